@@ -42,6 +42,7 @@ _BELOW = {
     ),
     "tuning": ("cluster",),
     "rejection": ("one-class",),
+    "pytest": ("mlperf",),
     "real-board": ("boards", "emulator", "harness"),
     "commands": ("guide", "model-file", "protocol"),
     "generated-code": ("linked-programs",),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.checks import OverBudget
 from protonn_edge.build.folder import check_folder
+from protonn_edge.build.mlperf import Benchmark
 from protonn_edge.build.project import Build, BuildOptions, HostBuild, build, build_for_host
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import UNKNOWN
@@ -20,6 +21,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
 from protonn_edge.cli import options
+from protonn_edge.cli.benchmark import build_for_benchmark
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.live import (
     LIVE_OPTIONS,
@@ -54,7 +56,7 @@ def build_command(
     board_name: str = options.BOARD,
     output: Path | None = option(
         "The project's folder; missing files are created.  [default: the current folder; with "
-        "--sensor, live]",
+        "--sensor, live; with --benchmark, mlperf]",
         options.FOLDER,
     ),
     data: Path | None = option(
@@ -78,6 +80,11 @@ def build_command(
         flag="--plan",
     ),
     tries: bool = options.TRY,
+    benchmark: str | None = option(
+        "Make firmware with the serial protocol of a benchmark, and data for its runner of --data; "
+        "see docs/mlperf.md.",
+        metavar="mlperf-tiny:TASK[,energy]",
+    ),
     live: LiveOptions = LIVE_OPTIONS,
     uploads: bool = options.UPLOAD,
     port: str | None = options.PORT,
@@ -103,6 +110,14 @@ def build_command(
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
     live.check_unused()
+    if benchmark is not None:
+        chosen = Benchmark.of(benchmark)
+        points = None if data is None else points_for(model, data, table, out)
+        settings = BuildOptions(max_flash, max_sram, kernel, tries=tries)
+        output = output or Path("mlperf")
+        done = build_for_benchmark(out, model, board, output, chosen, settings, points)
+        out.finish(done | _uploaded(out, output, board, uploads, port))
+        return
     output = output or Path()
     _check_kind(output)
     check_folder(output, board)

@@ -19,6 +19,7 @@ from protonn_edge.system.folders import is_scratch
 
 MANIFEST = ".protonn-edge-export"
 EXPORT, LOGGER, LIVE = "an export", "a logger", "firmware with a sensor"
+BENCHMARK = "firmware for a benchmark"
 """What such a folder can hold."""
 
 _MANIFEST_LIMIT_BYTES = 1 << 16
@@ -62,12 +63,12 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
             )
 
 
-def write_folder(folder: Path, files: Mapping[str, str], kind: str = EXPORT) -> None:
+def write_folder(folder: Path, files: Mapping[str, str | bytes], kind: str = EXPORT) -> None:
     """Write an export, or another `kind`; old files go when the new ones are there.
 
-    Missing parents are made. Files are texts by their names, with ``/``, written as UTF-8 with
-    their line ends. Raises `InputError`, and changes nothing, if `check_folder` does, another file
-    is in the way, or the folder cannot be written.
+    Missing parents are made. Files are bytes or texts by their names, with ``/``; texts are written
+    as UTF-8 with their line ends. Raises `InputError`, and changes nothing, if `check_folder` does,
+    another file is in the way, or the folder cannot be written.
     """
     check_folder(folder, kind)
     before = written_in(folder).digests
@@ -78,9 +79,8 @@ def write_folder(folder: Path, files: Mapping[str, str], kind: str = EXPORT) -> 
                 f"{path} is not of {kind} and in its way; move it, or choose another folder"
             )
     manifest = "" if kind == EXPORT else f"# {kind}\n"
-    manifest += "".join(
-        f"{_digest(text.encode())}  {name}\n" for name, text in sorted(files.items())
-    )
+    digests = {name: _digest(_encoded(content)) for name, content in files.items()}
+    manifest += "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
     write_together(folder, {**files, MANIFEST: manifest}, remove=before)
 
 
@@ -90,7 +90,7 @@ def written_in(folder: Path) -> Manifest:
     if not path.is_file() or path.stat().st_size > _MANIFEST_LIMIT_BYTES:
         return Manifest()
     texts = path.read_text("utf-8", "replace").splitlines()
-    said = {f"# {kind}": kind for kind in (LOGGER, LIVE)}
+    said = {f"# {kind}": kind for kind in (LOGGER, LIVE, BENCHMARK)}
     kind = said.get(texts[0] if texts else "", EXPORT)
     lines = [_LINE.fullmatch(text) for text in texts[kind != EXPORT :]]
     written = {line[2]: line[1] for line in lines if line is not None}
@@ -104,6 +104,10 @@ def _is_inside(name: str) -> bool:
     return (
         not path.is_absolute() and ".." not in path.parts and "\\" not in name and ":" not in name
     )
+
+
+def _encoded(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode()
 
 
 def _digest(data: bytes) -> str:

@@ -1,0 +1,157 @@
+"""Firmware for MLPerf Tiny keeps the benchmark's protocol, and gives the model's classes."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import serial
+from avr_tools import EMULATED_AVR, skip_without
+from command_line import run
+
+from protonn_edge.boards import load_board
+from protonn_edge.build.folder import Project
+from protonn_edge.build.mlperf import Benchmark
+from protonn_edge.chain.file import save_model
+from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.toolchain.platformio import build_firmware
+
+DIGITS = load_digits_dataset()
+MICROSECONDS_A_CYCLE = 1 / 16
+
+
+class Runner:
+    """What the benchmark's runner does on the line."""
+
+    def __init__(self, url: str) -> None:
+        self._line = serial.serial_for_url(url, timeout=10)
+
+    def send(self, command: str) -> list[str]:
+        self._line.write(f"{command}%".encode())
+        lines = []
+        while (line := self._line.readline()) != b"m-ready\r\n":
+            assert line.endswith(b"\r\n"), f"no reply to {command}"
+            lines.append(line.decode().strip())
+        return lines
+
+    def load(self, data: bytes) -> None:
+        assert self.send(f"db load {len(data)}") == [f"m-[Expecting {len(data)} bytes]"]
+        parts = [self.send(f"db {data[at : at + 31].hex()}") for at in range(0, len(data), 31)]
+        assert parts[:-1] == [[]] * (len(parts) - 1)
+        assert parts[-1] == ["m-load-done"]
+
+    def infer(self, times: int, warmups: int) -> tuple[int, list[int]]:
+        """Return the microseconds, and the results."""
+        lines = self.send(f"infer {times} {warmups}")
+        assert lines[:3] == [
+            f"m-warmup-start-{warmups}",
+            "m-warmup-done",
+            f"m-infer-start-{times}",
+        ]
+        begin, end = (int(line.removeprefix("m-lap-us-")) for line in lines[3:5])
+        assert lines[5] == "m-infer-done"
+        results = lines[6].removeprefix("m-results-[").removesuffix("]").split(",")
+        return end - begin, [int(each) for each in results]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    skip_without(*EMULATED_AVR)
+    place = tmp_path_factory.mktemp("mlperf")
+    classifier = ProtoNNClassifier(n_prototypes=20, epochs=8, random_state=0)
+    model = classifier.fit(DIGITS.X_train, DIGITS.y_train).to_model(classes=DIGITS.classes)
+    save_model(model, place / "model.npz")
+    rows = np.column_stack([DIGITS.X_test[:30], DIGITS.y_test[:30]])
+    names = ",".join([*(f"x{k}" for k in range(64)), "label"])
+    np.savetxt(place / "test.csv", rows, "%d", ",", header=names, comments="")
+    files = [str(place / name) for name in ("model.npz", "test.csv", "made")]
+    options = ["--benchmark", "mlperf-tiny:kws01", "--data", files[1], "-o", files[2]]
+    assert run("build", files[0], *options).exit_code == 0
+    return place / "made"
+
+
+@pytest.fixture(scope="module")
+def board(folder: Path):
+    with EmulatedBoard(build_firmware(folder, "uno"), board=load_board("uno")) as emulated:
+        yield emulated
+
+
+def test_the_data_are_the_bytes_that_the_model_takes(folder):
+    reference = Project(folder).generated()[0]
+    with (folder / "datasets" / "kws01" / "y_labels.csv").open() as table:
+        rows = list(csv.reader(table))
+    assert [(row[1], int(row[2])) for row in rows] == [
+        ("10", label) for label in DIGITS.y_test[:30]
+    ]
+    data = [(folder / "datasets" / "kws01" / row[0]).read_bytes() for row in rows]
+    assert b"".join(data) == reference.quantize(DIGITS.X_test[:30]).tobytes()
+
+
+def test_every_class_is_the_models(folder, board):
+    reference = Project(folder).generated()[0]
+    Q = reference.quantize(DIGITS.X_test[:30])
+    runner = Runner(board.url)
+    scores = reference.scores(Q)
+    for row, expected in zip(Q, scores, strict=True):
+        runner.load(row.tobytes())
+        _, results = runner.infer(1, 0)
+        assert results == (expected - expected.min() + 1).tolist()
+
+
+def test_the_time_is_that_of_all_predictions(folder, board):
+    runner = Runner(board.url)
+    runner.load(Project(folder).generated()[0].quantize(DIGITS.X_test[:1]).tobytes())
+    before = board.stats()
+    microseconds, _ = runner.infer(200, 0)
+    after = board.stats()
+    computed = (after.marked_cycles - before.marked_cycles) * MICROSECONDS_A_CYCLE
+    assert computed - 16 <= microseconds <= computed + 200 * 10 + 16
+
+
+def test_warmups_are_not_in_the_time(folder, board):
+    runner = Runner(board.url)
+    runner.load(bytes(64))
+    few, _ = runner.infer(10, 0)
+    same, _ = runner.infer(10, 100)
+    assert same == pytest.approx(few, rel=0.02)
+
+
+def test_the_runner_learns_the_task_and_what_is_wrong(board):
+    runner = Runner(board.url)
+    assert runner.send("name") == ["m-name-dut-[protonn-edge]"]
+    assert runner.send("profile")[1] == "m-model-[kws01]"
+    assert runner.send("db load 5") == ["e-[The model takes 64 bytes]"]
+    assert runner.send("db load 64") == ["m-[Expecting 64 bytes]"]
+    assert runner.send("db 0g") == ["e-[A byte has two hexadecimal digits]"]
+    assert runner.send("infer 1 0")[0].startswith("e-[An input has all its bytes")
+    assert runner.send("infer 0") == ["e-[Inference iterations must be >0, warmups >=0]"]
+    assert runner.send("x" * 200) == ["e-[Unknown command]"]
+    runner.load(b"\xff" * 64)  # above the largest input
+    assert runner.send("infer 1 0")[0].startswith("e-[An input has all its bytes")
+
+
+def test_energy_firmware_is_slower_on_the_line_and_prints_no_time():
+    text = Benchmark("kws01", energy=True).settings("build_flags =\n    -O2\n    -std=gnu99\n")
+    assert "-DBAUD=9600UL" in text
+    assert "-DMLPERF_ENERGY" in text
+    slow = Benchmark("kws01", energy=True).settings("    -O2\n    -DBAUD=38400UL\n")
+    assert slow.count("BAUD") == 1
+
+
+@pytest.mark.parametrize("text", ["mlperf-tiny", "mlperf-tiny:", "mlperf-tiny:K W", "other:kws01"])
+def test_another_benchmark_is_refused(text):
+    with pytest.raises(InputError, match="must be mlperf-tiny:TASK"):
+        Benchmark.of(text)
+
+
+def test_a_board_with_its_line_in_software_is_refused(folder):
+    model = str(folder.parent / "model.npz")
+    options = ["--benchmark", "mlperf-tiny:kws01", "--board", "attiny85", "-o", "unused"]
+    result = run("build", model, *options)
+    assert result.exit_code == 2
+    assert "serial line in software" in result.stderr
