@@ -12,6 +12,7 @@ The data is read from the folder that PROTONN_EDGE_DATA names (default ../shared
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import runpy
@@ -109,7 +110,9 @@ def measure_task(task: Task, runner: Path) -> dict[str, Any]:
         "accuracy": own.accuracy,
         "runner_accuracy": float(re.findall(r"Top 1% = ([\d.]+)", accuracy)[0]),
         "throughput": float(re.findall(r"Median throughput is +([\d.]+)", throughput)[0]),
-        "own_throughput": statistics.median(board.clock_hz / each.cycles for each in first),
+        "own_throughput": statistics.median(
+            board.clock_hz / (each.cycles or math.nan) for each in first
+        ),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -42,4 +43,4 @@ def build_for_benchmark(
     ]
     out.say(f"firmware for MLPerf Tiny on {board.name}:", fact_table(facts))
     say_tried(out, done.built.tried)
-    return record | {"n": n, "tried": done.built.tried.to_json(), **done.usage.to_json()}
+    return record | {"n": n, "tried": done.built.tried.to_json(), **asdict(done.usage)}
