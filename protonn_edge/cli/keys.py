@@ -16,6 +16,9 @@ except ImportError:  # Windows has none
     termios = None  # type: ignore[assignment]
 
 
+_ESCAPE = b"\x1b"
+
+
 class Keys:
     """The keys that are pressed, one at a time; a context manager that restores the terminal."""
 
@@ -35,7 +38,12 @@ class Keys:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._settings)
 
     def pressed(self) -> str:
-        """Return the key that was pressed, "" if none was."""
+        """Return the key that was pressed, "" if none was, or one of several characters."""
         if not select.select([sys.stdin], [], [], 0)[0]:
             return ""
-        return os.read(sys.stdin.fileno(), 1).decode("ascii", errors="replace") or "q"
+        key = os.read(sys.stdin.fileno(), 1)
+        if key == _ESCAPE:  # an arrow's letter is no key
+            while select.select([sys.stdin], [], [], 0)[0] and os.read(sys.stdin.fileno(), 1):
+                pass
+            return ""
+        return key.decode("ascii", errors="replace") or "q"

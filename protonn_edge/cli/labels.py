@@ -15,6 +15,12 @@ from protonn_edge.kinds.protonn.prototypes.teaching import ERASED
 
 _KEYS = "1234567890abcdefghijklmnoprstuvwxyz"  # without q
 _FORGET, _QUIT = "-", "q"
+_LONGEST_LINE = 1000  # of a pipe; what follows counts as the next line
+
+
+def at_terminal() -> bool:
+    """Return whether keys come from a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 class Labels:
@@ -43,7 +49,7 @@ class Labels:
     @contextlib.contextmanager
     def pressed(self) -> Iterator[None]:
         """Press the keys of the terminal, if there is one."""
-        if not sys.stdin.isatty():
+        if not at_terminal():
             yield
             return
         with Keys("name them in a pipe, a line for each window") as keys:
@@ -51,10 +57,15 @@ class Labels:
             yield
 
     def read_line(self) -> None:
-        """Press the keys in the next line of a pipe, which is for the last window."""
-        if not sys.stdin.isatty():
-            for key in sys.stdin.readline().strip():
-                self._press(key)
+        """Press the key in the next line of a pipe, which is for the last window."""
+        if at_terminal() or sys.stdin is None:
+            return
+        line = sys.stdin.buffer.readline(_LONGEST_LINE).decode("ascii", "replace").strip()
+        if len(line.removeprefix(_FORGET)) > 1:
+            self._tell(f"a line has the key of one class, this one has {len(line)} characters")
+            return
+        for key in line:
+            self._press(key)
 
     def _press(self, key: str) -> None:
         label = _KEYS.find(key.lower())

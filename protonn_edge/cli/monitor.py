@@ -22,7 +22,7 @@ from protonn_edge.build.folder import PLAN_FILE, read_plan
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.cli.command import Output, command, option
 from protonn_edge.cli.devices import EEPROM, Pace, SensorSource, source_options
-from protonn_edge.cli.labels import Labels
+from protonn_edge.cli.labels import Labels, at_terminal
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.datasets import Notice
@@ -70,7 +70,7 @@ def monitor_command(
     board = load_board(board_name)
     drawn = not as_json and sys.stdout.isatty()
     pace: Pace = "wall clock" if drawn or teach else "full speed"
-    if source.emulate and teach and not sys.stdin.isatty():
+    if source.emulate and teach and not at_terminal():
         pace = "lockstep"  # a line of the pipe for each window
     with contextlib.ExitStack() as stack:
         kind = TeachingListener if teach else Listener

@@ -19,7 +19,7 @@ from protonn_edge.datasets import Notice
 from protonn_edge.device import teaching as device
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.teaching import ERASED, Taught, is_of_another
 from protonn_edge.quantization import IntegerChain, quantize
@@ -82,7 +82,7 @@ def taught_command(
         fact_table([(name, str(count)) for name, count in counts.items()]),
     )
     if output is not None:
-        out.say(f"{len(found)} examples are in {output}")
+        out.say(f"{output} has {counted(len(found), 'example')}")
     out.finish({"port": port, "examples": len(kept), "room": room.room, "classes": counts})
 
 

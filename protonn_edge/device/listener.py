@@ -81,7 +81,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         ForgetReply,
         StoreReply,
     )
-    LONGEST_FRAME = 1100
+    LONGEST_FRAME = 4150  # a store that takes an EEPROM of 4 kB
     OTHER_FIRMWARE = sensor_board.LoggerDescription
     OTHER = (
         "the board runs a logger, which does not classify; upload what 'protonn-edge build "

@@ -307,6 +307,7 @@ class SensorStream(MessageReader, ABC, Generic[Described, Reported]):
         super().__init__(self.KINDS, self.LONGEST_FRAME, (self.OTHER_FIRMWARE.TYPE, self.OTHER))
         # the latest one; before the first, everything else is ignored
         self.description: Described | None = None
+        self.sequence = 0  # of the latest message
 
     def feed(self, data: bytes) -> list[Reported]:
         """Return the reports that these bytes complete, in order; see `each`."""
@@ -318,7 +319,8 @@ class SensorStream(MessageReader, ABC, Generic[Described, Reported]):
         Raises `DeviceError` if the sender has another version or other firmware, is another one
         than before, or reports a sampling rate that it cannot keep.
         """
-        for _, message in self.messages(data):
+        for sequence, message in self.messages(data):
+            self.sequence = sequence
             if isinstance(message, Description):
                 self._describe(cast("Described", message))
             elif self.description is not None:

@@ -46,7 +46,10 @@ class TeachingListener(Listener):
 
     def __init__(self, line: Link, where: str) -> None:
         super().__init__(line, where)
-        self._asked: tuple[int, WindowAnswer | None] = (0, None)
+        # What was asked and not yet replied to, by the number of the request: the class, and the
+        # window that is to be an example of it.
+        self._asked: dict[int, tuple[int, WindowAnswer | None]] = {}
+        self._number = 0
         self._learned: WindowAnswer | None = None
         self._examples: dict[int, list[WindowAnswer]] = {}  # of each class, since a reset
 
@@ -89,11 +92,12 @@ class TeachingListener(Listener):
 
     def receive(self, wait_s: float) -> Iterator[Answer]:
         """Yield the board's reports within some time."""
-        if self.poll is None:
-            yield from super().receive(wait_s)
-        else:
+        if self.poll is not None:
             self.poll()
-            yield from super().receive(min(wait_s, _POLL_S))
+            wait_s = min(wait_s, _POLL_S)
+        for answer in super().receive(wait_s):
+            if not isinstance(answer, LearnReply) or self.stream.sequence in self._asked:
+                yield answer
 
     def teach(self, label: int) -> str | None:
         """Ask the board to learn its last window as a class, or return why that cannot be."""
@@ -101,6 +105,8 @@ class TeachingListener(Listener):
             return "there is no window yet; label one when it has come"
         if self._window is self._learned:
             return "this window is an example already; label another one"
+        if any(window is self._window for _, window in self._asked.values()):
+            return "this window is being taught; label another one"
         self._ask(TeachRequest(label, self._window.number), label, self._window)
         return None
 
@@ -109,8 +115,8 @@ class TeachingListener(Listener):
         self._ask(ForgetRequest(label), label, None)
 
     def lesson(self, reply: LearnReply) -> Lesson:
-        """Return the result of the latest request, from its reply."""
-        label, window = self._asked
+        """Return the result of a request, from its reply, which is the latest message."""
+        label, window = self._asked.pop(self.stream.sequence)
         if window is None or isinstance(reply, ForgetReply):
             self._examples.pop(label, None)
             return Lesson(label, learned=False, forgotten=True)
@@ -128,8 +134,9 @@ class TeachingListener(Listener):
         return abs(window.first - example.first) < board.window + (not board.from_onset)
 
     def _ask(self, request: LearnRequest, label: int, window: WindowAnswer | None) -> None:
-        self._asked = label, window
-        self._line.write(encode_message(request, label))
+        self._number = (self._number + 1) % 256
+        self._asked[self._number] = label, window
+        self._line.write(encode_message(request, self._number))
 
     def _begin_again(self) -> None:
         super()._begin_again()

@@ -151,7 +151,7 @@ def test_it_learns_its_last_window_forgets_and_keeps_the_rest_without_power(
 
 def follow(board: Board, teacher: TeachingListener, reply: LearnReply) -> None:
     """Do on the host what the board has done."""
-    _, window = teacher._asked
+    [(_, window)] = teacher._asked.values()
     lesson = teacher.lesson(reply)
     if lesson.forgotten:
         board.taught = board.taught.forget(lesson.label)

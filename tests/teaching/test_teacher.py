@@ -25,8 +25,8 @@ from protonn_edge.device.teacher import TeachingListener
 from protonn_edge.errors import CheckFailed
 
 
-def sent(*messages: Message) -> bytes:
-    return b"".join(encode_message(message, 0) for message in messages)
+def sent(*messages: Message, number: int = 0) -> bytes:
+    return b"".join(encode_message(message, number) for message in messages)
 
 
 def live(classes: int = 2, from_onset: int = 0) -> LiveDescription:
@@ -93,13 +93,13 @@ def test_a_request_names_the_window_and_the_reply_says_what_became_of_it(teacher
     gone = [TaughtMessage(9, (0, 1)), ForgetReply(0, 1)]
     board = teacher(
         BEGIN,
-        *(sent(window(3)), sent(*reply)),
-        *(sent(window(9)), sent(*late)),
-        *(sent(window(15)), sent(*gone)),
+        *(sent(window(3)), sent(*reply, number=1)),
+        *(sent(window(9)), sent(*late, number=2)),
+        *(sent(window(15)), sent(*gone, number=3)),
     )
     said, told = acted(board, "2", "2", "-1")
     assert board._line.requests == [
-        bytes.fromhex(text) for text in ("0601010300", "0601010900", "070000")
+        bytes.fromhex(text) for text in ("0601010300", "0602010900", "070300")
     ]
     assert said == [
         "taught wave: rest 1, wave 1",
@@ -117,16 +117,16 @@ def test_windows_that_overlap_or_follow_one_another_are_one_moment(
     teacher, numbers: tuple[int, int], from_onset: int, warned: bool
 ) -> None:
     begin = sent(live(from_onset=from_onset), TaughtMessage(9, (1, 0)), *named("rest", "wave"))
-    reply = sent(TaughtMessage(9, (1, 1)), LearnReply(1, 2))
+    one, two = (sent(TaughtMessage(9, (1, 1)), LearnReply(1, 2), number=n) for n in (1, 2))
     first, second = map(sent, map(window, numbers))
-    _, told = acted(teacher(begin, first, reply, second, reply), "2", "2")
+    _, told = acted(teacher(begin, first, one, second, two), "2", "2")
     assert ["same moment" in sentence for sentence in told] == [True] * warned
-    _, told = acted(teacher(begin, first, reply, second, reply), "1", "2")
+    _, told = acted(teacher(begin, first, one, second, two), "1", "2")
     assert told == []  # of two classes
 
 
 def test_a_window_is_an_example_once(teacher) -> None:
-    board = teacher(BEGIN, sent(window(3)), sent(TaughtMessage(9, (1, 1)), LearnReply(1, 2)))
+    board = teacher(BEGIN, sent(window(3)), sent(LearnReply(1, 2), number=1))
     acted(board, "2")
     assert board.teach(0) == "this window is an example already; label another one"
     assert len(board._line.requests) == 1
