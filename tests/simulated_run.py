@@ -73,7 +73,7 @@ def measure_on(
     )
     hosts = {f"port {n}": SimulatedHost(device, limit_s) for n, device in enumerate(devices)}
 
-    def open_session(url: str, model: IntegerChain, board: Any) -> Session:
+    def open_session(url: str, model: IntegerChain, board: Any, **_: Any) -> Session:
         sha256 = bytes.fromhex(model.model_sha256)
         sizes = (model.n_features, model.n_classes)
         return Session(
