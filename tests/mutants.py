@@ -183,6 +183,7 @@ NEAREST |= {
         ("features/deskew", "deskew", "tests/deskew tests/codegen/test_deskew.py"),
         ("kinds/forest", "forest", "tests/forest/test_quantizer.py"),
         ("features/gradients", "gradients", "tests/gradients"),
+        ("features/int8_layer", "int8_layer", "tests/conversion/test_tflite.py"),
         ("kinds/linear", "linear", "tests/linear/test_quantizer.py"),
         ("features/pooling", "pooling", "tests/convolution"),
         ("kinds/protonn/projection", "projection", "tests/quantization"),

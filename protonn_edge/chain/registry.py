@@ -49,7 +49,7 @@ class Feature(NamedTuple):
 
 _PROTONN = {name: f"kinds.protonn.{name}" for name in ("projection", "prototypes")}
 _POOLED = {name: f"features.{name}" for name in ("average_pooling", "deskew")}
-_LAYERS = {name: f"features.{name}" for name in ("convolution", "pooling")}
+_LAYERS = {name: f"features.{name}" for name in ("convolution", "pooling", "int8_layer")}
 
 KINDS = {
     "protonn": Kind("ProtoNN", "protonn", _PROTONN, "train.classifier"),

@@ -19,6 +19,7 @@ from protonn_edge.conversion import (
     EPOCHS,
     LAYOUTS,
     NETWORK_FILES,
+    TFLITE_FILES,
     Features,
     Layout,
 )
@@ -27,7 +28,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
 _WORK = "protonn_edge.cli.converting"
-_ESTIMATORS = (".skops", *BOOSTER_FILES, *NETWORK_FILES)
+_ESTIMATORS = (".skops", *BOOSTER_FILES, *NETWORK_FILES, *TFLITE_FILES)
 _PICKLES = (".joblib", ".pickle", ".pkl")
 _OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("normalization",),
@@ -66,8 +67,8 @@ class ConvertOptions:
     )
     board_name: str = BOARD
     classes: tuple[str, ...] = columns_option(
-        "From a file with numbered classes, of XGBoost, LightGBM or ONNX: the names of classes "
-        "0, 1, ..., separated by commas.  [default: those of the data, sorted]",
+        "From a file with numbered classes (.json, .ubj, .txt, .onnx, .tflite): the names of "
+        "classes 0, 1, ..., separated by commas.  [default: those of the data, sorted]",
         "NAMES",
     )
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
@@ -90,9 +91,10 @@ def convert_command(
     SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
     .npy; or a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not
     read); or a classifier that XGBoost (.json, .ubj) or LightGBM (.txt) saved; or a network that
-    PyTorch, Keras or skl2onnx exported (.onnx). The ranges of the features and the names of the
-    classes, which none of these contains, are taken from the training data. Or SOURCE is a model
-    file (.npz), and OUTPUT a folder for the reference implementation.
+    PyTorch, Keras or skl2onnx exported (.onnx), or TensorFlow Lite with int8 (.tflite). The ranges
+    of the features and the names of the classes, which none of these contains, are taken from the
+    training data. Or SOURCE is a model file (.npz), and OUTPUT a folder for the reference
+    implementation.
     """
     if given.source.suffix in _PICKLES:
         raise InputError(

@@ -16,12 +16,13 @@ from protonn_edge.cli.fitting import of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, known_rows, sentence_of
 from protonn_edge.cli.training import reference_model_for
-from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES
+from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES, TFLITE_FILES
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.libraries import load_booster
 from protonn_edge.conversion.onnx_operators import load_network
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.conversion.reference import same_answers, to_reference, write_reference_model
+from protonn_edge.conversion.tflite_file import load_tflite
 from protonn_edge.datasets import MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
@@ -88,6 +89,8 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
 
 def _estimator(source: Path) -> Any:
     """Return the classifier in a file, by its suffix."""
+    if source.suffix in TFLITE_FILES:
+        return load_tflite(source)
     if source.suffix in NETWORK_FILES:
         return load_network(source, str(source))
     return (load_booster if source.suffix in BOOSTER_FILES else load_estimator)(source)

@@ -14,3 +14,4 @@ EPOCHS = 60
 NETWORK_FILES = (".onnx",)
 BOOSTER_FILES = (".json", ".ubj", ".txt")
 """The suffixes of files of XGBoost, and of LightGBM."""
+TFLITE_FILES = (".tflite",)

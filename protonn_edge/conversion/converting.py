@@ -26,10 +26,12 @@ from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion import EPOCHS, prototypes
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
+from protonn_edge.conversion.int8_network import Int8Network
 from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.networks import FloatNetwork, network_model
 from protonn_edge.conversion.onnx_operators import load_network
 from protonn_edge.conversion.scaling import rows_of
+from protonn_edge.conversion.tflite_file import load_tflite
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
@@ -207,6 +209,39 @@ def from_onnx(
     return from_sklearn(stored, rows(X), y, evaluate_on=evaluate_on, **options)
 
 
+def from_tflite(
+    model: Path | str, X: ArrayLike, y: ArrayLike | None = None, **options: Any
+) -> Conversion:
+    """Convert an int8 network of TensorFlow Lite into a model for a board.
+
+    The model's scores are the network's int8 outputs, bit for bit as the reference kernels of
+    TensorFlow Lite compute them (`OpResolverType.BUILTIN_REF`).
+
+    Parameters
+    ----------
+    model : Path or str
+        The file (.tflite).
+    X : array of shape (n, D)
+        Points as the network takes them, such as the training points: cycles are measured on them.
+    y : array of shape (n,), optional
+        Their labels, only for the accuracies: the numbers of the network's outputs.
+    **options
+        `board`, `budget`, `classes` and `evaluate_on`, as for `from_sklearn`.
+
+    Returns
+    -------
+    Conversion
+
+    Raises
+    ------
+    InputError
+        If the network cannot be converted; the sentence names the operator.
+    CheckFailed
+        If it is too large for the board, or the budget.
+    """
+    return from_sklearn(load_tflite(Path(model)), X, y, **options)
+
+
 @dataclass(frozen=True, eq=False)
 class _Candidate:
     """A model that fits, its integers, and the named float models that led to it."""
@@ -247,6 +282,8 @@ class _Search:
             return self._trees(self.estimator.rule)
         if isinstance(self.estimator.rule, FloatNetwork):
             return self._network(self.estimator.rule)
+        if isinstance(self.estimator.rule, Int8Network):
+            return self._int8(self.estimator.rule)
         found = self._exact()
         if found and (self.epochs == 0 or found[0].agreement >= _GOOD_AGREEMENT):
             return found[0]
@@ -259,6 +296,15 @@ class _Search:
         smaller = "a network with fewer channels, units or weights"
         found = replace(self, limit=replace(self.limit, smaller=smaller))
         return found._candidate(("exact" if network.image is None else "rounded", model))
+
+    def _int8(self, network: Int8Network) -> _Candidate:
+        """Return a network of int8 layers as it is."""
+        try:
+            return self._candidate(("exact", network.model(self.X, self.classes)))
+        except CheckFailed as error:
+            needs = str(error).partition("; try ")[0]
+            layer = network.largest(in_sram=" SRAM" in needs.partition(",")[0])
+            raise CheckFailed(f"{needs}; make {layer} smaller, which takes most of it") from error
 
     def _trees(self, rule: TreeRule) -> _Candidate:
         """Return the trees: unchanged if they fit, or else pruned, of shares or of votes."""

@@ -1,16 +1,18 @@
 """Write the golden files anew: ``python tests/codegen/renew_golden.py``; read the difference.
 
 One program is there as a whole. Of the others there is only what stages of one kind render, so that
-a reader sees each change once, and of their tables the first rows; that they are right is what
-`tests/conformance` checks.
+a reader sees each change once: of their tables the first rows, and instructions in lines of
+several. That they are right is what `tests/conformance` checks.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from collections.abc import Callable
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -119,6 +121,26 @@ _ROWS = re.compile(
 """Of tables, the first of their rows."""
 
 
+_BEGIN = 8 * " "
+_INSTRUCTION = re.compile(r'^ +" +(\S[^"]*)\\n"$')
+
+
+def joined(text: str) -> str:
+    """Return C with instructions that follow each other in one line, as far as they fit."""
+    lines: list[str] = []
+    matches = ((line, _INSTRUCTION.match(line)) for line in text.splitlines())
+    for plain, group in groupby(matches, key=lambda each: each[1] is None):
+        if plain:
+            lines += [line for line, _ in group]
+            continue
+        each = ("\xa0".join(match[1].split()) for _, match in group if match)
+        wrapped = textwrap.wrap(
+            "; ".join(each), 100, initial_indent=_BEGIN, subsequent_indent=_BEGIN
+        )
+        lines += [line.replace("\xa0", " ") for line in wrapped]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def program(name: str) -> dict[str, str]:
     """Return the files of a case's program."""
     chain = CASES[name].chain()
@@ -133,7 +155,7 @@ def golden(name: str) -> dict[str, str]:
     sections = re.split(r"^(?=/\* ---- )", files[f"{WHOLE}.c"], flags=re.MULTILINE)
     starts = tuple(f"/* ---- {title}: " for title in titles)
     kept = "".join(each for each in sections if each.startswith(starts))
-    return {f"{name}.c": _ROWS.sub(r"\1  ...\n", kept)}
+    return {f"{name}.c": joined(_ROWS.sub(r"\1  ...\n", kept))}
 
 
 if __name__ == "__main__":

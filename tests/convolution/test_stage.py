@@ -72,7 +72,7 @@ def test_its_words_name_all_random_layers() -> None:
 @pytest.mark.parametrize(
     ("name", "place", "number", "sentence"),
     [
-        ("convolution_layers", (0, 0), 3, "a number that no layer has"),
+        ("convolution_layers", (0, 0), 4, "a number that no layer has"),
         ("convolution_layers", (0, 5), 0, "a layer without weights"),
         ("convolution_layers", (0, 5), 60_000, "ends before its layers do"),
         ("convolution_layers", (2, 1), 5, "windows of 5x2 pixels"),

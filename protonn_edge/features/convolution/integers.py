@@ -32,6 +32,7 @@ class IntegerConvolution(ImageStage):
     """
 
     kind: ClassVar[str] = "convolution"
+    padding_value: ClassVar[int] = 0
 
     # (out, k, k, channels): W; with one weight for each place in place of one for each channel
     # there, an output channel uses only the input channel with its number (depthwise). k is 1, 3 or

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,12 @@ from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.deskew.deskew import BYTES, PixelScale
+from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.images.image_rows import ImageShape, image_text
+from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 
-Layer = IntegerConvolution | IntegerPooling
+Layer = IntegerConvolution | IntegerPooling | IntegerInt8Layer
 
 _TYPES = {
     "convolution_layers": "i8",
@@ -35,8 +37,11 @@ _TYPES = {
     "convolution_bias": "i8",
     "convolution_pixels": "f8",
 }
-_HOW = ("convolution", "maximum", "average")
-_COLUMNS = 11
+# Of layers of quantized networks, which other files do not have: their numbers, and the bits of
+# multipliers and shifts of their channels.
+_INT8_TYPES = {"int8_layers": "i8", "int8_scales": "i8"}
+_HOW = ("convolution", "maximum", "average", "int8")
+_COLUMNS, _INT8_COLUMNS = 11, 15
 _IMAGE_NUMBERS = 10
 _MOST = 65_535  # of whole numbers in a file
 
@@ -49,7 +54,7 @@ class Convolutions(FeatureStage):
     """
 
     kind: ClassVar[str] = "convolutions"
-    ARRAYS: ClassVar[tuple[str, ...]] = tuple(_TYPES)
+    ARRAYS: ClassVar[tuple[str, ...]] = (*_TYPES, *_INT8_TYPES)
     smaller: ClassVar[tuple[str, ...]] = (
         "fewer channels in --features conv:",
         "a stride of 2 or averages in its first layer",
@@ -66,10 +71,9 @@ class Convolutions(FeatureStage):
         layers = self.layers
         if not layers:
             raise InputError("there are no layers of convolutions; give at least one")
-        linked = tuple(
-            replace(layer, by_rows=number > 0, behind=tuple(layers[number + 1 :]))
-            for number, layer in enumerate(layers)
-        )
+        linked: tuple[Layer, ...] = ()
+        for number, layer in reversed([*enumerate(layers)]):
+            linked = replace(layer, by_rows=number > 0, behind=linked), *linked
         object.__setattr__(self, "layers", linked)
         _check_chain(self)
         object.__setattr__(self, "digest", _digest(self.to_arrays()))
@@ -118,11 +122,12 @@ class Convolutions(FeatureStage):
     def activity_sizes(self) -> Sizes:
         """The sizes of each convolution's activity: the values of its window, and its own."""
         names = stage_names(layer.kind for layer in self.layers)
-        return {
+        sizes = {
             name: (layer.side * layer.side * layer.shape[2], 2)
             for name, layer in zip(names, self.layers, strict=True)
             if isinstance(layer, IntegerConvolution)
         }
+        return sizes | {name: (1, 1) for name in names if name.startswith(IntegerInt8Layer.kind)}
 
     def features_of(self, X: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the values (n, D) of images X (n, features)."""
@@ -142,7 +147,7 @@ class Convolutions(FeatureStage):
 
     def to_arrays(self) -> Arrays:
         """Return the arrays of all layers, which docs/model-file.md explains."""
-        own = [layer for layer in self.layers if isinstance(layer, IntegerConvolution)]
+        own = [layer for layer in self.layers if not isinstance(layer, IntegerPooling)]
         image = [*self.image_shape, self.scale.maximum] + [0] * 6
         if self.averages is not None:
             areas, maximum, cuts = self.averages.pooling, self.averages.maximum, self.averages.cuts
@@ -153,6 +158,7 @@ class Convolutions(FeatureStage):
             "convolution_weights": _joined([layer.weights for layer in own], np.int8),
             "convolution_bias": _joined([layer.bias for layer in own], np.int64),
             "convolution_pixels": self.pixels.to_array(),
+            **_int8_arrays(self.layers),
         }
 
     @classmethod
@@ -167,16 +173,14 @@ class Convolutions(FeatureStage):
         pixels = PixelScale.from_arrays(arrays, "convolution_pixels")
         averages, shape, maximum = _image(_whole(arrays, "convolution_image", 1, _IMAGE_NUMBERS))
         rows = _whole(arrays, "convolution_layers", 2, _COLUMNS)
-        weights, bias = (
-            _Stock(arrays[name], name) for name in ("convolution_weights", "convolution_bias")
-        )
+        stocks = _Stocks.of(arrays)
         layers: list[Layer] = []
         for row in rows.tolist():
-            layer = _layer(row, shape, maximum, weights, bias)
+            layer = _layer(row, shape, maximum, stocks)
             shape, maximum = layer.output_shape, layer.maximum
             layers.append(layer)
-        weights.check_empty()
-        bias.check_empty()
+        for stock in stocks:
+            stock.check_empty()
         return cls(tuple(layers), averages, pixels)
 
     def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (pixels have none)
@@ -217,6 +221,15 @@ def _described(layer: Layer) -> dict[str, Any]:
     own: dict[str, Any] = {"kind": layer.kind, "output_shape": list(layer.output_shape)}
     if isinstance(layer, IntegerPooling):
         return own | {"window": list(layer.window), "how": layer.how}
+    if isinstance(layer, IntegerInt8Layer):
+        return own | {
+            "window": list(layer.window),
+            "stride": list(layer.stride),
+            "margins": [list(pair) for pair in layer.margins],
+            "depthwise": layer.depthwise,
+            "weight_bits": 8,
+            "accumulator_range": list(layer.accumulators.ends),
+        }
     return own | {
         "window": [layer.side, layer.side],
         "stride": layer.stride,
@@ -230,8 +243,9 @@ def _described(layer: Layer) -> dict[str, Any]:
 
 def _layer_text(layer: Layer) -> str:
     what = "largest" if isinstance(layer, IntegerPooling) and layer.how == "maximum" else "average"
-    if isinstance(layer, IntegerConvolution):
-        what = f"{'depthwise ' if layer.depthwise else ''}{layer.side}x{layer.side}"
+    if not isinstance(layer, IntegerPooling):
+        window = shape_text(layer.weights.shape[1:3])
+        what = f"{'depthwise ' if layer.depthwise else ''}{window}"
     return f"{what} to {image_text(layer.output_shape)}"
 
 
@@ -239,12 +253,32 @@ def _joined(parts: Sequence[NDArray[Any]], dtype: type) -> NDArray[Any]:
     return np.concatenate([np.zeros(0, dtype), *(part.ravel() for part in parts)]).astype(dtype)
 
 
-def _row(layer: IntegerConvolution | IntegerPooling) -> list[int]:
+def _row(layer: Layer) -> list[int]:
     if isinstance(layer, IntegerPooling):
         return [_HOW.index(layer.how), *layer.window] + [0] * (_COLUMNS - 3)
+    if isinstance(layer, IntegerInt8Layer):
+        return [_HOW.index("int8")] + [0] * (_COLUMNS - 1)
     window = layer.side, layer.stride, layer.padded, layer.depthwise, len(layer.weights)
     numbers = layer.multiplier, layer.shift, layer.maximum, layer.weight_bits, layer.to_even
     return [0, *window, *numbers]
+
+
+def _int8_arrays(layers: Sequence[Layer]) -> Arrays:
+    """Return the arrays that only files with layers of quantized networks have."""
+    own = [layer for layer in layers if isinstance(layer, IntegerInt8Layer)]
+    if not own:
+        return {}
+    rows = [
+        [
+            *(*layer.weights.shape[:3], layer.depthwise, *layer.stride),
+            *(*layer.margins[0], *layer.margins[1], layer.padding_value),
+            *(layer.offset, *layer.limits, layer.rounds_once),
+        ]
+        for layer in own
+    ]
+    numbers = [[layer.multipliers for layer in own], [layer.shifts for layer in own]]
+    scales = np.stack([_joined(each, np.int64) for each in numbers], axis=1)
+    return {"int8_layers": np.array(rows, np.int64), "int8_scales": scales}
 
 
 def _digest(arrays: Arrays) -> str:
@@ -279,23 +313,73 @@ class _Stock:
             )
 
 
-def _layer(row: list[int], shape: ImageShape, maximum: int, weights: _Stock, bias: _Stock) -> Layer:
+class _Stocks(NamedTuple):
+    """The arrays of all layers."""
+
+    weights: _Stock
+    bias: _Stock
+    int8_layers: _Stock
+    int8_scales: _Stock
+
+    @classmethod
+    def of(cls, arrays: Arrays) -> Self:
+        """Return the arrays of a file; `InputError` for wrong types."""
+        names = ("convolution_weights", "convolution_bias", *_INT8_TYPES)
+        for name, wanted in _INT8_TYPES.items():
+            if name in arrays:
+                check_type(arrays[name], name, wanted)
+        return cls(*(_Stock(arrays.get(name, np.zeros(0, np.int64)), name) for name in names))
+
+
+def _layer(row: list[int], shape: ImageShape, maximum: int, stocks: _Stocks) -> Layer:
     how, side, stride, padded, depthwise, channels, *numbers = row
     if how >= len(_HOW) or max(padded, depthwise, numbers[-1]) > 1:
         raise InputError(
             "array 'convolution_layers' has a number that no layer has; train the model again"
         )
+    if _HOW[how] == "int8":
+        return _int8_layer(shape, maximum, stocks)
     if how:
         return IntegerPooling(shape, (side, stride), _HOW[how], maximum)  # type: ignore[arg-type]
     multiplier, shift, largest, bits, to_even = numbers
-    taken = weights.take(channels, side, side, 1 if depthwise else shape[2])
+    taken = stocks.weights.take(channels, side, side, 1 if depthwise else shape[2])
     if not taken.size:
-        raise InputError(
-            "array 'convolution_layers' has a layer without weights; train the model again"
-        )
+        raise _without_weights()
     scaling = multiplier, shift, largest, maximum
+    bias = stocks.bias.take(channels)
     return IntegerConvolution(
-        shape, taken, bias.take(channels), *scaling, stride, bool(padded), bits, bool(to_even)
+        shape, taken, bias, *scaling, stride, bool(padded), bits, bool(to_even)
+    )
+
+
+def _int8_layer(shape: ImageShape, maximum: int, stocks: _Stocks) -> IntegerInt8Layer:
+    row = stocks.int8_layers.take(_INT8_COLUMNS)
+    known = row.min() >= 0 and row.max() <= _MOST and max(row[3], row[-1]) <= 1
+    if not known or maximum != IntegerInt8Layer.input_maximum:
+        raise InputError("array 'int8_layers' has a number that no layer has; convert it again")
+    out, height, width, depthwise, *numbers = row.tolist()
+    taken = stocks.weights.take(out, height, width, 1 if depthwise else shape[2])
+    if not taken.size:
+        raise _without_weights()
+    down, across, above, below, left, right, padding, offset, low, high, once = numbers
+    scales = stocks.int8_scales.take(out, 2)
+    return IntegerInt8Layer(
+        shape,
+        taken,
+        stocks.bias.take(out),
+        *(scales[:, 0], scales[:, 1]),
+        offset,
+        (low, high),
+        (down, across),
+        ((above, below), (left, right)),
+        padding,
+        bool(once),
+    )
+
+
+def _without_weights() -> InputError:
+    return InputError(
+        "array 'convolution_layers' has a layer without weights; train the model again"
     )
 
 

@@ -23,6 +23,8 @@ from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs, Push
 MOST_IN_A_ROW = 255  # pixels, or values, of a row: generated code counts them in a byte
 ImageShape = tuple[int, int, int]
 """Height, width and channels of an image, which lies row by row, channels innermost."""
+Margins = tuple[tuple[int, int], tuple[int, int]]
+"""Rows above and below an image, and pixels to the left and right of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +54,18 @@ class ImageStage(IntegerStage):
 
     @property
     def padding(self) -> int:
-        """Pixels of 0 on each side of the image."""
+        """Pixels on each side of the image, where they are equally many."""
         return 0
+
+    @property
+    def margins(self) -> Margins:
+        """The padding on each side of the image."""
+        return (self.padding, self.padding), (self.padding, self.padding)
+
+    @property
+    def reads_in_place(self) -> bool:
+        """Whether its window reads an image that is held, without lines of its own."""
+        return False
 
     @property
     @abstractmethod
@@ -64,7 +76,7 @@ class ImageStage(IntegerStage):
     def line_bytes(self) -> int:
         """SRAM of one of them, with its padding."""
         _, width, channels = self.shape
-        return (width + 2 * self.padding) * channels
+        return (width + sum(self.margins[1])) * channels
 
     @abstractmethod
     def completes_at(self, row: int) -> bool:
@@ -164,16 +176,16 @@ class _Schedule:
     def __init__(self, layers: Sequence[ImageStage]) -> None:
         self._layers = layers
         self._now = self._used_up = 0
-        self._taken = [layer.padding for layer in layers]
+        self._taken = [layer.margins[0][0] for layer in layers]
         self._times: list[list[int]] = [[] for _ in layers]
         self._latest = [layers[0].n_inputs] * len(layers)
         height, width, channels = layers[0].shape
         for row in range(height):
             self._write(0)
-            self._used_up = (row + 1) * width * channels
+            self._used_up = 0 if layers[0].reads_in_place else (row + 1) * width * channels
             self._take(0)
         for number, layer in enumerate(layers):
-            for _ in range(layer.padding):
+            for _ in range(layer.margins[0][1]):
                 self._take(number)
 
     @property
@@ -181,7 +193,7 @@ class _Schedule:
         """The ranges of all layers; padded lines always live, since their zeros must stay."""
         return tuple(
             LiveRange(layer.lines * layer.line_bytes, 0, self._now, -1)
-            if layer.padding
+            if any(map(any, layer.margins))
             else LiveRange(layer.lines * layer.line_bytes, times[0], times[-1], latest)
             for layer, times, latest in zip(self._layers, self._times, self._latest, strict=True)
         )
@@ -246,7 +258,8 @@ class ImageRows:
         return pushes + self._taken(1) + calls + self._held.copied(feed, at_most=True)
 
     def _taken(self, most: int) -> int:
-        return self.stage.shape[0] * (_ROW_CYCLES + _VALUE_CYCLES[most] * self.stage.row_values)
+        copied = 0 if self.stage.reads_in_place else self.stage.row_values
+        return self.stage.shape[0] * (_ROW_CYCLES + _VALUE_CYCLES[most] * copied)
 
     def state(self, feed: Feed | None) -> int:
         """Return the SRAM of the rows of all stages and the image, and of a row of the output."""

@@ -73,129 +73,39 @@ static PNN_NOINLINE void audio_filter(int16_t v, int16_t w)
     __asm__ volatile(
         ".Lband0_%=:\n"
         "    ldd   r18, Z+0\n" /* its last y */
-        "    ldd   r19, Z+1\n"
-        "    ldi   r20, 188\n"
-        "    mul   r18, r20\n"
-        "    movw  r26, r0\n"
-        "    clr   r23\n"
-        "    mulsu r19, r20\n"
-        "    add   r27, r0\n"
-        "    adc   r23, r1\n"
+        ldd r19, Z+1; ldi r20, 188; mul r18, r20; movw r26, r0; clr r23; mulsu r19, r20;
+        add r27, r0; adc r23, r1
         "    ldd   r21, Z+2\n" /* the one before */
-        "    std   Z+2, r18\n"
-        "    ldi   r20, 83\n"
-        "    mul   r21, r20\n"
-        "    sub   r26, r0\n"
-        "    sbc   r27, r1\n"
-        "    sbci  r23, 0\n"
-        "    ldd   r21, Z+3\n"
-        "    std   Z+3, r19\n"
-        "    mulsu r21, r20\n"
-        "    sub   r27, r0\n"
-        "    sbc   r23, r1\n"
-        "    lsl   r26\n"
-        "    rol   r27\n"
-        "    rol   r23\n"
-        "    ldi   r20, 34\n"
-        "    mul   r24, r20\n"
-        "    add   r27, r0\n"
-        "    adc   r23, r1\n"
-        "    sbrc  r25, 7\n"
-        "    sub   r23, r20\n"
-        "    std   Z+0, r27\n"
-        "    std   Z+1, r23\n"
-        "    sbrc  r23, 7\n"
-        "    com   r23\n"
+        std Z+2, r18; ldi r20, 83; mul r21, r20; sub r26, r0; sbc r27, r1; sbci r23, 0;
+        ldd r21, Z+3; std Z+3, r19; mulsu r21, r20; sub r27, r0; sbc r23, r1; lsl r26; rol r27;
+        rol r23; ldi r20, 34; mul r24, r20; add r27, r0; adc r23, r1; sbrc r25, 7; sub r23, r20;
+        std Z+0, r27; std Z+1, r23; sbrc r23, 7; com r23
         "    ldd   r18, Z+4\n" /* the energy */
-        "    add   r18, r23\n"
-        "    std   Z+4, r18\n"
-        "    ldd   r18, Z+5\n"
-        "    adc   r18, r22\n"
-        "    std   Z+5, r18\n"
+        add r18, r23; std Z+4, r18; ldd r18, Z+5; adc r18, r22; std Z+5, r18
         ".Lband1_%=:\n"
         "    ldd   r18, Z+6\n" /* its last y */
-        "    ldd   r19, Z+7\n"
-        "    ldi   r20, 108\n"
-        "    mul   r18, r20\n"
-        "    movw  r26, r0\n"
-        "    clr   r23\n"
-        "    mulsu r19, r20\n"
-        "    add   r27, r0\n"
-        "    adc   r23, r1\n"
+        ldd r19, Z+7; ldi r20, 108; mul r18, r20; movw r26, r0; clr r23; mulsu r19, r20;
+        add r27, r0; adc r23, r1
         "    ldd   r21, Z+8\n" /* the one before */
-        "    std   Z+8, r18\n"
-        "    ldi   r20, 66\n"
-        "    mul   r21, r20\n"
-        "    sub   r26, r0\n"
-        "    sbc   r27, r1\n"
-        "    sbci  r23, 0\n"
-        "    ldd   r21, Z+9\n"
-        "    std   Z+9, r19\n"
-        "    mulsu r21, r20\n"
-        "    sub   r27, r0\n"
-        "    sbc   r23, r1\n"
-        "    lsl   r26\n"
-        "    rol   r27\n"
-        "    rol   r23\n"
-        "    ldi   r20, 47\n"
-        "    mul   r24, r20\n"
-        "    add   r27, r0\n"
-        "    adc   r23, r1\n"
-        "    sbrc  r25, 7\n"
-        "    sub   r23, r20\n"
-        "    std   Z+6, r27\n"
-        "    std   Z+7, r23\n"
-        "    sbrc  r23, 7\n"
-        "    com   r23\n"
+        std Z+8, r18; ldi r20, 66; mul r21, r20; sub r26, r0; sbc r27, r1; sbci r23, 0;
+        ldd r21, Z+9; std Z+9, r19; mulsu r21, r20; sub r27, r0; sbc r23, r1; lsl r26; rol r27;
+        rol r23; ldi r20, 47; mul r24, r20; add r27, r0; adc r23, r1; sbrc r25, 7; sub r23, r20;
+        std Z+6, r27; std Z+7, r23; sbrc r23, 7; com r23
         "    ldd   r18, Z+10\n" /* the energy */
-        "    add   r18, r23\n"
-        "    std   Z+10, r18\n"
-        "    ldd   r18, Z+11\n"
-        "    adc   r18, r22\n"
-        "    std   Z+11, r18\n"
+        add r18, r23; std Z+10, r18; ldd r18, Z+11; adc r18, r22; std Z+11, r18
         ".Lband2_%=:\n"
         "    ldd   r18, Z+12\n" /* its last y */
-        "    ldd   r19, Z+13\n"
-        "    ldi   r20, 27\n"
-        "    mul   r18, r20\n"
-        "    movw  r26, r0\n"
-        "    clr   r23\n"
-        "    mulsu r19, r20\n"
-        "    add   r27, r0\n"
-        "    adc   r23, r1\n"
+        ldd r19, Z+13; ldi r20, 27; mul r18, r20; movw r26, r0; clr r23; mulsu r19, r20;
+        add r27, r0; adc r23, r1
         "    ldd   r21, Z+14\n" /* the one before */
-        "    std   Z+14, r18\n"
-        "    ldi   r20, 46\n"
-        "    mul   r21, r20\n"
-        "    sub   r26, r0\n"
-        "    sbc   r27, r1\n"
-        "    sbci  r23, 0\n"
-        "    ldd   r21, Z+15\n"
-        "    std   Z+15, r19\n"
-        "    mulsu r21, r20\n"
-        "    sub   r27, r0\n"
-        "    sbc   r23, r1\n"
-        "    lsl   r26\n"
-        "    rol   r27\n"
-        "    rol   r23\n"
-        "    ldi   r20, 68\n"
-        "    mul   r14, r20\n"
-        "    add   r27, r0\n"
-        "    adc   r23, r1\n"
-        "    sbrc  r15, 7\n"
-        "    sub   r23, r20\n"
-        "    std   Z+12, r27\n"
-        "    std   Z+13, r23\n"
-        "    sbrc  r23, 7\n"
-        "    com   r23\n"
+        std Z+14, r18; ldi r20, 46; mul r21, r20; sub r26, r0; sbc r27, r1; sbci r23, 0;
+        ldd r21, Z+15; std Z+15, r19; mulsu r21, r20; sub r27, r0; sbc r23, r1; lsl r26; rol r27;
+        rol r23; ldi r20, 68; mul r14, r20; add r27, r0; adc r23, r1; sbrc r15, 7; sub r23, r20;
+        std Z+12, r27; std Z+13, r23; sbrc r23, 7; com r23
         "    ldd   r18, Z+16\n" /* the energy */
-        "    add   r18, r23\n"
-        "    std   Z+16, r18\n"
-        "    ldd   r18, Z+17\n"
-        "    adc   r18, r22\n"
-        "    std   Z+17, r18\n"
+        add r18, r23; std Z+16, r18; ldd r18, Z+17; adc r18, r22; std Z+17, r18
         ".Lband3_%=:\n"
-        "    clr   r1\n"
+        clr r1
         : "+z"(band)
         : "r"(difference), "r"(mirrored), "r"(zero)
         : "memory", "r0", "r18", "r19", "r20", "r21", "r23", "r26", "r27");

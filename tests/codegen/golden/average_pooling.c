@@ -52,83 +52,36 @@ static PNN_NOINLINE pnn_input_t *average_pooling_sum_part(const pnn_input_t *pix
     const uint8_t within = complete ? average_pooling_units_below : AVERAGE_POOLING_PIXEL_HEIGHT;
     const uint8_t below = (uint8_t)(AVERAGE_POOLING_PIXEL_HEIGHT - within);
     __asm__ volatile(
-        "    bst   %[complete], 0\n"
+        bst %[complete], 0
         ".Lpixel_%=: " SHARED(average_pooling_pixels, 12, 12, 1, pixel) "ld    r18, %a[pixel]+\n"
-        "    cpi   %[right], 4\n"
-        "    brlo  .Llast_%=\n"
-        "    mul   r18, %[width]\n"
-        "    add   %A[sum], r0\n"
-        "    adc   %B[sum], r1\n"
-        "    subi  %[right], 3\n"
+        cpi %[right], 4; brlo .Llast_%=; mul r18, %[width]; add %A[sum], r0; adc %B[sum], r1;
+        subi %[right], 3
         ".Lwithin_%=: dec   %[count]\n"
-        "    brne  .Lpixel_%=\n"
-        "    rjmp  .Lend_%=\n"
+        brne .Lpixel_%=; rjmp .Lend_%=
         ".Llast_%=: " PASSED(average_pooling_last, 9, 0) "mov   r19, %A[sum]\n"
-        "    or    r19, %B[sum]\n"
-        "    or    r19, r18\n"
-        "    breq  .Lempty_%=\n"
-        "    mul   r18, %[right]\n"
-        "    add   %A[sum], r0\n"
-        "    adc   %B[sum], r1\n"
-        "    subi  %[right], 3\n"
+        or r19, %B[sum]; or r19, r18; breq .Lempty_%=; mul r18, %[right]; add %A[sum], r0;
+        adc %B[sum], r1; subi %[right], 3
         "    neg   %[right]\n" /* units of the pixel beyond this area */
-        "    mul   %B[sum], %[within]\n"
-        "    mov   r21, r0\n"
-        "    mul   %A[sum], %[within]\n"
-        "    add   r21, r1\n"
-        "    ld    r20, %a[area]\n"
-        "    add   r20, r0\n"
-        "    ldd   r0, %a[area]+1\n"
-        "    adc   r21, r0\n"
-        "    brts  .Lcomplete_%=\n"
-        "    st    %a[area]+, r20\n"
-        "    st    %a[area]+, r21\n"
+        mul %B[sum], %[within]; mov r21, r0; mul %A[sum], %[within]; add r21, r1; ld r20, %a[area];
+        add r20, r0; ldd r0, %a[area]+1; adc r21, r0; brts .Lcomplete_%=; st %a[area]+, r20;
+        st %a[area]+, r21
         ".Lnext_%=:\n"
-        "    mul   r18, %[right]\n"
-        "    movw  %A[sum], r0\n"
-        "    subi  %[right], 4\n"
-        "    neg   %[right]\n"
-        "    rjmp  .Lwithin_%=\n"
+        mul r18, %[right]; movw %A[sum], r0; subi %[right], 4; neg %[right]; rjmp .Lwithin_%=
         ".Lempty_%=: brts  .Lnothing_%=\n" /* the row adds nothing */
-        "    adiw  %[area], 2\n"
-        "    subi  %[right], 3 - 4\n"
-        "    rjmp  .Lwithin_%=\n"
+        adiw %[area], 2; subi %[right], 3 - 4; rjmp .Lwithin_%=
         ".Lnothing_%=: ld    r20, %a[area]\n"
-        "    ldd   r21, %a[area]+1\n"
-        "    subi  %[right], 3\n"
-        "    neg   %[right]\n"
-        "    mov   r19, r20\n"
-        "    or    r19, r21\n"
-        "    brne  .Lsummed_%=\n"
-        "    adiw  %[area], 2\n"
-        "    rjmp  .Lstore_%=\n"
+        ldd r21, %a[area]+1; subi %[right], 3; neg %[right]; mov r19, r20; or r19, r21;
+        brne .Lsummed_%=; adiw %[area], 2; rjmp .Lstore_%=
         ".Lcomplete_%=:\n"
         ".Lsummed_%=:\n"
         "    " PASSED(average_pooling_complete, 6, 0) "mul   %B[sum], %[below]\n"
-        "    mov   r19, r0\n"
-        "    mul   %A[sum], %[below]\n"
-        "    add   r19, r1\n"
-        "    st    %a[area]+, r0\n"
-        "    st    %a[area]+, r19\n"
-        "    mul   r20, %A[multiplier]\n"
-        "    ldi   r22, 0x80\n"
-        "    add   r22, r1\n"
-        "    clr   r19\n"
-        "    rol   r19\n"
-        "    mul   r21, %A[multiplier]\n"
-        "    add   r22, r0\n"
-        "    adc   r19, r1\n"
-        "    mul   r20, %B[multiplier]\n"
-        "    add   r22, r0\n"
-        "    adc   r19, r1\n"
-        "    mul   r21, %B[multiplier]\n"
-        "    add   r19, r0\n"
+        mov r19, r0; mul %A[sum], %[below]; add r19, r1; st %a[area]+, r0; st %a[area]+, r19;
+        mul r20, %A[multiplier]; ldi r22, 0x80; add r22, r1; clr r19; rol r19;
+        mul r21, %A[multiplier]; add r22, r0; adc r19, r1; mul r20, %B[multiplier]; add r22, r0;
+        adc r19, r1; mul r21, %B[multiplier]; add r19, r0
         ".Lstore_%=: " SHARED(average_pooling_averages, 6, 6, 1, store) "movw  r20, %A[pixel]\n"
-        "    movw  %A[pixel], %A[average]\n"
-        "    st    %a[pixel]+, r19\n"
-        "    movw  %A[average], %A[pixel]\n"
-        "    movw  %A[pixel], r20\n"
-        "    rjmp  .Lnext_%=\n"
+        movw %A[pixel], %A[average]; st %a[pixel]+, r19; movw %A[average], %A[pixel];
+        movw %A[pixel], r20; rjmp .Lnext_%=
         ".Lend_%=: clr   __zero_reg__\n"
         : [pixel] "+&x"(pixel), [average] "+&r"(average), [count] "+&r"(count), [sum] "+&r"(sum),
           [right] "+&d"(right), [area] "+&z"(area)

@@ -29,99 +29,47 @@ static void bonsai_tree_walk(const int8_t *values)
     const uint8_t *next = bonsai_tree_table;
     __asm__ volatile(
         ".Lstart_%=:\n"
-        "    clr   r17\n"
-        "    ldi   r16, 0\n"
-        "    mov   r15, r16\n"
-        "    ldi   r16, 1\n"
-        "    movw  r26, %[scores]\n"
+        clr r17; ldi r16, 0; mov r15, r16; ldi r16, 1; movw r26, %[scores]
         ".Lclear_%=:\n"
         "    " PASSED(bonsai_tree_clear, 1, 1) "st    X+, r17\n"
-        "    st    X+, r17\n"
-        "    dec   r16\n"
-        "    brne  .Lclear_%=\n"
+        st X+, r17; dec r16; brne .Lclear_%=
         ".Lnode_%=:\n"
         "    " PASSED(bonsai_tree_node, 1, 1) "movw  r12, %[scores]\n"
-        "    ldi   r16, 1\n"
+        ldi r16, 1
         ".Lrow_%=:\n"
         "    " PASSED(bonsai_tree_row, 1, 1) "lpm   r18, Z+\n" /* what the sum begins with */
-        "    lpm   r19, Z+\n"
-        "    lpm   r20, Z+\n"
-        "    ldi   r24, 3\n"
-        "    movw  r26, %[values]\n"
+        lpm r19, Z+; lpm r20, Z+; ldi r24, 3; movw r26, %[values]
         ".Lgate_weight_%=:\n"
         "    " SHARED(bonsai_tree_weights, 6, 6, 1, gate_weight) "ld    r21, X+\n"
-        "    lpm   r22, Z+\n"
-        "    muls  r22, r21\n"
+        lpm r22, Z+; muls r22, r21
         "    sbc   r20, r17\n" /* less 1 if the product is negative */
-        "    add   r18, r0\n"
-        "    adc   r19, r1\n"
-        "    adc   r20, r17\n"
-        "    dec   r24\n"
-        "    brne  .Lgate_weight_%=\n"
+        add r18, r0; adc r19, r1; adc r20, r17; dec r24; brne .Lgate_weight_%=
         ".Lgated_%=:\n"
-        "    lsl   r18\n"
-        "    rol   r19\n"
-        "    rol   r20\n"
-        "    lsl   r18\n"
-        "    rol   r19\n"
-        "    rol   r20\n"
-        "    lsl   r18\n"
-        "    rol   r19\n"
-        "    rol   r20\n"
+        lsl r18; rol r19; rol r20; lsl r18; rol r19; rol r20; lsl r18; rol r19; rol r20
         "    subi  r19, 0x80\n" /* from 0 on */
-        "    sbci  r20, 0xff\n"
-        "    tst   r20\n"
-        "    breq  .Linside_%=\n"
+        sbci r20, 0xff; tst r20; breq .Linside_%=
         "    ldi   r19, 0xff\n" /* limited */
-        "    sbrc  r20, 7\n"
-        "    clr   r19\n"
+        sbrc r20, 7; clr r19
         ".Linside_%=:\n"
-        "    movw  r10, r30\n"
-        "    ldi   r30, lo8(%[gates])\n"
-        "    ldi   r31, hi8(%[gates])\n"
-        "    add   r30, r19\n"
-        "    adc   r31, r17\n"
-        "    lpm   r23, Z\n"
-        "    movw  r30, r10\n"
+        movw r10, r30; ldi r30, lo8(%[gates]); ldi r31, hi8(%[gates]); add r30, r19; adc r31, r17;
+        lpm r23, Z; movw r30, r10
         ".Lweight_%=:\n"
         "    lpm   r18, Z+\n" /* what the sum begins with */
-        "    lpm   r19, Z+\n"
-        "    lpm   r20, Z+\n"
-        "    ldi   r24, 3\n"
-        "    movw  r26, %[values]\n"
+        lpm r19, Z+; lpm r20, Z+; ldi r24, 3; movw r26, %[values]
         ".Lweight_weight_%=:\n"
         "    " SHARED(bonsai_tree_weights, 6, 6, 1, weight_weight) "ld    r21, X+\n"
-        "    lpm   r22, Z+\n"
-        "    muls  r22, r21\n"
+        lpm r22, Z+; muls r22, r21
         "    sbc   r20, r17\n" /* less 1 if the product is negative */
-        "    add   r18, r0\n"
-        "    adc   r19, r1\n"
-        "    adc   r20, r17\n"
-        "    dec   r24\n"
-        "    brne  .Lweight_weight_%=\n"
+        add r18, r0; adc r19, r1; adc r20, r17; dec r24; brne .Lweight_weight_%=
         ".Lweighted_%=:\n"
-        "    mov   r20, r19\n"
-        "    mov   r19, r18\n"
+        mov r20, r19; mov r19, r18
         "    mulsu r23, r19\n" /* times the gate, without the lowest byte */
-        "    sbc   r18, r18\n"
-        "    mov   r21, r1\n"
-        "    muls  r23, r20\n"
-        "    add   r21, r0\n"
-        "    adc   r18, r1\n"
-        "    movw  r26, r12\n"
-        "    ld    r0, X\n"
-        "    add   r0, r21\n"
-        "    st    X+, r0\n"
-        "    ld    r0, X\n"
-        "    adc   r0, r18\n"
-        "    st    X+, r0\n"
-        "    movw  r12, r26\n"
-        "    dec   r16\n"
-        "    breq  .Lended_%=\n"
-        "    rjmp  .Lrow_%=\n"
+        sbc r18, r18; mov r21, r1; muls r23, r20; add r21, r0; adc r18, r1; movw r26, r12; ld r0, X;
+        add r0, r21; st X+, r0; ld r0, X; adc r0, r18; st X+, r0; movw r12, r26; dec r16;
+        breq .Lended_%=; rjmp .Lrow_%=
         ".Lended_%=:\n"
         ".Ldone_%=:\n"
-        "    clr   __zero_reg__\n"
+        clr __zero_reg__
         ".Lfinish_%=:\n"
         : "+&z"(next)
         : [values] "r"(values), [scores] "r"(bonsai_tree_scores + 1), [gates] "i"(bonsai_tree_gates)

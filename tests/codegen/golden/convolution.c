@@ -35,153 +35,66 @@ static pnn_input_t convolution_inputs[CONVOLUTION_INPUTS]; /* pushed so far */
 static PNN_NOINLINE void convolution_compute(pnn_input_t *output)
 {
     __asm__ volatile(
-        "    push  r28\n"
-        "    push  r29\n"
-        "    ldi   r29, %[places]\n"
+        push r28; push r29; ldi r29, %[places]
         ".Lpixel_%=:\n"
         "    " PASSED(convolution_pixel, 16, 16) "push  r29\n"
-        "    push  r30\n"
-        "    push  r31\n"
-        "    ldi   r30, lo8(%[weights]+0)\n"
-        "    ldi   r31, hi8(%[weights]+0)\n"
-        "    clr   r24\n"
-        "    clr   r25\n"
-        "    ldi   r16, 32\n"
-        "    ldi   r17, 0\n"
-        "    movw  r2, r16\n"
+        push r30; push r31; ldi r30, lo8(%[weights]+0); ldi r31, hi8(%[weights]+0); clr r24;
+        clr r25; ldi r16, 32; ldi r17, 0; movw r2, r16
         ".Lend_begin_0_%=:\n"
-        "    lds   r26, %[window]+0\n"
-        "    lds   r27, %[window]+0+1\n"
+        lds r26, %[window]+0; lds r27, %[window]+0+1
         ".Lend_row_0_0_%=:\n"
-        "    ldi   r28, 3\n"
+        ldi r28, 3
         ".Ltap_0_0_%=:\n"
         "    " PASSED(convolution_tap_0_0, 48, 48) "ld    r17, X+\n"
-        "    tst   r17\n"
-        "    breq  .Lzero_0_0_%=\n"
-        "    add   r24, r17\n"
-        "    clr   r1\n"
-        "    adc   r25, r1\n"
-        "    lpm   r16, Z+\n"
-        "    andi  r16, 15\n"
-        "    mul   r16, r17\n"
-        "    add   r2, r0\n"
-        "    adc   r3, r1\n"
-        "    dec   r28\n"
-        "    brne  .Ltap_0_0_%=\n"
-        "    rjmp  .Lend_0_0_%=\n"
+        tst r17; breq .Lzero_0_0_%=; add r24, r17; clr r1; adc r25, r1; lpm r16, Z+; andi r16, 15;
+        mul r16, r17; add r2, r0; adc r3, r1; dec r28; brne .Ltap_0_0_%=; rjmp .Lend_0_0_%=
         ".Lzero_0_0_%=:\n"
-        "    adiw  r30, 1\n"
-        "    dec   r28\n"
-        "    brne  .Ltap_0_0_%=\n"
+        adiw r30, 1; dec r28; brne .Ltap_0_0_%=
         ".Lend_0_0_%=:\n"
-        "    subi  r26, lo8(-(-2))\n"
-        "    sbci  r27, hi8(-(-2))\n"
-        "    sts   %[window]+0, r26\n"
-        "    sts   %[window]+0+1, r27\n"
+        subi r26, lo8(-(-2)); sbci r27, hi8(-(-2)); sts %[window]+0, r26; sts %[window]+0+1, r27
         ".Lend_moved_0_%=:\n"
-        "    lds   r26, %[window]+2\n"
-        "    lds   r27, %[window]+2+1\n"
+        lds r26, %[window]+2; lds r27, %[window]+2+1
         ".Lend_row_0_1_%=:\n"
-        "    ldi   r28, 3\n"
+        ldi r28, 3
         ".Ltap_0_1_%=:\n"
         "    " PASSED(convolution_tap_0_1, 48, 48) "ld    r17, X+\n"
-        "    tst   r17\n"
-        "    breq  .Lzero_0_1_%=\n"
-        "    add   r24, r17\n"
-        "    clr   r1\n"
-        "    adc   r25, r1\n"
-        "    lpm   r16, Z+\n"
-        "    andi  r16, 15\n"
-        "    mul   r16, r17\n"
-        "    add   r2, r0\n"
-        "    adc   r3, r1\n"
-        "    dec   r28\n"
-        "    brne  .Ltap_0_1_%=\n"
-        "    rjmp  .Lend_0_1_%=\n"
+        tst r17; breq .Lzero_0_1_%=; add r24, r17; clr r1; adc r25, r1; lpm r16, Z+; andi r16, 15;
+        mul r16, r17; add r2, r0; adc r3, r1; dec r28; brne .Ltap_0_1_%=; rjmp .Lend_0_1_%=
         ".Lzero_0_1_%=:\n"
-        "    adiw  r30, 1\n"
-        "    dec   r28\n"
-        "    brne  .Ltap_0_1_%=\n"
+        adiw r30, 1; dec r28; brne .Ltap_0_1_%=
         ".Lend_0_1_%=:\n"
-        "    subi  r26, lo8(-(-2))\n"
-        "    sbci  r27, hi8(-(-2))\n"
-        "    sts   %[window]+2, r26\n"
-        "    sts   %[window]+2+1, r27\n"
+        subi r26, lo8(-(-2)); sbci r27, hi8(-(-2)); sts %[window]+2, r26; sts %[window]+2+1, r27
         ".Lend_moved_1_%=:\n"
-        "    lds   r26, %[window]+4\n"
-        "    lds   r27, %[window]+4+1\n"
+        lds r26, %[window]+4; lds r27, %[window]+4+1
         ".Lend_row_0_2_%=:\n"
-        "    ldi   r28, 3\n"
+        ldi r28, 3
         ".Ltap_0_2_%=:\n"
         "    " PASSED(convolution_tap_0_2, 48, 48) "ld    r17, X+\n"
-        "    tst   r17\n"
-        "    breq  .Lzero_0_2_%=\n"
-        "    add   r24, r17\n"
-        "    clr   r1\n"
-        "    adc   r25, r1\n"
-        "    lpm   r16, Z+\n"
-        "    andi  r16, 15\n"
-        "    mul   r16, r17\n"
-        "    add   r2, r0\n"
-        "    adc   r3, r1\n"
-        "    dec   r28\n"
-        "    brne  .Ltap_0_2_%=\n"
-        "    rjmp  .Lend_0_2_%=\n"
+        tst r17; breq .Lzero_0_2_%=; add r24, r17; clr r1; adc r25, r1; lpm r16, Z+; andi r16, 15;
+        mul r16, r17; add r2, r0; adc r3, r1; dec r28; brne .Ltap_0_2_%=; rjmp .Lend_0_2_%=
         ".Lzero_0_2_%=:\n"
-        "    adiw  r30, 1\n"
-        "    dec   r28\n"
-        "    brne  .Ltap_0_2_%=\n"
+        adiw r30, 1; dec r28; brne .Ltap_0_2_%=
         ".Lend_0_2_%=:\n"
-        "    subi  r26, lo8(-(-2))\n"
-        "    sbci  r27, hi8(-(-2))\n"
-        "    sts   %[window]+4, r26\n"
-        "    sts   %[window]+4+1, r27\n"
+        subi r26, lo8(-(-2)); sbci r27, hi8(-(-2)); sts %[window]+4, r26; sts %[window]+4+1, r27
         ".Lend_moved_2_%=:\n"
-        "    lsl   r24\n"
-        "    rol   r25\n"
-        "    lsl   r24\n"
-        "    rol   r25\n"
-        "    lsl   r24\n"
-        "    rol   r25\n"
-        "    sub   r2, r24\n"
-        "    sbc   r3, r25\n"
-        "    pop   r31\n"
-        "    pop   r30\n"
-        "    ldi   r16, 146\n"
-        "    ldi   r26, 26\n"
-        "    ldi   r27, 0\n"
+        lsl r24; rol r25; lsl r24; rol r25; lsl r24; rol r25; sub r2, r24; sbc r3, r25; pop r31;
+        pop r30; ldi r16, 146; ldi r26, 26; ldi r27, 0
         ".Lend_scale_0_%=:\n"
-        "    clr   r17\n"
-        "    tst   r3\n"
-        "    brmi  .Lsmall_value_0_0_%=\n"
-        "    ldi   r17, 15\n"
-        "    cp    r2, r26\n"
-        "    cpc   r3, r27\n"
-        "    brcc  .Llarge_value_0_0_%=\n"
-        "    mul   r3, r16\n"
-        "    mov   r17, r0\n"
-        "    mul   r2, r16\n"
-        "    add   r17, r1\n"
-        "    lsl   r0\n"
-        "    brcc  .Ldown_value_0_0_%=\n"
-        "    brne  .Lup_value_0_0_%=\n"
-        "    sbrc  r17, 0\n"
+        clr r17; tst r3; brmi .Lsmall_value_0_0_%=; ldi r17, 15; cp r2, r26; cpc r3, r27;
+        brcc .Llarge_value_0_0_%=; mul r3, r16; mov r17, r0; mul r2, r16; add r17, r1; lsl r0;
+        brcc .Ldown_value_0_0_%=; brne .Lup_value_0_0_%=; sbrc r17, 0
         ".Lup_value_0_0_%=:\n"
-        "    inc   r17\n"
+        inc r17
         ".Ldown_value_0_0_%=:\n"
         ".Lsmall_value_0_0_%=:\n"
         ".Llarge_value_0_0_%=:\n"
-        "    st    Z+, r17\n"
+        st Z+, r17
         ".Lend_value_0_0_%=:\n"
-        "    pop   r29\n"
+        pop r29
         ".Lend_end_%=:\n"
-        "    dec   r29\n"
-        "    breq  .Ldone_%=\n"
-        "    %~jmp .Lpixel_%=\n"
+        dec r29; breq .Ldone_%=; %~jmp .Lpixel_%=
         ".Ldone_%=:\n"
-        "    clr   r1\n"
-        "    pop   r29\n"
-        "    pop   r28\n"
+        clr r1; pop r29; pop r28
         : "+z"(output)
         : [window] "i"(convolution_window), [places] "i"(CONVOLUTION_PLACES), [weights] "i"(convolution_weights)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27");

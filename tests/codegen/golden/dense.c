@@ -64,75 +64,36 @@ static void dense_2_add_0(const pnn_input_t *feature, uint16_t count)
     uint8_t left = (uint8_t)count;
     __asm__ volatile(
         "    " PASSED(dense_2_block0_begin, 4, 0) "movw  r22, r26\n"
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
-        "    ld    r2, X+\n"
-        "    ld    r3, X+\n"
-        "    ld    r4, X+\n"
-        "    ld    r5, X+\n"
-        "    ld    r6, X+\n"
-        "    ld    r7, X+\n"
-        "    ld    r8, X+\n"
-        "    ld    r9, X+\n"
-        "    ld    r10, X+\n"
-        "    movw  r26, r22\n"
-        "    rjmp  .Linput_%=\n"
+        ldi r26, lo8(%[sums]); ldi r27, hi8(%[sums]); ld r2, X+; ld r3, X+; ld r4, X+; ld r5, X+;
+        ld r6, X+; ld r7, X+; ld r8, X+; ld r9, X+; ld r10, X+; movw r26, r22; rjmp .Linput_%=
         ".Lzero_%=: clr   r0\n" /* an input that is 0 */
-        "    add   r30, r24\n"
-        "    adc   r31, r0\n"
-        "    dec   %[left]\n"
-        "    brne  .Linput_%=\n"
-        "    rjmp  .Lcounted_%=\n"
+        add r30, r24; adc r31, r0; dec %[left]; brne .Linput_%=; rjmp .Lcounted_%=
         ".Linput_%=: " PASSED(dense_2_block0_input, 4, 4) "ld    r23, X+\n"
-        "    lpm   r24, Z+\n"
-        "    tst   r23\n"
-        "    breq  .Lzero_%=\n"
-        "    lpm   r24, Z+\n"
-        "    sbrs  r24, 0\n"
-        "    rjmp  .Lweight1_%=\n"
+        lpm r24, Z+; tst r23; breq .Lzero_%=; lpm r24, Z+; sbrs r24, 0; rjmp .Lweight1_%=
         ".Lother0_%=:\n"
         "    " PASSED(dense_2_block0_other0, 3, 0) "lpm   r22, Z+\n"
-        "    mulsu r22, r23\n"
+        mulsu r22, r23
         "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
-        "    add   r2, r0\n"
-        "    adc   r3, r1\n"
-        "    adc   r4, r20\n"
+        add r2, r0; adc r3, r1; adc r4, r20
         ".Lweight1_%=:\n"
-        "    sbrs  r24, 1\n"
-        "    rjmp  .Lweight2_%=\n"
+        sbrs r24, 1; rjmp .Lweight2_%=
         ".Lother1_%=:\n"
         "    " PASSED(dense_2_block0_other1, 2, 0) "lpm   r22, Z+\n"
-        "    mulsu r22, r23\n"
+        mulsu r22, r23
         "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
-        "    add   r5, r0\n"
-        "    adc   r6, r1\n"
-        "    adc   r7, r20\n"
+        add r5, r0; adc r6, r1; adc r7, r20
         ".Lweight2_%=:\n"
-        "    sbrs  r24, 2\n"
-        "    rjmp  .Lweight3_%=\n"
+        sbrs r24, 2; rjmp .Lweight3_%=
         ".Lother2_%=:\n"
         "    " PASSED(dense_2_block0_other2, 4, 0) "lpm   r22, Z+\n"
-        "    mulsu r22, r23\n"
+        mulsu r22, r23
         "    sbc   r20, r20\n" /* the product's sign, 0 or -1 */
-        "    add   r8, r0\n"
-        "    adc   r9, r1\n"
-        "    adc   r10, r20\n"
+        add r8, r0; adc r9, r1; adc r10, r20
         ".Lweight3_%=:\n"
-        "    dec   %[left]\n"
-        "    breq  .Lcounted_%=\n"
-        "    rjmp  .Linput_%=\n"
+        dec %[left]; breq .Lcounted_%=; rjmp .Linput_%=
         ".Lcounted_%=: clr   __zero_reg__\n"
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
-        "    st    X+, r2\n"
-        "    st    X+, r3\n"
-        "    st    X+, r4\n"
-        "    st    X+, r5\n"
-        "    st    X+, r6\n"
-        "    st    X+, r7\n"
-        "    st    X+, r8\n"
-        "    st    X+, r9\n"
-        "    st    X+, r10\n"
+        ldi r26, lo8(%[sums]); ldi r27, hi8(%[sums]); st X+, r2; st X+, r3; st X+, r4; st X+, r5;
+        st X+, r6; st X+, r7; st X+, r8; st X+, r9; st X+, r10
         : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(left)
         : [sums] "i"(&dense_2.sums[0])
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r20", "r22", "r23", "r24");
@@ -179,29 +140,17 @@ static void dense_2_rectify(void)
 #ifdef PNN_ASSEMBLY
     uint8_t left = DENSE_2_UNITS;
     __asm__ volatile(
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
-        "    movw  r30, r26\n"
-        "    clr   r20\n"
+        ldi r26, lo8(%[sums]); ldi r27, hi8(%[sums]); movw r30, r26; clr r20
         ".Lsum_%=:\n"
         "    " PASSED(dense_2_sum, 3, 3) "adiw  r26, 1\n"
-        "    ld    r18, X+\n"
-        "    ld    r19, X+\n"
-        "    clr   r24\n"
-        "    tst   r19\n"
+        ld r18, X+; ld r19, X+; clr r24; tst r19
         "    brmi  .Lrest_%=\n" /* below 0 */
-        "    mul   r18, %[multiplier]\n"
-        "    mov   r24, r1\n"
-        "    mul   r19, %[multiplier]\n"
-        "    add   r24, r0\n"
-        "    adc   r1, r20\n"
+        mul r18, %[multiplier]; mov r24, r1; mul r19, %[multiplier]; add r24, r0; adc r1, r20
         ".Lstore_%=:\n"
         ".Lrest_%=:\n"
-        "    st    Z+, r24\n"
+        st Z+, r24
         ".Lnext_%=:\n"
-        "    dec   %[left]\n"
-        "    brne  .Lsum_%=\n"
-        "    clr   __zero_reg__\n"
+        dec %[left]; brne .Lsum_%=; clr __zero_reg__
         : [left] "+&r"(left)
         : [sums] "i"(&dense_2), [multiplier] "r"((uint8_t)DENSE_2_MULTIPLIER)
         : "memory", "r0", "r18", "r19", "r20", "r24", "r26", "r27", "r30", "r31");
@@ -234,18 +183,13 @@ static void dense_add_0(const pnn_input_t *values, pnn_place_t feature, pnn_plac
         ".macro group number\n"
         "2: " TARGET(dense_block0) "\n"
         "5:  .pushsection .progmem.data, \"a\", @progbits\n" /* another place in the table */
-        "    .word gs(5b)\n"
-        "    .popsection\n"
-        "    subi  %[left], 1\n"
-        "    brcc  1f\n"
-        "    %~jmp 9f\n"
+        .word gs(5b); .popsection; subi %[left], 1; brcc 1f; %~jmp 9f
         "1:\n"
         PASSED(dense_block0_group\\number\\(), 1, 1) "\n"
         ".endm\n"
         ".macro feature\n"
         "2: ld    r23, X+\n"
-        "    tst   r23\n"
-        "    breq  2f\n"
+        tst r23; breq 2f
         ".set before, 0\n"
         ".endm\n"
         ".macro pass count\n"
@@ -255,88 +199,59 @@ static void dense_add_0(const pnn_input_t *values, pnn_place_t feature, pnn_plac
         ".set before, \\size\n"
         ".endm\n"
         ".macro twice size\n"
-        "    mov   r0, r23\n"
-        "    lsl   r0\n"
+        mov r0, r23; lsl r0
         ".set before, \\size\n"
         ".endm\n"
         ".macro one_more size\n"
-        "    add   r0, r23\n"
+        add r0, r23
         ".set before, \\size\n"
         ".endm\n"
         ".macro two_more size\n"
-        "    add   r0, r23\n"
-        "    add   r0, r23\n"
+        add r0, r23; add r0, r23
         ".set before, \\size\n"
         ".endm\n"
         ".macro doubled size\n"
-        "    lsl   r0\n"
+        lsl r0
         ".set before, \\size\n"
         ".endm\n"
         ".macro doubled_and_one size\n"
-        "    lsl   r0\n"
-        "    add   r0, r23\n"
+        lsl r0; add r0, r23
         ".set before, \\size\n"
         ".endm\n"
         ".macro wide_one_more size\n"
-        "    add   r0, r23\n"
-        "    adc   r1, r25\n"
+        add r0, r23; adc r1, r25
         ".set before, \\size\n"
         ".endm\n"
         ".macro wide_doubled size\n"
-        "    lsl   r0\n"
-        "    rol   r1\n"
+        lsl r0; rol r1
         ".set before, \\size\n"
         ".endm\n"
         ".macro product size\n"
-        "    ldi   r22, \\size\n"
-        "    mul   r22, r23\n"
+        ldi r22, \\size; mul r22, r23
         ".set before, \\size\n"
         ".endm\n"
         ".macro sum low, high, output\n"
         ".if before == 1\n"
-        "    \\low 2 + 2 * \\output, r23\n"
-        "    \\high 3 + 2 * \\output, r25\n"
+        \\low 2 + 2 * \\output, r23; \\high 3 + 2 * \\output, r25
         ".elseif before * 63 <= 255\n"
-        "    \\low 2 + 2 * \\output, r0\n"
-        "    \\high 3 + 2 * \\output, r25\n"
+        \\low 2 + 2 * \\output, r0; \\high 3 + 2 * \\output, r25
         ".else\n"
-        "    \\low 2 + 2 * \\output, r0\n"
-        "    \\high 3 + 2 * \\output, r1\n"
+        \\low 2 + 2 * \\output, r0; \\high 3 + 2 * \\output, r1
         ".endif\n"
         ".endm\n"
         ".pushsection .progmem.data, \"a\", @progbits\n"
         ".p2align 1\n"
         "7:\n"
         ".popsection\n"
-        "    movw  r22, r26\n"
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
-        "    ld    r2, X+\n"
-        "    ld    r3, X+\n"
-        "    ld    r4, X+\n"
-        "    ld    r5, X+\n"
-        "    ld    r6, X+\n"
-        "    ld    r7, X+\n"
-        "    ld    r8, X+\n"
-        "    ld    r9, X+\n"
-        "    movw  r26, r22\n"
-        "    clr   r25\n"
-        "    subi  r30, lo8(-(gs(7b)))\n"
-        "    sbci  r31, hi8(-(gs(7b)))\n"
+        movw r22, r26; ldi r26, lo8(%[sums]); ldi r27, hi8(%[sums]); ld r2, X+; ld r3, X+;
+        ld r4, X+; ld r5, X+; ld r6, X+; ld r7, X+; ld r8, X+; ld r9, X+; movw r26, r22; clr r25;
+        subi r30, lo8(-(gs(7b))); sbci r31, hi8(-(gs(7b)))
         JUMP(dense_block0) "%~jmp __tablejump2__\n"
         DENSE_WEIGHTS_0
         "2:\n"
         "9: clr   __zero_reg__\n"
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
-        "    st    X+, r2\n"
-        "    st    X+, r3\n"
-        "    st    X+, r4\n"
-        "    st    X+, r5\n"
-        "    st    X+, r6\n"
-        "    st    X+, r7\n"
-        "    st    X+, r8\n"
-        "    st    X+, r9\n"
+        ldi r26, lo8(%[sums]); ldi r27, hi8(%[sums]); st X+, r2; st X+, r3; st X+, r4; st X+, r5;
+        st X+, r6; st X+, r7; st X+, r8; st X+, r9
         ".purgem group\n"
         ".purgem feature\n"
         ".purgem pass\n"
@@ -433,30 +348,18 @@ static void dense_rectify(void)
 #ifdef PNN_ASSEMBLY
     uint8_t left = DENSE_UNITS;
     __asm__ volatile(
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
-        "    movw  r30, r26\n"
-        "    clr   r20\n"
+        ldi r26, lo8(%[sums]); ldi r27, hi8(%[sums]); movw r30, r26; clr r20
         ".Lsum_%=:\n"
         "    " PASSED(dense_sum, 4, 4) "ld    r18, X+\n"
-        "    ld    r19, X+\n"
-        "    clr   r24\n"
-        "    tst   r19\n"
+        ld r19, X+; clr r24; tst r19
         "    brmi  .Lrest_%=\n" /* below 0 */
-        "    mul   r18, %[multiplier]\n"
-        "    mov   r24, r1\n"
-        "    mul   r19, %[multiplier]\n"
-        "    add   r24, r0\n"
-        "    adc   r1, r20\n"
-        "    breq  .Lstore_%=\n"
-        "    ldi   r24, 255\n"
+        mul r18, %[multiplier]; mov r24, r1; mul r19, %[multiplier]; add r24, r0; adc r1, r20;
+        breq .Lstore_%=; ldi r24, 255
         ".Lstore_%=:\n"
         ".Lrest_%=:\n"
-        "    st    Z+, r24\n"
+        st Z+, r24
         ".Lnext_%=:\n"
-        "    dec   %[left]\n"
-        "    brne  .Lsum_%=\n"
-        "    clr   __zero_reg__\n"
+        dec %[left]; brne .Lsum_%=; clr __zero_reg__
         : [left] "+&r"(left)
         : [sums] "i"(&dense), [multiplier] "r"((uint8_t)DENSE_MULTIPLIER)
         : "memory", "r0", "r18", "r19", "r20", "r24", "r26", "r27", "r30", "r31");

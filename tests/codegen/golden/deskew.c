@@ -32,17 +32,11 @@ static struct deskew_row_sums deskew_sum_row(const pnn_input_t *pixel)
     uint8_t value, zero = 0;
     __asm__ volatile(
         "1: " PASSED(deskew_pixels, 30, 30) "ld    %[value], %a[pixel]+\n"
-        "    and   %[value], %[value]\n"
-        "    breq  2f\n"
-        "    add   %[low], %[value]\n"
-        "    adc   %[high], %[zero]\n"
-        "    mul   %[value], %[left]\n"
-        "    add   %[moment_low], r0\n"
-        "    adc   %[moment_high], r1\n"
-        "    adc   %[moment_top], %[zero]\n"
+        and %[value], %[value]; breq 2f; add %[low], %[value]; adc %[high], %[zero];
+        mul %[value], %[left]; add %[moment_low], r0; adc %[moment_high], r1;
+        adc %[moment_top], %[zero]
         "2:  dec   %[left]\n"
-        "    brne  1b\n"
-        "    clr   __zero_reg__\n"
+        brne 1b; clr __zero_reg__
         : [pixel] "+&e"(pixel), [left] "+&r"(left), [value] "=&r"(value), [low] "+&r"(low),
           [high] "+&r"(high), [moment_low] "+&r"(moment_low), [moment_high] "+&r"(moment_high),
           [moment_top] "+&r"(moment_top)

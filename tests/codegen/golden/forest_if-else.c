@@ -32,90 +32,45 @@ static PNN_NOINLINE void forest_walk(const pnn_input_t *values)
 {
     __asm__ volatile(
         ".Lstart_%=:\n"
-        "    ldi   r26, lo8(%[scores]+0)\n"
-        "    ldi   r27, hi8(%[scores]+0)\n"
-        "    ldi   r24, 88\n"
-        "    st    X+, r24\n"
-        "    ldi   r24, 2\n"
-        "    st    X+, r24\n"
-        "    ldi   r24, 98\n"
-        "    st    X+, r24\n"
-        "    ldi   r24, 255\n"
-        "    st    X+, r24\n"
-        "    st    X+, r1\n"
-        "    st    X+, r1\n"
-        "    ldd   r16, Z+0\n"
-        "    ldd   r17, Z+2\n"
-        "    ldd   r18, Z+5\n"
+        ldi r26, lo8(%[scores]+0); ldi r27, hi8(%[scores]+0); ldi r24, 88; st X+, r24; ldi r24, 2;
+        st X+, r24; ldi r24, 98; st X+, r24; ldi r24, 255; st X+, r24; st X+, r1; st X+, r1;
+        ldd r16, Z+0; ldd r17, Z+2; ldd r18, Z+5
         ".Ltree_0_%=:\n"
         ".Lnode_0_%=:\n"
-        "    cpi   r17, 101\n"
-        "    brcc  .Lleaf_0_11_%=\n"
+        cpi r17, 101; brcc .Lleaf_0_11_%=
         ".Lnode_1_%=:\n"
-        "    cpi   r18, 1\n"
-        "    brcs  .Lleaf_0_15_%=\n"
+        cpi r18, 1; brcs .Lleaf_0_15_%=
         ".Lnode_3_%=:\n"
-        "    ldi   r23, 2\n"
-        "    ldi   r25, 127\n"
-        "    rjmp  .Ladd_0_%=\n"
+        ldi r23, 2; ldi r25, 127; rjmp .Ladd_0_%=
         ".Lleaf_0_11_%=:\n"
-        "    ldi   r23, 4\n"
-        "    ldi   r25, 5\n"
-        "    rjmp  .Ladd_0_%=\n"
+        ldi r23, 4; ldi r25, 5; rjmp .Ladd_0_%=
         ".Lleaf_0_15_%=:\n"
-        "    ldi   r23, 0\n"
-        "    ldi   r25, 90\n"
+        ldi r23, 0; ldi r25, 90
         ".Ladd_0_%=:\n"
-        "    ldi   r26, lo8(%[scores]+0)\n"
-        "    ldi   r27, hi8(%[scores]+0)\n"
-        "    add   r26, r23\n"
-        "    adc   r27, r1\n"
-        "    ld    r0, X\n"
-        "    add   r0, r25\n"
-        "    st    X+, r0\n"
-        "    ld    r0, X\n"
-        "    adc   r0, r1\n"
-        "    sbrc  r25, 7\n"
+        ldi r26, lo8(%[scores]+0); ldi r27, hi8(%[scores]+0); add r26, r23; adc r27, r1; ld r0, X;
+        add r0, r25; st X+, r0; ld r0, X; adc r0, r1; sbrc r25, 7
         "    dec   r0\n" /* its sign */
-        "    st    X, r0\n"
+        st X, r0
         ".Ltree_1_%=:\n"
         ".Lnode_5_%=:\n"
-        "    cpi   r16, 255\n"
-        "    brcs  .Lleaf_1_8_%=\n"
+        cpi r16, 255; brcs .Lleaf_1_8_%=
         ".Lnode_7_%=:\n"
-        "    ldi   r23, 2\n"
-        "    ldi   r25, 7\n"
-        "    rjmp  .Ladd_1_%=\n"
+        ldi r23, 2; ldi r25, 7; rjmp .Ladd_1_%=
         ".Lleaf_1_8_%=:\n"
-        "    ldi   r23, 0\n"
-        "    ldi   r25, 128\n"
+        ldi r23, 0; ldi r25, 128
         ".Ladd_1_%=:\n"
-        "    ldi   r26, lo8(%[scores]+0)\n"
-        "    ldi   r27, hi8(%[scores]+0)\n"
-        "    add   r26, r23\n"
-        "    adc   r27, r1\n"
-        "    ld    r0, X\n"
-        "    add   r0, r25\n"
-        "    st    X+, r0\n"
-        "    ld    r0, X\n"
-        "    adc   r0, r1\n"
-        "    sbrc  r25, 7\n"
+        ldi r26, lo8(%[scores]+0); ldi r27, hi8(%[scores]+0); add r26, r23; adc r27, r1; ld r0, X;
+        add r0, r25; st X+, r0; ld r0, X; adc r0, r1; sbrc r25, 7
         "    dec   r0\n" /* its sign */
-        "    st    X, r0\n"
+        st X, r0
         ".Ltree_2_%=:\n"
         ".Lnode_8_%=:\n"
-        "    ldi   r25, 11\n"
+        ldi r25, 11
         ".Ladd_2_%=:\n"
-        "    ldi   r26, lo8(%[scores]+4)\n"
-        "    ldi   r27, hi8(%[scores]+4)\n"
-        "    ld    r0, X\n"
-        "    add   r0, r25\n"
-        "    st    X+, r0\n"
-        "    ld    r0, X\n"
-        "    adc   r0, r1\n"
-        "    sbrc  r25, 7\n"
+        ldi r26, lo8(%[scores]+4); ldi r27, hi8(%[scores]+4); ld r0, X; add r0, r25; st X+, r0;
+        ld r0, X; adc r0, r1; sbrc r25, 7
         "    dec   r0\n" /* its sign */
-        "    st    X, r0\n"
+        st X, r0
         ".Ltree_3_%=:\n"
         ".Lend_%=:\n"
         : "+z"(values)

@@ -30,61 +30,34 @@ static void forest_walk(const pnn_input_t *values)
     uint16_t trees = FOREST_TREES;
     uint8_t left = FOREST_SCORES, a, b;
     __asm__ volatile(
-        "    movw  r26, %[scores]\n"
+        movw r26, %[scores]
         ".Lstart_%=:\n"
         "    " PASSED(forest_start, 3, 3) "lpm   %[a], Z+\n" /* what the scores begin with */
-        "    st    X+, %[a]\n"
-        "    lpm   %[a], Z+\n"
-        "    st    X+, %[a]\n"
-        "    dec   %[left]\n"
-        "    brne  .Lstart_%=\n"
+        st X+, %[a]; lpm %[a], Z+; st X+, %[a]; dec %[left]; brne .Lstart_%=
         ".Ltree_%=:\n"
         "    " PASSED(forest_tree, 3, 3) "lpm   %A[end], Z+\n" /* where the next tree begins */
-        "    lpm   %B[end], Z+\n"
-        "    add   %A[end], r30\n"
-        "    adc   %B[end], r31\n"
+        lpm %B[end], Z+; add %A[end], r30; adc %B[end], r31
         ".Lnode_%=:\n"
         "    " SHARED(forest_way, 222, 177, 19, node) "lpm   %[a], Z+\n" /* the feature, or the mark of a leaf */
-        "    cpi   %[a], 255\n"
-        "    brcc  .Lleaf_%=\n"
-        "    movw  r26, %[values]\n"
-        "    add   r26, %[a]\n"
-        "    adc   r27, __zero_reg__\n"
-        "    ld    %[a], X\n"
+        cpi %[a], 255; brcc .Lleaf_%=; movw r26, %[values]; add r26, %[a]; adc r27, __zero_reg__;
+        ld %[a], X
         "    lpm   %[b], Z+\n" /* the threshold */
-        "    cp    %[b], %[a]\n"
-        "    brcs  .Lright_%=\n"
-        "    adiw  r30, 1\n"
-        "    rjmp  .Lnode_%=\n"
+        cp %[b], %[a]; brcs .Lright_%=; adiw r30, 1; rjmp .Lnode_%=
         ".Lright_%=:\n"
         "    " SHARED(forest_way, 222, 177, 4, right) "lpm   %[a], Z+\n" /* passes over the left subtree */
-        "    add   r30, %[a]\n"
-        "    adc   r31, __zero_reg__\n"
-        "    rjmp  .Lnode_%=\n"
+        add r30, %[a]; adc r31, __zero_reg__; rjmp .Lnode_%=
         ".Lleaf_%=:\n"
-        "    lpm   %[left], Z+\n"
+        lpm %[left], Z+
         ".Lpair_%=:\n"
         "    " SHARED(forest_way, 222, 177, 26, pair) "lpm   %[a], Z+\n" /* the class */
         "    lpm   %[b], Z+\n" /* what is added to its score */
-        "    movw  r26, %[scores]\n"
-        "    add   r26, %[a]\n"
-        "    adc   r27, __zero_reg__\n"
-        "    add   r26, %[a]\n"
-        "    adc   r27, __zero_reg__\n"
-        "    ld    r0, X\n"
-        "    add   r0, %[b]\n"
-        "    st    X+, r0\n"
-        "    ld    r0, X\n"
-        "    adc   r0, __zero_reg__\n"
-        "    sbrc  %[b], 7\n"
+        movw r26, %[scores]; add r26, %[a]; adc r27, __zero_reg__; add r26, %[a];
+        adc r27, __zero_reg__; ld r0, X; add r0, %[b]; st X+, r0; ld r0, X; adc r0, __zero_reg__;
+        sbrc %[b], 7
         "    dec   r0\n" /* its sign */
-        "    st    X, r0\n"
-        "    dec   %[left]\n"
-        "    brne  .Lpair_%=\n"
+        st X, r0; dec %[left]; brne .Lpair_%=
         ".Lended_%=:\n"
-        "    movw  r30, %[end]\n"
-        "    sbiw  %[trees], 1\n"
-        "    brne  .Ltree_%=\n"
+        movw r30, %[end]; sbiw %[trees], 1; brne .Ltree_%=
         : "+&z"(next), [end] "=&r"(end), [trees] "+&w"(trees), [left] "+&r"(left), [a] "=&d"(a), [b] "=&d"(b)
         : [values] "r"(values), [scores] "r"(forest_scores)
         : "memory", "r0", "r26", "r27");

@@ -98,136 +98,66 @@ static PNN_NOINLINE void gradients_add_runs(gradients_cell_t cell, const pnn_inp
     register const uint8_t *next_run __asm__("r12") = next;
     register uint8_t this_run __asm__("r16") = run;
     __asm__ volatile(
-        "    movw  r10, r28\n"
-        "    movw  r28, r18\n"
-        "    lds   r19, %[row_shared]\n"
+        movw r10, r28; movw r28, r18; lds r19, %[row_shared]
         ".Lrow_%=:\n"
-        "    rjmp  .Lbegin_%=\n"
+        rjmp .Lbegin_%=
         ".Lrun_%=:\n"
         "    " EACH_AND(gradients_run, gradients_pushes, 1, 15) "movw  r30, r12\n"
-        "    lpm   r16, Z+\n"
-        "    movw  r12, r30\n"
-        "    movw  r30, r14\n"
-        "    tst   r16\n"
-        "    brne  .Lbegin_%=\n"
-        "    rjmp  .Ldone_%=\n"
+        lpm r16, Z+; movw r12, r30; movw r30, r14; tst r16; brne .Lbegin_%=; rjmp .Ldone_%=
         ".Lbegin_%=:\n"
         "    bst   r16, 7\n" /* whether it is shared along the row */
-        "    sbrc  r16, 6\n"
-        "    adiw  r24, 8\n"
-        "    andi  r16, 63\n"
+        sbrc r16, 6; adiw r24, 8; andi r16, 63
         ".Lpixel_%=:\n"
         "    " PASSED(gradients_pixel, 35, 35) "ldd   r21, Y+2\n" /* right */
         "    ld    r20, Y+\n" /* left */
         "    ld    r22, Z\n" /* above */
         "    ld    r23, X+\n" /* below */
-        "    st    Z+, r23\n"
-        "    cp    r20, r21\n"
-        "    cpc   r22, r23\n"
-        "    brne  .Lgradient_%=\n"
-        "    dec   r16\n"
-        "    brne  .Lpixel_%=\n"
-        "    movw  r14, r30\n"
-        "    rjmp  .Lrun_%=\n"
+        st Z+, r23; cp r20, r21; cpc r22, r23; brne .Lgradient_%=; dec r16; brne .Lpixel_%=;
+        movw r14, r30; rjmp .Lrun_%=
         ".Lgradient_%=:\n"
-        "    movw  r14, r30\n"
-        "    movw  r30, r24\n"
-        "    ldi   r18, 6\n"
-        "    sub   r20, r21\n"
+        movw r14, r30; movw r30, r24; ldi r18, 6; sub r20, r21
         "    brcc  .Lalong_%=\n" /* gx is not above 0 */
-        "    neg   r20\n"
-        "    ldi   r18, 4\n"
+        neg r20; ldi r18, 4
         ".Lalong_%=:\n"
-        "    sub   r22, r23\n"
+        sub r22, r23
         "    brcc  .Ldown_%=\n" /* gy is not above 0 */
-        "    neg   r22\n"
-        "    subi  r18, 10\n"
-        "    neg   r18\n"
+        neg r22; subi r18, 10; neg r18
         ".Ldown_%=:\n"
-        "    cp    r20, r22\n"
-        "    brcs  .Lsteep_%=\n"
-        "    mov   r0, r20\n"
-        "    sub   r0, r22\n"
-        "    cp    r0, r22\n"
+        cp r20, r22; brcs .Lsteep_%=; mov r0, r20; sub r0, r22; cp r0, r22
         "    brcc  .Ladd_%=\n" /* along the row */
-        "    rjmp  .Lplace_%=\n"
+        rjmp .Lplace_%=
         ".Lsteep_%=:\n"
-        "    mov   r0, r22\n"
-        "    sub   r0, r20\n"
-        "    cp    r0, r20\n"
-        "    mov   r20, r22\n"
-        "    brcs  .Lplace_%=\n"
+        mov r0, r22; sub r0, r20; cp r0, r20; mov r20, r22; brcs .Lplace_%=
         "    ldi   r18, 2\n" /* along the column */
         ".Lplace_%=:\n"
-        "    add   r30, r18\n"
-        "    adc   r31, r1\n"
+        add r30, r18; adc r31, r1
         ".Ladd_%=:\n"
-        "    sbrc  r19, 0\n"
-        "    rjmp  .Lshared_row_%=\n"
-        "    brts  .Lshared_%=\n"
+        sbrc r19, 0; rjmp .Lshared_row_%=; brts .Lshared_%=
         ".Lown_%=:\n"
-        "    ldd   r0, Z+0\n"
-        "    add   r0, r20\n"
-        "    std   Z+0, r0\n"
-        "    brcc  .Lback_%=\n"
-        "    ldd   r0, Z+1\n"
-        "    inc   r0\n"
-        "    std   Z+1, r0\n"
+        ldd r0, Z+0; add r0, r20; std Z+0, r0; brcc .Lback_%=; ldd r0, Z+1; inc r0; std Z+1, r0
         ".Lback_%=:\n"
-        "    movw  r30, r14\n"
-        "    dec   r16\n"
-        "    brne  .Lpixel_%=\n"
-        "    rjmp  .Lrun_%=\n"
+        movw r30, r14; dec r16; brne .Lpixel_%=; rjmp .Lrun_%=
         ".Lshared_%=:\n"
         "    " PASSED(gradients_shared, 5, 0) "lsr   r20\n"
         ".Lboth_%=:\n"
-        "    ldd   r0, Z+0\n"
-        "    add   r0, r20\n"
-        "    std   Z+0, r0\n"
-        "    brcc  .Lother_%=\n"
-        "    ldd   r0, Z+1\n"
-        "    inc   r0\n"
-        "    std   Z+1, r0\n"
+        ldd r0, Z+0; add r0, r20; std Z+0, r0; brcc .Lother_%=; ldd r0, Z+1; inc r0; std Z+1, r0
         ".Lother_%=:\n"
-        "    adiw  r30, 8\n"
-        "    rjmp  .Lown_%=\n"
+        adiw r30, 8; rjmp .Lown_%=
         ".Lshared_row_%=:\n"
         "    " PASSED(gradients_shared_row, 0, 0) "lsr   r20\n"
-        "    brts  .Lcorner_%=\n"
-        "    ldd   r0, Z+0\n"
-        "    add   r0, r20\n"
-        "    std   Z+0, r0\n"
-        "    brcc  .Lbelow_%=\n"
-        "    ldd   r0, Z+1\n"
-        "    inc   r0\n"
-        "    std   Z+1, r0\n"
+        brts .Lcorner_%=; ldd r0, Z+0; add r0, r20; std Z+0, r0; brcc .Lbelow_%=; ldd r0, Z+1;
+        inc r0; std Z+1, r0
         ".Lbelow_%=:\n"
-        "    subi  r30, lo8(-(16))\n"
-        "    sbci  r31, hi8(-(16))\n"
-        "    rjmp  .Lown_%=\n"
+        subi r30, lo8(-(16)); sbci r31, hi8(-(16)); rjmp .Lown_%=
         ".Lcorner_%=:\n"
         "    " PASSED(gradients_corner, 0, 0) "lsr   r20\n"
-        "    ldd   r0, Z+0\n"
-        "    add   r0, r20\n"
-        "    std   Z+0, r0\n"
-        "    brcc  .Lbeside_%=\n"
-        "    ldd   r0, Z+1\n"
-        "    inc   r0\n"
-        "    std   Z+1, r0\n"
+        ldd r0, Z+0; add r0, r20; std Z+0, r0; brcc .Lbeside_%=; ldd r0, Z+1; inc r0; std Z+1, r0
         ".Lbeside_%=:\n"
-        "    ldd   r0, Z+8\n"
-        "    add   r0, r20\n"
-        "    std   Z+8, r0\n"
-        "    brcc  .Lbeneath_%=\n"
-        "    ldd   r0, Z+9\n"
-        "    inc   r0\n"
-        "    std   Z+9, r0\n"
+        ldd r0, Z+8; add r0, r20; std Z+8, r0; brcc .Lbeneath_%=; ldd r0, Z+9; inc r0; std Z+9, r0
         ".Lbeneath_%=:\n"
-        "    subi  r30, lo8(-(16))\n"
-        "    sbci  r31, hi8(-(16))\n"
-        "    rjmp  .Lboth_%=\n"
+        subi r30, lo8(-(16)); sbci r31, hi8(-(16)); rjmp .Lboth_%=
         ".Ldone_%=:\n"
-        "    movw  r28, r10\n"
+        movw r28, r10
         : "+x"(below), "+z"(above), "+r"(this_cell), "+r"(first), "+r"(next_run), "+r"(this_run)
         : [row_shared] "i"(&gradients_row_shared)
         : "memory", "r0", "r10", "r11", "r14", "r15", "r20", "r21", "r22", "r23");
@@ -361,36 +291,18 @@ static void gradients_take_roots(void)
     const uint16_t *sum = gradients.sums;
     register uint16_t left __asm__("r24") = GRADIENTS_SUMS;
     __asm__ volatile(
-        "    movw  r14, r28\n"
-        "    movw  r28, r26\n"
-        "    ldi   r22, lo8(%[roots])\n"
-        "    ldi   r23, hi8(%[roots])\n"
-        "    clr   r16\n"
-        "    ldi   r20, 128\n"
+        movw r14, r28; movw r28, r26; ldi r22, lo8(%[roots]); ldi r23, hi8(%[roots]); clr r16;
+        ldi r20, 128
         ".Lsum_%=:\n"
         "    " PASSED(gradients_sum, 8, 8) "ld    r18, X+\n"
-        "    ld    r19, X+\n"
-        "    mul   r19, r20\n"
-        "    mov   r21, r0\n"
-        "    tst   r1\n"
-        "    brne  .Lmost_%=\n"
-        "    mul   r18, r20\n"
-        "    or    r21, r1\n"
+        ld r19, X+; mul r19, r20; mov r21, r0; tst r1; brne .Lmost_%=; mul r18, r20; or r21, r1
         ".Lroot_%=:\n"
-        "    movw  r30, r22\n"
-        "    add   r30, r21\n"
-        "    adc   r31, r16\n"
-        "    lpm   r0, Z\n"
-        "    st    Y+, r0\n"
-        "    sbiw  r24, 1\n"
-        "    brne  .Lsum_%=\n"
-        "    rjmp  .Ldone_%=\n"
+        movw r30, r22; add r30, r21; adc r31, r16; lpm r0, Z; st Y+, r0; sbiw r24, 1; brne .Lsum_%=;
+        rjmp .Ldone_%=
         ".Lmost_%=:\n"
-        "    ldi   r21, 255\n"
-        "    rjmp  .Lroot_%=\n"
+        ldi r21, 255; rjmp .Lroot_%=
         ".Ldone_%=:\n"
-        "    clr   r1\n"
-        "    movw  r28, r14\n"
+        clr r1; movw r28, r14
         : "+x"(sum), "+r"(left)
         : [roots] "i"(gradients_roots)
         : "memory", "r0", "r14", "r15", "r16", "r18", "r19", "r20", "r21", "r22", "r23", "r30", "r31");

@@ -42,106 +42,25 @@ static void linear_add_0(const pnn_input_t *feature, uint16_t count)
     register uint16_t bytes __asm__("r24") = left; /* the text changes r29:r28 */
     __asm__ volatile(
         "    " PASSED(linear_block0_begin, 6, 0) "push  r28\n"
-        "    push  r29\n"
-        "    movw  r22, r26\n"
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
-        "    ld    r2, X+\n"
-        "    ld    r3, X+\n"
-        "    ld    r4, X+\n"
-        "    ld    r5, X+\n"
-        "    ld    r6, X+\n"
-        "    ld    r7, X+\n"
-        "    ld    r8, X+\n"
-        "    ld    r9, X+\n"
-        "    ld    r10, X+\n"
-        "    movw  r26, r22\n"
-        "    clr   r28\n"
-        "    clr   r29\n"
-        "    clr   r21\n"
-        "    clr   r20\n"
-        "    ldi   r22, 16\n"
-        "    mul   r5, r22\n"
-        "    add   r2, r0\n"
-        "    adc   r3, r1\n"
-        "    adc   r4, r20\n"
-        "    mul   r6, r22\n"
-        "    add   r3, r0\n"
-        "    adc   r4, r1\n"
-        "    mul   r7, r22\n"
-        "    add   r4, r0\n"
-        "    rjmp  .Linput_%=\n"
+        push r29; movw r22, r26; ldi r26, lo8(%[sums]); ldi r27, hi8(%[sums]); ld r2, X+; ld r3, X+;
+        ld r4, X+; ld r5, X+; ld r6, X+; ld r7, X+; ld r8, X+; ld r9, X+; ld r10, X+; movw r26, r22;
+        clr r28; clr r29; clr r21; clr r20; ldi r22, 16; mul r5, r22; add r2, r0; adc r3, r1;
+        adc r4, r20; mul r6, r22; add r3, r0; adc r4, r1; mul r7, r22; add r4, r0; rjmp .Linput_%=
         ".Lzero_%=: adiw  r30, 2\n" /* an input that is 0 */
-        "    dec   %A[left]\n"
-        "    breq  .Lcounted_%=\n"
+        dec %A[left]; breq .Lcounted_%=
         ".Linput_%=: " PASSED(linear_block0_input, 6, 6) "ld    r23, X+\n"
-        "    tst   r23\n"
-        "    breq  .Lzero_%=\n"
-        "    sub   r28, r23\n"
-        "    sbci  r29, 0\n"
-        "    sbci  r21, 0\n"
-        "    lpm   r22, Z+\n"
-        "    mul   r22, r23\n"
-        "    add   r2, r0\n"
-        "    adc   r3, r1\n"
-        "    adc   r4, r20\n"
-        "    swap  r22\n"
-        "    andi  r22, 0x0f\n"
-        "    mul   r22, r23\n"
-        "    add   r5, r0\n"
-        "    adc   r6, r1\n"
-        "    adc   r7, r20\n"
-        "    lpm   r22, Z+\n"
-        "    mul   r22, r23\n"
-        "    add   r8, r0\n"
-        "    adc   r9, r1\n"
-        "    adc   r10, r20\n"
-        "    dec   %A[left]\n"
-        "    brne  .Linput_%=\n"
+        tst r23; breq .Lzero_%=; sub r28, r23; sbci r29, 0; sbci r21, 0; lpm r22, Z+; mul r22, r23;
+        add r2, r0; adc r3, r1; adc r4, r20; swap r22; andi r22, 0x0f; mul r22, r23; add r5, r0;
+        adc r6, r1; adc r7, r20; lpm r22, Z+; mul r22, r23; add r8, r0; adc r9, r1; adc r10, r20;
+        dec %A[left]; brne .Linput_%=
         ".Lcounted_%=: " EACH(linear_block0_counted, linear_block0_begin, 1, 0) "dec   %B[left]\n"
-        "    brne  .Linput_%=\n"
-        "    ldi   r22, 16\n"
-        "    mul   r5, r22\n"
-        "    sub   r2, r0\n"
-        "    sbc   r3, r1\n"
-        "    sbc   r4, r20\n"
-        "    mul   r6, r22\n"
-        "    sub   r3, r0\n"
-        "    sbc   r4, r1\n"
-        "    mul   r7, r22\n"
-        "    sub   r4, r0\n"
-        "    lsl   r28\n"
-        "    rol   r29\n"
-        "    rol   r21\n"
-        "    lsl   r28\n"
-        "    rol   r29\n"
-        "    rol   r21\n"
-        "    lsl   r28\n"
-        "    rol   r29\n"
-        "    rol   r21\n"
-        "    add   r2, r28\n"
-        "    adc   r3, r29\n"
-        "    adc   r4, r21\n"
-        "    add   r5, r28\n"
-        "    adc   r6, r29\n"
-        "    adc   r7, r21\n"
-        "    add   r8, r28\n"
-        "    adc   r9, r29\n"
-        "    adc   r10, r21\n"
-        "    clr   __zero_reg__\n"
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
-        "    st    X+, r2\n"
-        "    st    X+, r3\n"
-        "    st    X+, r4\n"
-        "    st    X+, r5\n"
-        "    st    X+, r6\n"
-        "    st    X+, r7\n"
-        "    st    X+, r8\n"
-        "    st    X+, r9\n"
-        "    st    X+, r10\n"
-        "    pop   r29\n"
-        "    pop   r28\n"
+        brne .Linput_%=; ldi r22, 16; mul r5, r22; sub r2, r0; sbc r3, r1; sbc r4, r20; mul r6, r22;
+        sub r3, r0; sbc r4, r1; mul r7, r22; sub r4, r0; lsl r28; rol r29; rol r21; lsl r28;
+        rol r29; rol r21; lsl r28; rol r29; rol r21; add r2, r28; adc r3, r29; adc r4, r21;
+        add r5, r28; adc r6, r29; adc r7, r21; add r8, r28; adc r9, r29; adc r10, r21;
+        clr __zero_reg__; ldi r26, lo8(%[sums]); ldi r27, hi8(%[sums]); st X+, r2; st X+, r3;
+        st X+, r4; st X+, r5; st X+, r6; st X+, r7; st X+, r8; st X+, r9; st X+, r10; pop r29;
+        pop r28
         : [feature] "+x"(feature), [weight] "+z"(weight), [left] "+r"(bytes)
         : [sums] "i"(&linear.sums[0])
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r20", "r22", "r23", "r21");
@@ -183,22 +102,12 @@ static void linear_score(void)
 #ifdef PNN_ASSEMBLY
     uint8_t left = LINEAR_SCORES;
     __asm__ volatile(
-        "    ldi   r26, lo8(%[sums])\n"
-        "    ldi   r27, hi8(%[sums])\n"
-        "    ldi   r30, lo8(%[scores])\n"
-        "    ldi   r31, hi8(%[scores])\n"
+        ldi r26, lo8(%[sums]); ldi r27, hi8(%[sums]); ldi r30, lo8(%[scores]);
+        ldi r31, hi8(%[scores])
         ".Lsum_%=: " PASSED(linear_sum, 3, 3) "ld    r22, -X\n"
-        "    ld    r21, -X\n"
-        "    ld    r20, -X\n"
-        "    mov   r23, r22\n"
-        "    lsl   r23\n"
+        ld r21, -X; ld r20, -X; mov r23, r22; lsl r23
         "    sbc   r23, r23\n" /* the sign */
-        "    st    -Z, r23\n"
-        "    st    -Z, r22\n"
-        "    st    -Z, r21\n"
-        "    st    -Z, r20\n"
-        "    dec   %[left]\n"
-        "    brne  .Lsum_%=\n"
+        st -Z, r23; st -Z, r22; st -Z, r21; st -Z, r20; dec %[left]; brne .Lsum_%=
         : [left] "+r"(left)
         : [sums] "i"(linear.sums + LINEAR_SCORES), [scores] "i"(linear.scores + LINEAR_SCORES)
         : "memory", "r20", "r21", "r22", "r23", "r26", "r27", "r30", "r31");

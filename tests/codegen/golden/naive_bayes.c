@@ -23,55 +23,26 @@ static PNN_NOINLINE void naive_bayes_score(const pnn_input_t *values)
     pnn_score_t *score = naive_bayes_scores;
     uint8_t classes = NAIVE_BAYES_SCORES;
     __asm__ volatile(
-        "    clr   r12\n"
+        clr r12
         ".Lclass_%=:\n"
         "    " PASSED(naive_bayes_class, 3, 3) "movw  r26, %[values]\n"
-        "    lpm   r18, Z+\n"
-        "    lpm   r19, Z+\n"
-        "    lpm   r20, Z+\n"
-        "    lpm   r21, Z+\n"
-        "    ldi   r24, 4\n"
+        lpm r18, Z+; lpm r19, Z+; lpm r20, Z+; lpm r21, Z+; ldi r24, 4
         ".Lterm_%=:\n"
         "    " PASSED(naive_bayes_term, 12, 12) "ld    r22, X+\n"
-        "    lsl   r22\n"
-        "    lsl   r22\n"
+        lsl r22; lsl r22
         "    lpm   r23, Z+\n" /* the mean */
-        "    sub   r22, r23\n"
-        "    brcc  .Lpositive_%=\n"
-        "    neg   r22\n"
+        sub r22, r23; brcc .Lpositive_%=; neg r22
         ".Lpositive_%=:\n"
-        "    mul   r22, r22\n"
-        "    movw  r22, r0\n"
+        mul r22, r22; movw r22, r0
         "    lpm   r16, Z+\n" /* the weight */
-        "    lpm   r17, Z+\n"
-        "    mul   r22, r16\n"
+        lpm r17, Z+; mul r22, r16
         "    mov   r13, r1\n" /* without the lowest byte */
-        "    mul   r23, r17\n"
-        "    movw  r14, r0\n"
-        "    mul   r22, r17\n"
-        "    add   r13, r0\n"
-        "    adc   r14, r1\n"
-        "    adc   r15, r12\n"
-        "    mul   r23, r16\n"
-        "    add   r13, r0\n"
-        "    adc   r14, r1\n"
-        "    adc   r15, r12\n"
-        "    sub   r18, r13\n"
-        "    sbc   r19, r14\n"
-        "    sbc   r20, r15\n"
-        "    sbc   r21, r12\n"
-        "    dec   r24\n"
-        "    brne  .Lterm_%=\n"
+        mul r23, r17; movw r14, r0; mul r22, r17; add r13, r0; adc r14, r1; adc r15, r12;
+        mul r23, r16; add r13, r0; adc r14, r1; adc r15, r12; sub r18, r13; sbc r19, r14;
+        sbc r20, r15; sbc r21, r12; dec r24; brne .Lterm_%=
         ".Lclassified_%=:\n"
-        "    movw  r26, %[scores]\n"
-        "    st    X+, r18\n"
-        "    st    X+, r19\n"
-        "    st    X+, r20\n"
-        "    st    X+, r21\n"
-        "    movw  %[scores], r26\n"
-        "    dec   %[classes]\n"
-        "    brne  .Lclass_%=\n"
-        "    clr   r1\n"
+        movw r26, %[scores]; st X+, r18; st X+, r19; st X+, r20; st X+, r21; movw %[scores], r26;
+        dec %[classes]; brne .Lclass_%=; clr r1
         : "+&z"(next), [scores] "+&r"(score), [classes] "+&r"(classes)
         : [values] "r"(values)
         : "memory", "r0", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27");

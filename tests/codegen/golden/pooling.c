@@ -44,22 +44,11 @@ static void pooling_2_add_row(uint16_t *under_way)
         "    " PASSED(pooling_2_pixel, 4, 4) "ldi   r20, 1\n"
         ".Lvalue_%=:\n"
         "    " PASSED(pooling_2_value, 4, 4) "ld    r18, X+\n"
-        "    ld    r19, Z\n"
-        "    ldd   r22, Z+1\n"
-        "    add   r19, r18\n"
-        "    adc   r22, r1\n"
-        "    st    Z+, r19\n"
-        "    st    Z+, r22\n"
-        "    dec   r20\n"
-        "    brne  .Lvalue_%=\n"
-        "    dec   r23\n"
-        "    breq  .Lnext_%=\n"
-        "    subi  r30, lo8(2)\n"
-        "    sbci  r31, hi8(2)\n"
-        "    rjmp  .Lpixel_%=\n"
+        ld r19, Z; ldd r22, Z+1; add r19, r18; adc r22, r1; st Z+, r19; st Z+, r22; dec r20;
+        brne .Lvalue_%=; dec r23; breq .Lnext_%=; subi r30, lo8(2); sbci r31, hi8(2);
+        rjmp .Lpixel_%=
         ".Lnext_%=:\n"
-        "    dec   r21\n"
-        "    brne  .Lwindow_%=\n"
+        dec r21; brne .Lwindow_%=
         : "+x"(value), "+z"(under_way), "+r"(counter)
         :
         : "memory", "r18", "r19", "r20", "r22", "r23");
@@ -87,31 +76,14 @@ static void pooling_2_average(pnn_input_t *average)
 #ifdef PNN_ASSEMBLY
     uint16_t left = POOLING_2_SUMS;
     __asm__ volatile(
-        "    ldi   r16, lo8(%[multiplier])\n"
-        "    ldi   r17, hi8(%[multiplier])\n"
-        "    clr   r23\n"
+        ldi r16, lo8(%[multiplier]); ldi r17, hi8(%[multiplier]); clr r23
         ".Laverage_%=:\n"
         "    " PASSED(pooling_2_average, 1, 1) "ld    r20, Z\n"
-        "    ldd   r21, Z+1\n"
-        "    mul   r20, r16\n"
+        ldd r21, Z+1; mul r20, r16
         "    ldi   r22, 128\n" /* a half */
-        "    add   r22, r1\n"
-        "    clr   r19\n"
-        "    rol   r19\n"
-        "    mul   r21, r16\n"
-        "    add   r22, r0\n"
-        "    adc   r19, r1\n"
-        "    mul   r20, r17\n"
-        "    add   r22, r0\n"
-        "    adc   r19, r1\n"
-        "    mul   r21, r17\n"
-        "    add   r19, r0\n"
-        "    st    X+, r19\n"
-        "    st    Z+, r23\n"
-        "    st    Z+, r23\n"
-        "    sbiw  %[left], 1\n"
-        "    brne  .Laverage_%=\n"
-        "    clr   r1\n"
+        add r22, r1; clr r19; rol r19; mul r21, r16; add r22, r0; adc r19, r1; mul r20, r17;
+        add r22, r0; adc r19, r1; mul r21, r17; add r19, r0; st X+, r19; st Z+, r23; st Z+, r23;
+        sbiw %[left], 1; brne .Laverage_%=; clr r1
         : "+x"(average), "+z"(sum), [left] "+w"(left)
         : [multiplier] "i"(POOLING_2_MULTIPLIER)
         : "memory", "r0", "r16", "r17", "r19", "r20", "r21", "r22", "r23");
@@ -160,22 +132,12 @@ static void pooling_add_row(pnn_input_t *under_way)
         "    " PASSED(pooling_pixel, 16, 16) "ldi   r20, 1\n"
         ".Lvalue_%=:\n"
         "    " PASSED(pooling_value, 16, 16) "ld    r18, X+\n"
-        "    ld    r19, Z\n"
-        "    cp    r19, r18\n"
-        "    brcc  .Lkeep_%=\n"
-        "    mov   r19, r18\n"
+        ld r19, Z; cp r19, r18; brcc .Lkeep_%=; mov r19, r18
         ".Lkeep_%=:\n"
-        "    st    Z+, r19\n"
-        "    dec   r20\n"
-        "    brne  .Lvalue_%=\n"
-        "    dec   r23\n"
-        "    breq  .Lnext_%=\n"
-        "    subi  r30, lo8(1)\n"
-        "    sbci  r31, hi8(1)\n"
-        "    rjmp  .Lpixel_%=\n"
+        st Z+, r19; dec r20; brne .Lvalue_%=; dec r23; breq .Lnext_%=; subi r30, lo8(1);
+        sbci r31, hi8(1); rjmp .Lpixel_%=
         ".Lnext_%=:\n"
-        "    dec   r21\n"
-        "    brne  .Lwindow_%=\n"
+        dec r21; brne .Lwindow_%=
         : "+x"(value), "+z"(under_way), "+r"(counter)
         :
         : "memory", "r18", "r19", "r20", "r22", "r23");

@@ -55,113 +55,42 @@ static inline void window_features_take_sample(struct window_features_channel *c
     __asm__ volatile(
         ".Lsample_%=:\n"
         "    clr   %A[pair]\n" /* the sum */
-        "    sbrc  %[x], 7\n"
-        "    com   %A[pair]\n"
-        "    ldd   %A[low], Z+0\n"
-        "    ldd   %B[low], Z+1\n"
-        "    add   %A[low], %[x]\n"
-        "    adc   %B[low], %A[pair]\n"
-        "    std   Z+0, %A[low]\n"
-        "    std   Z+1, %B[low]\n"
+        sbrc %[x], 7; com %A[pair]; ldd %A[low], Z+0; ldd %B[low], Z+1; add %A[low], %[x];
+        adc %B[low], %A[pair]; std Z+0, %A[low]; std Z+1, %B[low]
         "    muls  %[x], %[x]\n" /* the squares, below 2^23 */
-        "    ldd   %A[low], Z+2\n"
-        "    add   %A[low], r0\n"
-        "    std   Z+2, %A[low]\n"
-        "    ldd   %A[low], Z+3\n"
-        "    adc   %A[low], r1\n"
-        "    std   Z+3, %A[low]\n"
-        "    clr   r1\n"
-        "    ldd   %A[low], Z+4\n"
-        "    adc   %A[low], r1\n"
-        "    std   Z+4, %A[low]\n"
-        "    ldd   %A[low], Z+6\n"
-        "    cp    %A[low], %[x]\n"
-        "    brge  .Lmost_%=\n"
-        "    std   Z+6, %[x]\n"
+        ldd %A[low], Z+2; add %A[low], r0; std Z+2, %A[low]; ldd %A[low], Z+3; adc %A[low], r1;
+        std Z+3, %A[low]; clr r1; ldd %A[low], Z+4; adc %A[low], r1; std Z+4, %A[low];
+        ldd %A[low], Z+6; cp %A[low], %[x]; brge .Lmost_%=; std Z+6, %[x]
         ".Lmost_%=:\n"
         "    ldd   %A[low], Z+7\n" /* the changes */
-        "    std   Z+7, %[x]\n"
-        "    sub   %A[low], %[x]\n"
-        "    brge  .Lchanged_%=\n"
-        "    neg   %A[low]\n"
+        std Z+7, %[x]; sub %A[low], %[x]; brge .Lchanged_%=; neg %A[low]
         ".Lchanged_%=: ldd   %B[low], Z+8\n"
-        "    add   %B[low], %A[low]\n"
-        "    std   Z+8, %B[low]\n"
-        "    ldd   %B[low], Z+9\n"
-        "    adc   %B[low], __zero_reg__\n"
-        "    std   Z+9, %B[low]\n"
+        add %B[low], %A[low]; std Z+8, %B[low]; ldd %B[low], Z+9; adc %B[low], __zero_reg__;
+        std Z+9, %B[low]
         "    mov   %A[sum], %[x]\n" /* the pairs */
-        "    clr   %B[sum]\n"
-        "    sbrc  %[x], 7\n"
-        "    com   %B[sum]\n"
+        clr %B[sum]; sbrc %[x], 7; com %B[sum]
         ".Llevel0_%=: lsr   %[number]\n"
-        "    brcs  .Lpair0_%=\n"
-        "    std   Z+10, %A[sum]\n"
-        "    std   Z+11, %B[sum]\n"
-        "    rjmp  .Lend_%=\n"
+        brcs .Lpair0_%=; std Z+10, %A[sum]; std Z+11, %B[sum]; rjmp .Lend_%=
         ".Lpair0_%=: " PASSED(window_features_pair0, 4, 4) "ldd   %A[low], Z+10\n"
-        "    ldd   %B[low], Z+11\n"
-        "    movw  %A[pair], %A[sum]\n"
-        "    add   %A[sum], %A[low]\n"
-        "    adc   %B[sum], %B[low]\n"
-        "    sub   %A[pair], %A[low]\n"
-        "    sbc   %B[pair], %B[low]\n"
-        "    brpl  .Lordered0_%=\n"
-        "    com   %B[pair]\n"
-        "    neg   %A[pair]\n"
-        "    sbci  %B[pair], 0xff\n"
+        ldd %B[low], Z+11; movw %A[pair], %A[sum]; add %A[sum], %A[low]; adc %B[sum], %B[low];
+        sub %A[pair], %A[low]; sbc %B[pair], %B[low]; brpl .Lordered0_%=; com %B[pair];
+        neg %A[pair]; sbci %B[pair], 0xff
         ".Lordered0_%=: mul   %A[pair], %A[pair]\n"
-        "    ldd   %A[low], Z+14\n"
-        "    add   %A[low], r0\n"
-        "    std   Z+14, %A[low]\n"
-        "    ldd   %A[low], Z+15\n"
-        "    adc   %A[low], r1\n"
-        "    std   Z+15, %A[low]\n"
-        "    clr   r1\n"
-        "    ldd   %A[low], Z+16\n"
-        "    adc   %A[low], r1\n"
-        "    std   Z+16, %A[low]\n"
+        ldd %A[low], Z+14; add %A[low], r0; std Z+14, %A[low]; ldd %A[low], Z+15; adc %A[low], r1;
+        std Z+15, %A[low]; clr r1; ldd %A[low], Z+16; adc %A[low], r1; std Z+16, %A[low]
         ".Llevel1_%=: lsr   %[number]\n"
-        "    brcs  .Lpair1_%=\n"
-        "    std   Z+12, %A[sum]\n"
-        "    std   Z+13, %B[sum]\n"
-        "    rjmp  .Lend_%=\n"
+        brcs .Lpair1_%=; std Z+12, %A[sum]; std Z+13, %B[sum]; rjmp .Lend_%=
         ".Lpair1_%=: " PASSED(window_features_pair1, 2, 2) "ldd   %A[low], Z+12\n"
-        "    ldd   %B[low], Z+13\n"
-        "    movw  %A[pair], %A[sum]\n"
-        "    add   %A[sum], %A[low]\n"
-        "    adc   %B[sum], %B[low]\n"
-        "    sub   %A[pair], %A[low]\n"
-        "    sbc   %B[pair], %B[low]\n"
-        "    brpl  .Lordered1_%=\n"
-        "    com   %B[pair]\n"
-        "    neg   %A[pair]\n"
-        "    sbci  %B[pair], 0xff\n"
+        ldd %B[low], Z+13; movw %A[pair], %A[sum]; add %A[sum], %A[low]; adc %B[sum], %B[low];
+        sub %A[pair], %A[low]; sbc %B[pair], %B[low]; brpl .Lordered1_%=; com %B[pair];
+        neg %A[pair]; sbci %B[pair], 0xff
         ".Lordered1_%=: mul   %A[pair], %A[pair]\n"
-        "    movw  %A[low], r0\n"
-        "    mul   %B[pair], %B[pair]\n"
-        "    movw  %A[high], r0\n"
-        "    mul   %A[pair], %B[pair]\n"
-        "    clr   %A[pair]\n"
-        "    add   %B[low], r0\n"
-        "    adc   %A[high], r1\n"
-        "    adc   %B[high], %A[pair]\n"
-        "    add   %B[low], r0\n"
-        "    adc   %A[high], r1\n"
-        "    adc   %B[high], %A[pair]\n"
-        "    clr   r1\n"
-        "    ldd   %A[pair], Z+18\n"
-        "    add   %A[pair], %A[low]\n"
-        "    std   Z+18, %A[pair]\n"
-        "    ldd   %A[pair], Z+19\n"
-        "    adc   %A[pair], %B[low]\n"
-        "    std   Z+19, %A[pair]\n"
-        "    ldd   %A[pair], Z+20\n"
-        "    adc   %A[pair], %A[high]\n"
-        "    std   Z+20, %A[pair]\n"
-        "    ldd   %A[pair], Z+21\n"
-        "    adc   %A[pair], %B[high]\n"
-        "    std   Z+21, %A[pair]\n"
+        movw %A[low], r0; mul %B[pair], %B[pair]; movw %A[high], r0; mul %A[pair], %B[pair];
+        clr %A[pair]; add %B[low], r0; adc %A[high], r1; adc %B[high], %A[pair]; add %B[low], r0;
+        adc %A[high], r1; adc %B[high], %A[pair]; clr r1; ldd %A[pair], Z+18; add %A[pair], %A[low];
+        std Z+18, %A[pair]; ldd %A[pair], Z+19; adc %A[pair], %B[low]; std Z+19, %A[pair];
+        ldd %A[pair], Z+20; adc %A[pair], %A[high]; std Z+20, %A[pair]; ldd %A[pair], Z+21;
+        adc %A[pair], %B[high]; std Z+21, %A[pair]
         ".Lend_%=:\n"
         : [low] "=&d"(low), [high] "=&r"(high), [pair] "=&d"(pair), [sum] "=&r"(sum),
           [number] "+&r"(number)

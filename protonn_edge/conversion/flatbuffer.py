@@ -1,0 +1,94 @@
+"""The tables of a FlatBuffers file, each offset and size checked: the file may be hostile.
+
+A table begins with the distance back to its vtable, which has the place of each field in the table;
+tables, vectors and texts are stored elsewhere, and fields have the distance to them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+
+_MOST_TABLES = 10_000  # in a vector
+
+
+@dataclass(frozen=True)
+class FlatTable:
+    """A table of a file, with its fields by their numbers in the schema."""
+
+    content: bytes  # the file
+    place: int
+
+    @classmethod
+    def root(cls, content: bytes, identifier: bytes) -> FlatTable:
+        """Return the file's first table; `InputError` if it has another identifier."""
+        if content[4:8] != identifier:
+            raise InputError(f"the file does not have the identifier {identifier.decode()!r}")
+        return cls(content, _number("<I", content, 0))
+
+    def number(self, field: int, form: str, default: Any = 0) -> Any:
+        """Return a number of a format of `struct`."""
+        place = self._field(field)
+        return default if place is None else _number(f"<{form}", self.content, place)
+
+    def table(self, field: int) -> FlatTable | None:
+        """Return a table, if it is there."""
+        place = self._field(field)
+        return None if place is None else self._at(place)
+
+    def tables(self, field: int) -> Iterator[FlatTable]:
+        """Yield the tables of a vector."""
+        begin, count = self._vector(field, 4)
+        if count > _MOST_TABLES:
+            raise InputError(f"the file has {count:,} entries where {_MOST_TABLES:,} are allowed")
+        for number in range(count):
+            yield self._at(begin + 4 * number)
+
+    def array(self, field: int, dtype: str) -> NDArray[Any]:
+        """Return a vector of numbers, read-only; empty if it is not there."""
+        numbers = np.dtype(f"<{dtype}")
+        begin, count = self._vector(field, numbers.itemsize)
+        return np.frombuffer(self.content, numbers, count, begin)
+
+    def text(self, field: int) -> str:
+        """Return a text, with other characters in place of those that are not UTF-8."""
+        return self.array(field, "u1").tobytes().decode("utf-8", "replace")
+
+    def _at(self, place: int) -> FlatTable:
+        return FlatTable(self.content, place + _number("<I", self.content, place))
+
+    def _field(self, field: int) -> int | None:
+        vtable = self.place - _number("<i", self.content, self.place)
+        at = 4 + 2 * field
+        if at + 2 > _number("<H", self.content, vtable):
+            return None
+        offset = _number("<H", self.content, vtable + at)
+        return self.place + offset if offset else None
+
+    def _vector(self, field: int, item_bytes: int) -> tuple[int, int]:
+        """Return where the items of a vector begin, and their number: all are in the file."""
+        place = self._field(field)
+        if place is None:
+            return 0, 0
+        place += _number("<I", self.content, place)
+        count = _number("<I", self.content, place)
+        if count * item_bytes > len(self.content) - place - 4:
+            raise _damaged()
+        return place + 4, count
+
+
+def _number(form: str, content: bytes, place: int) -> Any:
+    if not 0 <= place <= len(content) - struct.calcsize(form):
+        raise _damaged()
+    return struct.unpack_from(form, content, place)[0]
+
+
+def _damaged() -> InputError:
+    return InputError("the file is damaged: it refers to places outside of itself")

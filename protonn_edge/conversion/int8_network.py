@@ -1,0 +1,80 @@
+"""A network of int8 layers from elsewhere, as a rule to convert."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.features.convolution.stage import Convolutions, Layer
+from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.images.image_rows import image_text
+from protonn_edge.kinds.linear.head import LinearHead
+
+INT8_ZERO = 128  # the byte of an int8 value of 0
+
+
+@dataclass(frozen=True, eq=False)
+class Int8Network:
+    """The layers of a network, and the scales of its input and output; a `Rule`."""
+
+    layers: tuple[Layer, ...]
+    pixels: PixelScale  # from real values to the bytes of its input
+    output_step: float  # the real value of a step of its output
+    output_zero: int  # the byte of the output's zero point
+    landmarks = None
+
+    @property
+    def n_inputs(self) -> int:
+        """Values of a point."""
+        return self.layers[0].n_inputs
+
+    @property
+    def n_classes(self) -> int:
+        """L: 2, if there is one output."""
+        return max(2, self.layers[-1].n_outputs)
+
+    def outputs(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the output of points X (n, D): q + 128 of TensorFlow Lite's int8 values q."""
+        values = self.pixels.to_bytes(X)
+        for layer in self.layers:
+            values = layer.run(values)
+        return values
+
+    def answers(self, Z: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the class of each point Z (n, D): the first one of the largest output."""
+        found = self.outputs(Z)
+        if found.shape[1] == 1:
+            return (found[:, 0] > self.output_zero).astype(np.int64)
+        first: NDArray[np.int64] = found.argmax(axis=1)
+        return first
+
+    def model(self, X: NDArray[Any], classes: tuple[str, ...]) -> Model:
+        """Return the model, whose scores are the outputs' int8 values; X are some points."""
+        stage = Convolutions(self.layers, pixels=self.pixels)
+        D, alone = stage.n_outputs, stage.n_outputs == 1
+        bias = np.full(D, -float(self.output_zero if alone else INT8_ZERO))
+        return Model(
+            head=LinearHead(np.eye(D, dtype=np.float32), bias),
+            normalizer=Normalizer.identity(D),
+            inputs=InputStatistics.of(stage.apply(X)).with_one_range(),
+            classes=classes,
+            feature_stage=stage,
+            sharpness=self.output_step,
+        )
+
+    def largest(self, *, in_sram: bool) -> str:
+        """Return the layer with the most weights, or with the most values in SRAM, for a reader."""
+
+        def size(layer: Layer) -> int:
+            if in_sram:
+                return layer.n_inputs if layer is self.layers[0] else layer.lines * layer.line_bytes
+            return sum(array.nbytes for array in layer.parameters())
+
+        layer = max(self.layers, key=size)
+        shapes = f"{image_text(layer.shape)} to {image_text(layer.output_shape)}"
+        return f"layer {self.layers.index(layer) + 1} ({shapes})"

@@ -1,0 +1,1 @@
+"""Layers of quantized networks: sums over windows, with a multiplier of 32 bits per channel."""

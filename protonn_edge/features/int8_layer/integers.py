@@ -1,0 +1,208 @@
+"""A layer of a quantized network in integers, exactly as TensorFlow Lite's reference computes it.
+
+Its int8 values q are the bytes q + 128 here. An input's zero point is part of the bias, so that a
+byte of 0 adds nothing to a sum. Fully connected layers have a window as large as their image, and
+averages are sums per channel with weights of 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.chain.integer_stage import IntArray, Range, check_bits, check_holds
+from protonn_edge.features.images.image_rows import (
+    MOST_IN_A_ROW,
+    ImageShape,
+    ImageStage,
+    Margins,
+)
+
+SUM_BITS = (24, 32)
+_MOST_MULTIPLIER = (1 << 31) - 1
+MOST_LEFT, MOST_RIGHT = 15, 31
+_MOST_IN_A_WINDOW_ROW = 0xFFFF
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerInt8Layer(ImageStage):
+    """From bytes to bytes, for each output channel o at each place of the window.
+
+    With a byte `padding_value` around the image::
+
+        a_o = bias_o + sum_ijc W_oijc x_ijc
+        y_o = (a_o * multiplier_o + 2^30) >> 31
+        v_o = y_o / 2^shift_o, rounded, halves away from 0
+        u_o = v_o + offset                                             within limits
+
+    If it rounds once, ``v_o = (a_o * multiplier_o + 2^(30 + shift_o)) >> 31 + shift_o``. If the
+    shift is below 0, a_o is first multiplied by ``2^-shift_o``, and the shift is 0.
+    """
+
+    kind: ClassVar[str] = "int8_layer"
+    input_maximum: ClassVar[int] = BYTE_MAXIMUM
+    maximum: ClassVar[int] = BYTE_MAXIMUM
+
+    # (out, h, w, channels): W; with one weight for each place in place of one for each channel
+    # there, an output channel uses only the input channel with its number (depthwise)
+    weights: NDArray[np.int8]
+    bias: IntArray  # (out,): the initial sums, with the input's zero point
+    multipliers: IntArray  # (out,): 1..2^31 - 1
+    shifts: IntArray  # (out,): to the right, -15..31
+    offset: int  # the byte of the output's zero point, 0..255
+    limits: tuple[int, int]  # the lowest and the highest value, 0..255
+    stride: tuple[int, int] = (1, 1)  # rows and pixels by which the window moves
+    # rows above and below the image, and pixels to the left and right of it
+    margins: Margins = ((0, 0), (0, 0))
+    padding_value: int = 0  # their byte: the input's zero point
+    rounds_once: bool = False  # as fully connected layers do
+
+    def __post_init__(self) -> None:
+        """Refuse numbers with which some input could overflow a sum, and shapes without code."""
+        _check_shapes(self)
+        _check_numbers(self)
+        check_bits("sums in", self.products, SUM_BITS[-1])
+        left = np.maximum(-self.shifts, 0)
+        shifted = Range(self.accumulators.low << left, self.accumulators.high << left)
+        check_bits("sums in", shifted, SUM_BITS[-1] - 1)
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """Its height and width."""
+        return int(self.weights.shape[1]), int(self.weights.shape[2])
+
+    @property
+    def depthwise(self) -> bool:
+        """Whether each output channel is made of one input channel."""
+        return int(self.weights.shape[3]) < self.shape[2]
+
+    @property
+    def output_shape(self) -> ImageShape:
+        """Height, width and channels of the image that it gives."""
+        sizes = zip(self.shape[:2], self.margins, self.window, self.stride, strict=True)
+        height, width = ((size + sum(m) - side) // step + 1 for size, m, side, step in sizes)
+        return height, width, len(self.weights)
+
+    @property
+    def lines(self) -> int:
+        """The lines of a window."""
+        return 0 if self.reads_in_place else self.window[0]
+
+    @property
+    def reads_in_place(self) -> bool:
+        """Whether the only row of windows reads an image that is held as a whole."""
+        whole = self.window[0] == self.shape[0] and not any(map(any, self.margins))
+        return whole and not self.by_rows
+
+    def completes_at(self, row: int) -> bool:
+        """Return whether this row is the last one of a window."""
+        first = self.window[0] - 1
+        return row >= first and (row - first) % self.stride[0] == 0
+
+    @cached_property
+    def products(self) -> Range:
+        """The range of the sums without their bias, also of partial ones."""
+        wide = self.weights.astype(np.int64).reshape(len(self.weights), -1)
+        low, high = (BYTE_MAXIMUM * pick(wide, 0).sum(axis=1) for pick in (np.minimum, np.maximum))
+        return Range(low, high)
+
+    @property
+    def accumulators(self) -> Range:
+        """The range of the sums; padding may keep a window from some of it."""
+        return Range(self.products.low + self.bias, self.products.high + self.bias)
+
+    @cached_property
+    def output(self) -> Range:
+        """The range of each value: values grow with their sums."""
+        places = prod(self.output_shape[:2])
+        ends = self.accumulators.low, self.accumulators.high
+        return Range(*(np.tile(self.requantized(end), places) for end in ends))
+
+    def sums(self, x: NDArray[Any]) -> IntArray:
+        """Return the sums a, (n, h, w, out), of images (n, n_inputs)."""
+        sums = np.zeros((len(x), *self.output_shape))
+        # BLAS lacks an integer product; float64 is exact here, all sums are far below 2**53.
+        for i, j, tap in _taps(self, x.astype(np.float64)):
+            each = self.weights[:, i, j].astype(np.float64)
+            sums += tap * each[:, 0] if self.depthwise else tap @ each.T
+        return sums.astype(np.int64) + self.bias
+
+    def requantized(self, a: IntArray) -> IntArray:
+        """Return the values of sums (..., out)."""
+        left, right = np.maximum(-self.shifts, 0), np.maximum(self.shifts, 0)
+        product = (a << left) * self.multipliers
+        if self.rounds_once:
+            v = (product + (1 << 30 + right)) >> 31 + right
+        else:
+            y = (product + (1 << 30)) >> 31
+            v = np.sign(y) * ((np.abs(y) + ((1 << right) >> 1)) >> right)
+        values: IntArray = np.clip(v + self.offset, *self.limits)
+        return values
+
+    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the values (n, n_outputs) of images (n, n_inputs)."""
+        return self.requantized(self.sums(x)).astype(np.uint8).reshape(len(x), -1)
+
+    def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+        """Return the share of a window's values that are not 0, and of sums that are below 0."""
+        taps = [np.count_nonzero(tap) / tap[0].size for *_, tap in _taps(self, x)]
+        below = np.count_nonzero(self.sums(x) < 0) / self.n_outputs
+        return np.array([np.mean(taps)]), np.array([below])
+
+    def parameters(self) -> Iterator[NDArray[Any]]:
+        """Yield the weights, and the numbers of each channel."""
+        yield self.weights
+        yield from (self.bias.astype(np.int32), self.multipliers.astype(np.int32))
+        yield self.shifts.astype(np.int8)
+
+
+def _taps(layer: IntegerInt8Layer, x: NDArray[Any]) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    """Yield places of the window, with the pixels (n, h, w, channels) that are there."""
+    height, width, _ = layer.output_shape
+    images = x.reshape(-1, *layer.shape)
+    around = ((0, 0), *layer.margins, (0, 0))
+    images = np.pad(images, around, constant_values=layer.padding_value)
+    down, across = layer.stride
+    for i, j in np.ndindex(layer.window):
+        yield i, j, images[:, i::down, j::across][:, :height, :width]
+
+
+def _check_shapes(layer: IntegerInt8Layer) -> None:
+    out, height, width, depth = layer.weights.shape
+    channels = layer.shape[2]
+    full, each = depth == channels, depth == 1 and out == channels
+    check_holds(full or each, f"windows of {depth} channels of {channels}")
+    for name in ("bias", "multipliers", "shifts"):
+        given = getattr(layer, name).shape
+        check_holds(given == (out,), f"{name} of the shape {given} for {out} channels")
+    steps, margins = layer.stride, [each for pair in layer.margins for each in pair]
+    check_holds(min(*steps, height, width) >= 1, "windows without pixels or steps")
+    check_holds(max(*steps, height, width) <= MOST_IN_A_ROW, "windows that are too large")
+    within = min(margins) >= 0 and max(margins[:2]) < height and max(margins[2:]) < width
+    check_holds(within, f"margins of {margins} pixels")
+    check_holds(min(layer.output_shape[:2]) >= 1, "windows that are larger than their image")
+    rows = layer.shape[0] + sum(layer.margins[0])
+    most = max(rows, *layer.output_shape[1:], channels if layer.depthwise else 0)
+    check_holds(most <= MOST_IN_A_ROW, f"layers that count up to {most:,} in a byte")
+    row = width * channels
+    check_holds(row <= _MOST_IN_A_WINDOW_ROW, f"windows with {row:,} values in a row")
+
+
+def _check_numbers(layer: IntegerInt8Layer) -> None:
+    numbers, shifts = layer.multipliers, layer.shifts
+    fits = numbers.min() >= 1 and numbers.max() <= _MOST_MULTIPLIER
+    check_holds(bool(fits), "multipliers beyond 1..2**31 - 1")
+    fits = shifts.min() >= -MOST_LEFT and shifts.max() <= MOST_RIGHT
+    check_holds(bool(fits), "values that are shifted too far")
+    check_bits("a bias in", Range(layer.bias, layer.bias), SUM_BITS[-1])
+    low, high = layer.limits
+    check_holds(0 <= low <= high <= BYTE_MAXIMUM, f"values within {low}..{high}")
+    for byte in (layer.offset, layer.padding_value):
+        check_holds(0 <= byte <= BYTE_MAXIMUM, f"the zero point {byte}")

@@ -1,0 +1,167 @@
+"""Assembly that adds up a window for a group of channels, whose sums are in registers at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.features.int8_layer.integers import SUM_BITS, IntegerInt8Layer
+from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
+
+INPUT, WEIGHT, SIGN = "r17", "r16", "r23"
+SUMS = (*(f"r{number}" for number in range(2, 16)), "r18", "r19", "r20", "r21")
+"""The registers of sums."""
+
+_STORED_BYTES = 4  # of a sum in SRAM
+_MOST_IN_A_BYTE = 256  # as which a counter of 0 counts
+
+
+@dataclass(frozen=True, eq=False)
+class SumCode:
+    """The instructions that add up a window."""
+
+    stage: IntegerInt8Layer  # the layer
+
+    @cached_property
+    def bits(self) -> int:
+        """24 or 32: the fewest bits for all sums without their bias."""
+        low, high = self.stage.products.ends
+        return next(bits for bits in SUM_BITS if -(1 << bits - 1) <= low and high < 1 << bits - 1)
+
+    @cached_property
+    def group(self) -> int:
+        """The channels of a group; the last one may have some that are not used."""
+        out = len(self.stage.weights)
+        sizes = range(1, len(SUMS) // (self.bits // 8) + 1)
+        if self.stage.depthwise:
+            return max(size for size in sizes if out % size == 0)
+        return min(sizes, key=lambda size: (-(-out // size) * (7 + size * self._product), size))
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return -(-len(self.stage.weights) // self.group)
+
+    @property
+    def _product(self) -> int:
+        """Cycles of a product."""
+        return 6 + (self.bits // 8)
+
+    @cached_property
+    def weights(self) -> NDArray[np.int8]:
+        """The weights as they are read, (groups rows, values of a row of the window, group)."""
+        own = self.stage.weights
+        out, height, width, depth = own.shape
+        wide = np.pad(own, ((0, self.groups * self.group - out), (0, 0), (0, 0), (0, 0)))
+        wide = wide.reshape(self.groups, self.group, height, width * depth)
+        return np.ascontiguousarray(wide.transpose(0, 2, 3, 1)).reshape(-1, self.group)
+
+    @property
+    def taps(self) -> int:
+        """Passes of the loop over a row of the window: its values, or its pixels."""
+        width, channels = self.stage.window[1], self.stage.shape[2]
+        return width if self.stage.depthwise else width * channels
+
+    @property
+    def registers(self) -> list[list[str]]:
+        """The registers of each sum, the lowest byte first."""
+        size = self.bits // 8
+        return [list(SUMS[size * i : size * i + size]) for i in range(self.group)]
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The sums of a group at a pixel.
+
+        Z goes through the weights, X through a row of the window, Y through the pointers to these
+        rows. r22 counts rows, r25:r24 the values of one. If each channel has its own weights, r24
+        counts pixels, and r25 is the first channel.
+        """
+        stage, products = self.stage, [_product(each) for each in self.registers]
+        if stage.depthwise:
+            between = stage.shape[2] - self.group
+            loads = "\n".join(f"ld   {INPUT}, X+\n{product}" for product in products)
+            tap = f"{loads}\nsubi r26, lo8(-({between}))\nsbci r27, hi8(-({between}))"
+            first = f"clr  {SIGN}\nadd  r26, r25\nadc  r27, {SIGN}"
+            zero = ""
+        else:
+            tap = f"ld   {INPUT}, X+\ntst  {INPUT}\nbreq zero\n" + "\n".join(products)
+            zero = f"rjmp next\nzero:\nadiw r30, {self.group}\n{self._count}\nbrne tap"
+            first = "" if self.taps <= _MOST_IN_A_BYTE else f"ldi  r25, {self.taps >> 8}"
+        every = [register for registers in self.registers for register in registers]
+        return Listing(
+            f"""
+                {repeated(every, "clr  {0}")}
+                ldi  r22, {stage.window[0]}
+            row:
+                ld   r26, Y+
+                ld   r27, Y+
+                {first}
+                ldi  r24, {self.taps & 255}
+            tap:
+                {tap}
+                {self._count}
+                brne tap
+                {zero}
+            next:
+                dec  r22
+                brne row
+            store:
+                ldi  r26, lo8(%[sums])
+                ldi  r27, hi8(%[sums])
+                {"".join(map(_stored, self.registers))}
+            """
+        )
+
+    @property
+    def _count(self) -> str:
+        """The instruction that counts the values of a row."""
+        return "dec  r24" if self.taps <= _MOST_IN_A_BYTE else "sbiw r24, 1"
+
+    @property
+    def passes(self) -> int:
+        """Passes of a row of a window in a prediction, for a group of channels each."""
+        height, width, _ = self.stage.output_shape
+        return height * width * self.groups * self.stage.window[0]
+
+    @property
+    def facts(self) -> Facts:
+        """How often the loops over the rows of windows, and over their values, are passed."""
+        counts = {"row": self.passes, "tap": self.passes * self.taps}
+        return {label: Passed(count, count) for label, count in counts.items()}
+
+    @cached_property
+    def tap_cycles(self) -> tuple[int, int]:
+        """Cycles of a pass for an input of 0, and for any other."""
+        zero, other = (
+            int(self.listing.worst("tap", ("tap",), {"zero": share, "tap": 1})) for share in (1, 0)
+        )
+        return zero, other
+
+    @cached_property
+    def cycles(self) -> int:
+        """Cycles of a group at a pixel beside the passes of its values."""
+        listing = self.listing
+        row = listing.worst("row", ("tap",), {}) + listing.worst("next", ("row",), {"row": 1})
+        whole = listing.worst("begin", ("row",), {}) + listing.worst("store", ("end",), {})
+        return int(whole + self.stage.window[0] * row)
+
+
+def _product(sum_registers: list[str]) -> str:
+    """Return the instructions that add a weight times the input to a sum."""
+    low, middle, *upper = sum_registers
+    lines = [f"lpm  {WEIGHT}, Z+", f"mulsu {WEIGHT}, {INPUT}", f"sbc  {SIGN}, {SIGN}"]
+    lines += [f"add  {low}, r0", f"adc  {middle}, r1", *(f"adc  {each}, {SIGN}" for each in upper)]
+    return "\n".join(lines)
+
+
+def _stored(sum_registers: list[str]) -> str:
+    """Return the instructions that store a sum in four bytes."""
+    lines = [f"st   X+, {register}" for register in sum_registers]
+    if len(sum_registers) < _STORED_BYTES:
+        last = sum_registers[-1]
+        lines += [f"mov  {SIGN}, {last}", f"lsl  {SIGN}", f"sbc  {SIGN}, {SIGN}"]
+        lines.append(f"st   X+, {SIGN}")
+    return "\n".join(lines) + "\n"

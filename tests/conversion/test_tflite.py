@@ -1,0 +1,141 @@
+"""Int8 networks of TensorFlow Lite: the outputs of its reference kernels, bit for bit.
+
+The files in `tests/data/tflite` come from `make.py` there, and `benchmarks/tflite_networks.py`.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fuzz.mutation import mutated_bytes
+from fuzz.sentences import check_refusal
+
+from protonn_edge import from_tflite
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.conversion.flatbuffer import FlatTable
+from protonn_edge.conversion.tflite_file import load_tflite, read_network
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
+from protonn_edge.quantization import quantize
+
+FOLDER = Path(__file__).parents[1] / "data" / "tflite"
+OUTPUTS = np.load(FOLDER / "outputs.npz")
+NAMES = list(OUTPUTS)
+
+
+def points_of(size: int) -> np.ndarray:
+    """Return the points of `make.py`, (n, size) uint8."""
+    return np.random.default_rng(size).integers(0, 256, (12, size)).astype(np.uint8)
+
+
+def real_points(name: str) -> np.ndarray:
+    """Return them as the network takes them."""
+    network = load_tflite(FOLDER / f"{name}.tflite").rule
+    return network.pixels.zero + network.pixels.step * points_of(network.n_inputs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_outputs_are_those_of_the_interpreter(name: str) -> None:
+    network = load_tflite(FOLDER / f"{name}.tflite").rule
+    assert (network.outputs(real_points(name)) == OUTPUTS[name]).all()
+
+
+@pytest.mark.parametrize("name", ["har_hapt-mlp", "mixed", "fsdd_mfcc-conv1d"])
+def test_a_model_has_the_outputs_as_scores(name: str, tmp_path: Path) -> None:
+    X = real_points(name)
+    found = from_tflite(FOLDER / f"{name}.tflite", X, board="mega2560")
+    expected = OUTPUTS[name].astype(int) - 128
+    assert found.agreement == 1.0
+    assert (found.model.scores(X) == expected).all()
+    save_model(found.model, tmp_path / "model.npz")
+    integers = quantize(load_model(tmp_path / "model.npz"))
+    assert integers.model_sha256 == quantize(found.model).model_sha256
+    assert (integers.scores(integers.quantize(X)) == expected).all()
+
+
+def test_one_output_decides_between_two_classes() -> None:
+    X = real_points("one-output")
+    found = from_tflite(FOLDER / "one-output.tflite", X, classes=("no", "yes"))
+    integers = quantize(found.model)
+    zero = found.source.rule.output_zero
+    assert (integers.predict(integers.quantize(X)) == (OUTPUTS["one-output"][:, 0] > zero)).all()
+    assert found.model.classes == ("no", "yes")
+
+
+def test_a_row_of_samples_becomes_a_column() -> None:
+    layers = load_tflite(FOLDER / "fsdd_mfcc-conv1d.tflite").rule.layers
+    assert [layer.shape for layer in layers[:2]] == [(20, 1, 13), (16, 1, 16)]
+
+
+@pytest.mark.parametrize("area", [1, 2, 3, 4, 6, 9, 12, 25])
+def test_averages_round_halves_away_from_0(area: int) -> None:
+    sums = np.arange(-128 * area, 127 * area + 1)
+    layer = IntegerInt8Layer(
+        shape=(1, 1, 1),
+        weights=np.ones((1, 1, 1, 1), np.int8),
+        bias=np.zeros(1, np.int64),
+        multipliers=np.array([2**31 // area + 1 if area > 1 else 2**31 - 1]),
+        shifts=np.zeros(1, np.int64),
+        offset=128,
+        limits=(0, 255),
+        rounds_once=True,
+    )
+    away = np.sign(sums) * ((2 * np.abs(sums) + area) // (2 * area))
+    assert (layer.requantized(sums[:, None])[:, 0] - 128 == away).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("floats", "operator 0 (FULLY_CONNECTED) computes in floats; quantize the network to int8"),
+        ("tanh", "operator 1 (number 28) is not one of AVERAGE_POOL_2D, CONV_2D"),
+    ],
+)
+def test_other_networks_are_refused_with_a_way_out(name: str, reason: str) -> None:
+    with pytest.raises(InputError) as refused:
+        load_tflite(FOLDER / f"{name}.tflite")
+    assert reason in str(refused.value)
+    assert "ONNX" in str(refused.value)
+
+
+def test_a_network_that_is_too_large_names_its_layer() -> None:
+    with pytest.raises(CheckFailed, match=r"; make layer 1 \(1x1x784 to 1x1x24\) smaller"):
+        from_tflite(FOLDER / "mnist10-mlp.tflite", real_points("mnist10-mlp"), board="attiny85")
+
+
+def test_damaged_files_are_refused_in_one_sentence() -> None:
+    rng = np.random.default_rng(0)
+    for name in ("mixed", "har_hapt-mlp", "fsdd_mfcc-conv1d", "usps10-cnn"):
+        content = (FOLDER / f"{name}.tflite").read_bytes()
+        for _ in range(100):
+            try:
+                read_network(mutated_bytes(rng, content))
+            except InputError as error:
+                check_refusal(error)
+
+
+def test_each_offset_of_a_file_may_be_wrong() -> None:
+    content = (FOLDER / "one-output.tflite").read_bytes()
+    for place in range(0, len(content) - 3, 2):
+        for wrong in (0xFFFFFFFF, 0x7FFFFFF0):
+            damaged = content[:place] + struct.pack("<I", wrong) + content[place + 4 :]
+            try:
+                read_network(damaged)
+            except InputError as error:
+                check_refusal(error)
+
+
+@pytest.mark.parametrize("content", [b"", b"TFL3", b"\0\0\0\0TFL3", b"\xff" * 4 + b"TFL3"])
+def test_short_files_are_refused(content: bytes) -> None:
+    with pytest.raises(InputError):
+        read_network(content)
+
+
+def test_a_vector_cannot_be_longer_than_its_file() -> None:
+    #          root, identifier, vtable: 6 B for one field at 4, table, vector
+    content = struct.pack("<I4sHHHxxiII", 16, b"TFL3", 6, 8, 4, 8, 4, 2**31)
+    with pytest.raises(InputError, match="outside of itself"):
+        FlatTable.root(content, b"TFL3").array(0, "i4")
