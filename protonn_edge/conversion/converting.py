@@ -31,7 +31,6 @@ from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.networks import FloatNetwork, network_model
 from protonn_edge.conversion.onnx_operators import load_network
 from protonn_edge.conversion.scaling import rows_of
-from protonn_edge.conversion.tflite_file import load_tflite
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
@@ -207,39 +206,6 @@ def from_onnx(
     if evaluate_on is not None:
         evaluate_on = rows(evaluate_on[0]), evaluate_on[1]
     return from_sklearn(stored, rows(X), y, evaluate_on=evaluate_on, **options)
-
-
-def from_tflite(
-    model: Path | str, X: ArrayLike, y: ArrayLike | None = None, **options: Any
-) -> Conversion:
-    """Convert an int8 network of TensorFlow Lite into a model for a board.
-
-    The model's scores are the network's int8 outputs, bit for bit as the reference kernels of
-    TensorFlow Lite compute them (`OpResolverType.BUILTIN_REF`).
-
-    Parameters
-    ----------
-    model : Path or str
-        The file (.tflite).
-    X : array of shape (n, D)
-        Points as the network takes them, such as the training points: cycles are measured on them.
-    y : array of shape (n,), optional
-        Their labels, only for the accuracies: the numbers of the network's outputs.
-    **options
-        `board`, `budget`, `classes` and `evaluate_on`, as for `from_sklearn`.
-
-    Returns
-    -------
-    Conversion
-
-    Raises
-    ------
-    InputError
-        If the network cannot be converted; the sentence names the operator.
-    CheckFailed
-        If it is too large for the board, or the budget.
-    """
-    return from_sklearn(load_tflite(Path(model)), X, y, **options)
 
 
 @dataclass(frozen=True, eq=False)
