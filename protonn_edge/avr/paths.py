@@ -280,12 +280,8 @@ class _Flow:
         count, parts = _connected_components(_csr_array(following), directed=False)
         reached = np.zeros(count, bool)
         reached[parts[self._roots[:, 1] > 0]] = True
-        passed = self._left @ taken > 0
-        return [
-            np.flatnonzero(passed & (parts == part))
-            for part in range(count)
-            if not reached[part] and passed[parts == part].any()
-        ]
+        lost = (self._left @ taken > 0) & ~reached[parts]
+        return [np.flatnonzero(lost & (parts == part)) for part in np.unique(parts[lost])]
 
     def _entered_first(self, blocks: NDArray[np.intp]) -> LinearConstraint:
         """Return the condition that a loop's places are passed only if the loop is entered."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import bisect
 import re
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
-from elftools.elf.sections import Symbol as NamedPlace
 
 from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.avr.instructions import Decoded, decode
@@ -269,10 +269,24 @@ def _is_in_sram(section: Section) -> bool:
     return bool(_SRAM_BASE <= section["sh_addr"] < _EEPROM_BASE)
 
 
-def _symbols(elf: ELFFile) -> Iterator[NamedPlace]:
+class _NamedPlace(NamedTuple):
+    """A line of a symbol table."""
+
+    name: str
+    value: int
+    size: int
+    kind: int  # one of STT_*
+    section: int  # its index, or one of SHN_*
+
+
+def _symbols(elf: ELFFile) -> Iterator[_NamedPlace]:
+    """Yield all symbols; the parser itself takes ten times as long for them."""
     for table in elf.iter_sections("SHT_SYMTAB"):
         assert isinstance(table, SymbolTableSection)
-        yield from table.iter_symbols()
+        names = table.stringtable.data()
+        for start, value, size, info, _, section in struct.iter_unpack("<3I2BH", table.data()):
+            name = names[start : names.index(0, start)].decode(errors="replace")
+            yield _NamedPlace(name, value, size, info & 15, section)
 
 
 def _sizes(elf: ELFFile) -> Sections:
@@ -322,33 +336,30 @@ _MACHINE = 0x7F  # of e_flags; above is a note of the linker's
 def _code_symbols(elf: ELFFile) -> tuple[Symbol, ...]:
     """Return the functions and labels in flash, sorted by address."""
     symbols = [
-        Symbol(_printable(each.name), each["st_value"], each["st_size"])
+        Symbol(_printable(each.name), each.value, each.size)
         for each in _symbols(elf)
         if each.name
         and not each.name.startswith(_LOCAL)
-        and each["st_value"] < _SRAM_BASE
-        and each["st_shndx"] not in _NO_SECTION
-        and each["st_info"]["type"] in _CODE_TYPES
+        and each.value < _SRAM_BASE
+        and 0 < each.section < _NO_SECTION
+        and each.kind in _CODE_TYPES
     ]
     return tuple(sorted(symbols, key=lambda symbol: symbol.address))
 
 
 # Labels of the assembler's own: binutils from 2.43 on keep them in the table, older ones with -L.
 _LOCAL = (".L", "L0\x01")
-_CODE_TYPES = ("STT_FUNC", "STT_NOTYPE")  # hand-written assembler seldom marks its functions
-_NO_SECTION = ("SHN_ABS", "SHN_UNDEF", "SHN_COMMON")  # constants, and undefined symbols
+_STT_NOTYPE, _STT_OBJECT, _STT_FUNC = range(3)
+_CODE_TYPES = (_STT_FUNC, _STT_NOTYPE)  # hand-written assembler seldom marks its functions
+_NO_SECTION = 0xFF00  # SHN_LORESERVE, as of constants; undefined symbols have 0
 
 
 def _sized_names(elf: ELFFile) -> dict[str, tuple[int, int, bool]]:
     """Return address, size and whether its section holds values, of symbols with a size."""
     return {
-        each.name: (
-            each["st_value"],
-            each["st_size"],
-            elf.get_section(each["st_shndx"])["sh_type"] != "SHT_NOBITS",
-        )
+        each.name: (each.value, each.size, elf.get_section(each.section)["sh_type"] != "SHT_NOBITS")
         for each in _symbols(elf)
-        if each.name and each["st_size"] and isinstance(each["st_shndx"], int)
+        if each.name and each.size and 0 < each.section < _NO_SECTION
     }
 
 
@@ -383,8 +394,6 @@ def _printable(text: str) -> str:
 def _names_in(elf: ELFFile, index: int) -> tuple[str, ...]:
     """Return the names of the variables in a section, sorted."""
     names = {
-        each.name
-        for each in _symbols(elf)
-        if each["st_shndx"] == index and each["st_info"]["type"] == "STT_OBJECT"
+        each.name for each in _symbols(elf) if each.section == index and each.kind == _STT_OBJECT
     }
     return tuple(sorted(names))
