@@ -268,9 +268,7 @@ class _Search:
         try:
             return self._candidate(("exact", network.model(self.X, self.classes)))
         except CheckFailed as error:
-            needs = str(error).partition("; try ")[0]
-            layer = network.largest(in_sram=" SRAM" in needs.partition(",")[0])
-            raise CheckFailed(f"{needs}; make {layer} smaller, which takes most of it") from error
+            raise CheckFailed(network.too_large(error)) from error
 
     def _trees(self, rule: TreeRule) -> _Candidate:
         """Return the trees: unchanged if they fit, or else pruned, of shares or of votes."""

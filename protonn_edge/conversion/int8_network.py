@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.errors import CheckFailed
 from protonn_edge.features.convolution.stage import Convolutions, Layer
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.images.image_rows import image_text
@@ -67,8 +68,10 @@ class Int8Network:
             sharpness=self.output_step,
         )
 
-    def largest(self, *, in_sram: bool) -> str:
-        """Return the layer with the most weights, or with the most values in SRAM, for a reader."""
+    def too_large(self, error: CheckFailed) -> str:
+        """Return the sentence of an error about its size with the layer that takes most of it."""
+        needs = str(error).partition("; try ")[0]
+        in_sram = " SRAM" in needs.partition(",")[0]
 
         def size(layer: Layer) -> int:
             if in_sram:
@@ -77,4 +80,5 @@ class Int8Network:
 
         layer = max(self.layers, key=size)
         shapes = f"{image_text(layer.shape)} to {image_text(layer.output_shape)}"
-        return f"layer {self.layers.index(layer) + 1} ({shapes})"
+        number = self.layers.index(layer) + 1
+        return f"{needs}; make layer {number} ({shapes}) smaller, which takes most of it"
