@@ -32,7 +32,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _SKETCHES = ("Blink", "Classify", "Stream", "SelfTest")
 _TEACHING_SKETCHES = ("TeachButtons", "TeachPresses")
-_LIVE_SKETCH = "Live"
+_LIVE_SKETCH, _LIVE_TEACHING_SKETCH = "Live", "LiveButtons"
 _BARE_SELF_TEST = "platformio/main.c.j2"
 _ANALOG_PINS = 6  # of an Uno
 _STANDS_FOR = "analogRead() only stands for your sensor"  # in a sketch
@@ -149,6 +149,14 @@ class Library:
         """What the model has for teaching."""
         return getattr(self.model.own_stages[-1], "teaching", None)
 
+    @property
+    def live_sketches(self) -> tuple[str, ...]:
+        """The sketches that read the board's own sensor; SPI needs the pins of LED and buttons."""
+        if self.windowing is None:
+            return ()
+        buttons = self.teaching and self.windowing.sampling.kinds[0].bus != "spi"
+        return (_LIVE_SKETCH, _LIVE_TEACHING_SKETCH) if buttons else (_LIVE_SKETCH,)
+
 
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     """Return the files of an export by their names, with ``/``: the same text on every machine.
@@ -178,8 +186,9 @@ def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
         files[name] = environment.get_template(f"{template}.j2").render(context)
     if library.windowing is not None:
         live = context | library.windowing.context(library.plan) | {"trained": ()}
-        text = environment.get_template(f"examples/{_LIVE_SKETCH}.ino.j2").render(live)
-        files[f"examples/{_LIVE_SKETCH}/{_LIVE_SKETCH}.ino"] = text
+        for sketch in library.live_sketches:
+            text = environment.get_template(f"examples/{sketch}.ino.j2").render(live)
+            files[f"examples/{sketch}/{sketch}.ino"] = text
     return files
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +25,8 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.live import Reporter
 from protonn_edge.features.audio.onset import onsets_of
+from protonn_edge.kinds.protonn.prototypes.teaching import Taught
+from protonn_edge.kinds.protonn.teaching import with_taught
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
 
@@ -137,6 +140,80 @@ def test_a_board_that_can_be_taught_remembers(tmp_path: Path) -> None:
         export_for_uno(made, "arduino", folder, windowing=windows)
         sketch = (folder / "examples" / "Live" / "Live.ino").read_text()
         assert ("    pnn_recall();" in sketch) == (room > 0)
+
+
+@needs_arduino_core
+def test_a_sketch_learns_the_window_that_begins_after_a_press(
+    arduino_core: Path, tmp_path: Path
+) -> None:
+    floats = with_numbers(
+        random_window_model(window_features_of("mean,deviation,crossings", 24, 6)), teachable=5
+    )
+    windows = windowing(floats, ["mpu6050"], 100.0, hop=9)
+    export_for_uno(floats, "arduino", tmp_path / "motion", windowing=windows)
+    sketch = tmp_path / "motion" / "examples" / "LiveButtons" / "LiveButtons.ino"
+    pressed = "\n#define digitalRead(pin) ((pin) == 3 && millis() - 1000 < 200 ? LOW : HIGH)\n"
+    sketch.write_text(
+        sketch.read_text().replace("#include <motion.h>\n", f"#include <motion.h>{pressed}")
+    )
+    elf = build_sketch(tmp_path / "motion", "LiveButtons", arduino_core, tmp_path / "out")
+    raw = np.clip(moving(floats, 170), -32768, 32767)
+    with EmulatedUno(elf, sensors=[PlayedSensor(sensor_kind("mpu6050"), raw, 100.0)]) as uno:
+        lines = [line for line in printed_lines(uno.url, 40) if not line.startswith("=>")]
+        assert uno.stats().faults == ()
+    taught = lines.index("learned; examples of this class: 1")
+    assert lines.count("learned; examples of this class: 1") == 1
+    first = 9 * (taught - 1)
+    assert 0.8 < first / 100 < 1.3  # it begins when the button was pressed, some time after setup
+    at = np.arange(first, first + 24) % len(raw)
+    Q = windows.model.raw_inputs.quantize(raw[at][:, windows.used].reshape(1, -1))
+    point = windows.model.coordinates(Q).astype(np.int8)
+    model = with_taught(windows.model, Taught(point, np.array([1], np.uint8)))
+    after = [*lines[:taught], *lines[taught + 1 :]]
+    known = [line for line in expected_lines(windows, raw, 99) if not line.startswith("=>")]
+    assert after[:taught] == known[:taught]
+    then = expected_lines(dataclasses.replace(windows, model=model), raw, 99)
+    assert (
+        after[taught:] == [line for line in then if not line.startswith("=>")][taught : len(after)]
+    )
+
+
+SPI = """
+title = "LIS3DH"
+bus = "spi"
+read_bits = 0xC0
+id_register = 0x0F
+ids = [0x33]
+data_register = 0x28
+data_bytes = 6
+byte_order = "little"
+channels = ["x", "y", "z"]
+units = "1/1000 g"
+places = [0, 2, 4]
+sleeps = [0x20, 0xF0, 0x00]
+"""
+
+
+@pytest.mark.parametrize(
+    ("sensor", "channels", "room", "sketches"),
+    [
+        ("mpu6050", 6, 5, ["Live", "LiveButtons"]),
+        ("mpu6050", 6, 0, ["Live"]),
+        ("spi.toml", 3, 5, ["Live"]),
+    ],
+)
+def test_buttons_are_where_their_pins_are_free(
+    sensor: str, channels: int, room: int, sketches: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "spi.toml").write_text(SPI)
+    model = random_window_model(window_features_of("mean", 24, channels))
+    made = with_numbers(model, teachable=room) if room else model
+    name = str(tmp_path / sensor) if sensor.endswith(".toml") else sensor
+    windows = windowing(made, [name], 100.0)
+    export_for_uno(made, "arduino", tmp_path / "motion", windowing=windows)
+    found = sorted(path.name for path in (tmp_path / "motion" / "examples").glob("Live*"))
+    assert found == sketches
+    assert ("LiveButtons" in (tmp_path / "motion" / "README.md").read_text()) == (len(found) > 1)
 
 
 def test_a_ring_that_does_not_fit_is_refused(tmp_path: Path) -> None:
