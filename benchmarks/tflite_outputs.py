@@ -1,10 +1,11 @@
 """Int8 networks beside ai-edge-litert: how many outputs differ in a bit, for each resolver.
 
-    python benchmarks/tflite_outputs.py [--points N] [--only NETWORK] [--json]
+    python benchmarks/tflite_outputs.py [--points N | --uno N] [--only NETWORK] [--json]
 
 The networks are those of tests/data/tflite that have data here (PROTONN_EDGE_DATA), with up to N of
 their test points. Needs: pip install ai-edge-litert. Exits with 1 if an output differs from the
-reference kernels'.
+reference kernels'. With --uno, N of the points run on the emulated Uno instead, and must give the
+scores of NumPy; this needs no other package.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
 from numpy.typing import NDArray
+from on_uno import ACCURACY_COLUMN, BYTES_COLUMN, CHECKED, CYCLES, TAKEN, run_on_uno
 from printing import Columns, Record, print_table
 from tflite_networks import NETWORKS, points_of
 
+from protonn_edge import from_tflite
 from protonn_edge.conversion.tflite_file import load_tflite
+from protonn_edge.datasets import Dataset
 
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "tflite"
 _RESOLVERS = {
@@ -40,6 +44,25 @@ COLUMNS: Columns = [
     ("right %", lambda r: f"{100 * r['accuracy']:.2f}"),
     ("reference right %", lambda r: f"{100 * r['reference_accuracy']:.2f}"),
 ]
+
+
+UNO_COLUMNS: Columns = [
+    ("network", lambda r: r["row"]),
+    ACCURACY_COLUMN,
+    *CHECKED,
+    BYTES_COLUMN,
+    *CYCLES,
+    *TAKEN[:-1],
+]
+
+
+def on_uno(name: str, most: int) -> Record:
+    """Convert a network and run some test points on the emulated Uno."""
+    X, y, X_test, y_test, classes = points_of(name)
+    names = tuple(map(str, range(classes)))
+    found = from_tflite(FOLDER / f"{name}.tflite", X[:1000], y[:1000], classes=names)
+    dataset = Dataset(X[:1000], y[:1000], X_test[:most], y_test[:most], names)
+    return {"row": name, **run_on_uno(found.model, dataset).record}
 
 
 def interpreted(name: str, resolver: str, X: NDArray[Any], Q: NDArray[np.uint8]) -> NDArray[Any]:
@@ -82,19 +105,21 @@ def compared(name: str, most: int) -> Record:
 
 @click.command()
 @click.option("--points", default=1_500, show_default=True, help="Most points of a network.")
+@click.option("--uno", type=click.IntRange(1), help="Points on the emulated Uno.")
 @click.option("--only", type=click.Choice(list(NETWORKS)), help="One network.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(points: int, only: str | None, *, as_json: bool) -> None:
+def main(points: int, uno: int | None, only: str | None, *, as_json: bool) -> None:
     """Print how many outputs differ from TensorFlow Lite's."""
     differs: list[str] = []
 
     def records() -> Iterator[Record]:
         for name in [only] if only else NETWORKS:
-            record = compared(name, points)
-            differs.extend([name] * bool(record["reference"]))
+            record = on_uno(name, uno) if uno else compared(name, points)
+            wrong = record["mismatches"] + record["lost"] if uno else record["reference"]
+            differs.extend([name] * bool(wrong))
             yield record
 
-    print_table(records(), COLUMNS, as_json=as_json)
+    print_table(records(), UNO_COLUMNS if uno else COLUMNS, as_json=as_json)
     sys.exit(1 if differs else 0)
 
 

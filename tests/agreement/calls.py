@@ -394,6 +394,32 @@ def _compute(stage: Stage, function: str) -> Iterator[Case]:
             yield Case(call, long=line + at > k.margin or row > 16)
 
 
+def _add_up(stage: Stage, function: str) -> Iterator[Case]:
+    """One value of a window may be any at a time, or all."""
+    n, of, sums = stage.name, stage.kernel.stage, stage.kernel.sums
+    row = of.window[1] * of.shape[2]
+    buffers = {f"line{i}": row for i in range(of.window[0])}
+    arguments = [(To(f"{n}_weights"), 2), (0, 1)]
+    call = Call(function, arguments, 2, buffers=buffers)
+    lines = [call.address(stage.forms.assembly, To(f"line{i}")) for i in range(of.window[0])]
+    window = {f"{n}_window": [each >> bits & 255 for each in lines for bits in (0, 8)]}
+    yield Case(Call(function, arguments, 2, window, {}, buffers), proven=False)
+    if sums.taps <= 16:
+        some = {f"line{i}": [0] * row for i in range(of.window[0])} | {
+            "line0": [None, *[0] * (row - 1)]
+        }
+        yield Case(Call(function, arguments, 2, window | some, {}, buffers))
+
+
+def _make_values(stage: Stage, function: str) -> Iterator[Case]:
+    n, of = stage.name, stage.kernel.stage
+    count = stage.kernel.sums.group
+    reached = zip(of.products.low[:count].tolist(), of.products.high[:count].tolist(), strict=True)
+    ranges = {(f"{n}_sums", 4 * k, 4): ends for k, ends in enumerate(reached)}
+    arguments = [(To("output"), 2), (To(f"{n}_scales"), 2), (min(count, len(of.bias)), 1)]
+    yield Case(Call(function, arguments, 2, {}, ranges, {"output": count}), proven=False)
+
+
 def _pooled_row(stage: Stage, function: str) -> Iterator[Case]:
     of, sums = stage.kernel.stage, stage.kernel.averages
     count = of.output_shape[1] * of.output_shape[2] * (2 if sums else 1)
@@ -465,7 +491,8 @@ CALLS: dict[str, Callable[[Stage, str], Iterator[Case]]] = {
     "add_taught": _add_taught,
     "walk": _walk, "sum_part": _rows_of, "add_row": _rows_of, "complete_row": _rows_of,
     "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots, "compute": _compute,
-    "average": _average, "take_sample": _take_sample, "filter": _filter,
+    "average": _average, "take_sample": _take_sample, "filter": _filter, "add_up": _add_up,
+    "make_values": _make_values,
 }  # fmt: skip
 
 LISTINGS = {
@@ -496,6 +523,8 @@ LISTINGS = {
     "features.convolution.window.listing": "compute",
     "features.gradients.loop.pixel_loop": "add_runs",
     "features.gradients.loop.root_loop": "take_roots",
+    "features.int8_layer.sums.listing": "add_up",
+    "features.int8_layer.values.listing": "make_values",
     "features.pooling.kernels.average_loop": "average",
     "features.pooling.kernels.loop": "add_row",
     "features.window_features.kernels.sample": "take_sample",
