@@ -23,6 +23,7 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
+from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.report import content
 from protonn_edge.report.terminal import class_parts, evidence_facts, fact_table, quality_facts
 from protonn_edge.system.files import write_atomically
@@ -62,6 +63,11 @@ def report_command(
     ),
     front_path: Path | None = option(
         "The JSON file of 'tune --front': accuracy against size and time.", PATH, flag="--front"
+    ),
+    taught_path: Path | None = option(
+        "What 'inspect --teach --json' printed: accuracy against taught examples.",
+        PATH,
+        flag="--teaching",
     ),
     title: str = option("The heading of the report.", default=""),
     watts: float | None = power_draw(
@@ -122,12 +128,21 @@ def report_command(
             for path in results
         ]
     evidence = _named_apart(evidence, results)
+    known_sha256 = evidence[0].origin.model_sha256
+    taught = () if taught_path is None else content.read_taught(taught_path, known_sha256)
     for one in evidence:
         facts = [*evidence_facts(one), *quality_facts(one.quality)]
         out.say(f"{one.name}:", fact_table(facts), *class_parts(one.quality))
     battery = content.Battery(watt_hours, rate, idle_watts)
     write_report(
-        evidence, output, out, title=title, battery=battery, front=front, command=_command()
+        evidence,
+        output,
+        out,
+        title=title,
+        battery=battery,
+        front=front,
+        taught=taught,
+        command=_command(),
     )
     if open_it:
         show_report(output)
@@ -150,6 +165,7 @@ def write_report(
     title: str = "",
     battery: content.Battery | None = None,
     front: content.Front | None = None,
+    taught: Sequence[TaughtPerson] = (),
     command: str = "",
 ) -> None:
     """Write the report of runs to a file, and print its path."""
@@ -159,7 +175,13 @@ def write_report(
     with out.status("drawing"):
         script = content.page_script()
         page = render_page(
-            evidence, script, title=title, battery=battery, front=front, command=command
+            evidence,
+            script,
+            title=title,
+            battery=battery,
+            front=front,
+            taught=taught,
+            command=command,
         )
     write_atomically(output, page)
     if script.text is None:

@@ -13,8 +13,9 @@ from markupsafe import Markup
 
 from protonn_edge.boards import Board
 from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.system.files import read_file
-from protonn_edge.system.schema import list_of, number, record_of, whole
+from protonn_edge.system.schema import list_of, number, record_of, text, whole
 from protonn_edge.toolchain.javascript import PAGE, script_file
 
 WATT_HOURS = (1e-6, 1e6)  # the range of a battery's energy, in Wh
@@ -25,6 +26,11 @@ _HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
 _SELF_DISCHARGE = 0.03  # of an alkaline battery's energy, a year
 _LARGEST_FILE = 8 << 20
 _MOST_CANDIDATES = 10_000
+_TAUGHT = {
+    "name": text(200),
+    "n": whole(0, 10**9),
+    "accuracies": list_of(number(0, 1), 255),
+}
 _CANDIDATE = {"accuracy": number(0, 1), "flash_bytes": whole(0, 10**9), "mean_ms": number(0, 1e9)}
 
 _SHORT = 2  # letters that fit a prototype's square
@@ -268,6 +274,29 @@ def _alternatives(found: Any) -> tuple[FrontPoint, ...]:
     if not known or not list_of(record_of(_CANDIDATE), _MOST_CANDIDATES)(known):
         raise ValueError("a number is out of range")
     return tuple(FrontPoint(**each) for each in known)
+
+
+def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
+    """Return the people of ``inspect --teach N --json`` for a model; `InputError` for others."""
+    contents = read_file(path, limit_bytes=_LARGEST_FILE)
+    try:
+        record = json.loads(contents)
+        people = record["teaching"]["people"]
+        lengths = {len(each["accuracies"]) for each in people}
+        if (
+            not list_of(record_of(_TAUGHT), _MOST_CANDIDATES)(people)
+            or len(lengths) != 1
+            or 0 in lengths
+        ):
+            raise ValueError("a number is out of range")
+        known = record["model_sha256"]
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not what 'inspect --teach N --json' prints") from error
+    if known != model_sha256:
+        raise InputError(f"{path} is about another model than the run; inspect the run's model")
+    return tuple(
+        TaughtPerson(each["name"], each["n"], tuple(each["accuracies"])) for each in people
+    )
 
 
 @dataclass(frozen=True)

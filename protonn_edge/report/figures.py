@@ -263,6 +263,20 @@ def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str)
     return drawn[0]
 
 
+def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
+    """Return the accuracies, 0..1, after 0, 1, 2, ... examples, of people and the worst one."""
+    with _axes(230) as (area, drawn):
+        for who, accuracies, colour in (("mean", mean, ACCENT), ("worst", worst, MUTED)):
+            counts = list(range(len(accuracies)))
+            area.plot(counts, accuracies, color=colour)
+            words = (f"{who}, {n} examples: {100 * accuracies[n]:.2f} %" for n in counts)
+            _dots(area, counts, accuracies, words, colour, markersize=6)
+        area.set_xlabel("examples of each class (upper line: mean, lower: worst person)")
+        area.xaxis.set_major_locator(MaxNLocator(integer=True))
+        _percent_axis(area, 1)
+    return drawn[0]
+
+
 def trace_figure(lines: NDArray[np.float64]) -> str:
     """Return a window of levels, 0..1, (channels, samples), as one line per channel."""
     with _thumbnail() as (area, drawn):

@@ -21,6 +21,7 @@ from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.library_check import LibraryWay
+from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import answers, panels
 from protonn_edge.report.content import Battery, Front, PageScript, PageTable, Panel, Section
@@ -58,11 +59,13 @@ def render_page(
     command: str = "",
     battery: Battery | None = None,
     front: Front | None = None,
+    taught: Sequence[TaughtPerson] = (),
 ) -> str:
     """Return the report of one or several runs, side by side, the same text for the same evidence.
 
     The `script` runs the Uno in the page. By default, classes and board are the title. The
-    `command` made the report; `front` is the result of a search.
+    `command` made the report; `front` is the result of a search; `taught` are
+    people who teach the board.
     """
     first = evidence[0]
     environment, numbers = html_environment(), count()
@@ -73,6 +76,7 @@ def render_page(
     code = None if script.text is None else _inline(script.text)
     sections = [_section(*each, evidence) for each in _sections(battery or Battery())]
     sections += [] if front is None else [panels.front_section(front)]
+    sections += [panels.taught_section(taught)] if taught else []
     missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP
     return environment.get_template("report.html.j2").render(
         title=title or title_of(first),

@@ -15,6 +15,7 @@ from protonn_edge.certificate.claims import Settings
 from protonn_edge.certificate.project import agreed, arithmetic_claims, cycles_measured
 from protonn_edge.codegen import Plan
 from protonn_edge.evaluation.evidence import Evidence
+from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
@@ -239,6 +240,25 @@ def front_section(front: Front) -> Section:
         panels.append(Panel.drawn(drawn, words, table=table))
     lead = "The best models of a search, cross-validated: none is better and smaller than another."
     return Section("search", "Search", lead, tuple(panels))
+
+
+def taught_section(people: Sequence[TaughtPerson]) -> Section:
+    """Return the section about examples that people teach a board."""
+    each = list(zip(*(person.accuracies for person in people), strict=True))
+    mean, worst = [sum(one) / len(one) for one in each], list(map(min, each))
+    counts = tuple(f"{count} examples" for count in range(len(mean)))
+    lines = [(person.name, person.accuracies) for person in people]
+    lines += [("mean", tuple(mean)), ("worst", tuple(worst))]
+    rows = tuple((name, *(f"{100 * one:.2f} %" for one in found)) for name, found in lines)
+    words = (
+        f"Accuracy by the examples of each class that a person teaches: on average from "
+        f"{100 * mean[0]:.2f} to {100 * mean[-1]:.2f} %, at worst from {100 * worst[0]:.2f} to "
+        f"{100 * worst[-1]:.2f} %."
+    )
+    table = PageTable("Each person", ("person", *counts), rows)
+    panel = Panel.drawn(figures.taught_figure(mean, worst), words, table=table)
+    lead = "What the board gains from its owner's examples; none of the tested points was taught."
+    return Section("taught", "Teaching", lead, (panel,))
 
 
 def sketch_panels(one: Evidence) -> list[Panel]:
