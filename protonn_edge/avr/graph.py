@@ -72,8 +72,8 @@ def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int])
     for address, step in steps.items():
         if address not in code.ends and _may_stay(step):
             raise CheckFailed(
-                f"{code.program.names.name_of(address)} waits, or never returns: its cycles have "
-                "no bound; leave waiting to its caller"
+                f"{code.program.names.name_of(address)} waits or never returns, so its cycles have "
+                "no bound; move the waiting into its caller"
             )
     called = {function for step in steps.values() for function in step.called}
     counted = tuple(_counted(steps))
@@ -106,7 +106,9 @@ def first_write(program: LinkedProgram, address: int, register: int) -> int:
         if _writes(here, register):
             return address
         address = here.end
-    raise InputError(f"{program.path} marks a span that does not begin; build it again")
+    raise InputError(
+        f"{program.path} marks the end of a span but not its beginning; build it again"
+    )
 
 
 def _writes(here: Decoded, register: int | None) -> bool:

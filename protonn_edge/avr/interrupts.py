@@ -121,8 +121,8 @@ class _Spans:
         longest = self._walk(_Place(cli), restores=True)
         if longest.to_return is not None:
             raise CheckFailed(
-                f"{name} returns with interrupts disabled, for an unknown time; put "
-                "the sei() or the ATOMIC_BLOCK's end into the same function"
+                f"{name} returns with interrupts disabled, so they stay disabled for an unknown "
+                "time; enable them in the same function"
             )
         if longest.to_on is None:
             return MaskedSpan(name, 0)  # the program stops there for good
@@ -184,8 +184,8 @@ class _Spans:
     def _no_bound(self, place: _Place) -> CheckFailed:
         return CheckFailed(
             f"{self._names.function_of(place.address)} loops or jumps through a table while "
-            "interrupts are disabled, so that time has no bound; enable them in the loop, "
-            "or leave out -flto if it is pnn_push_many"
+            "interrupts are disabled, for a time without a bound; enable them in the loop, or "
+            "compile without -flto if the function is pnn_push_many"
         )
 
 

@@ -94,7 +94,8 @@ def paths_through(program: LinkedProgram, entry: str) -> Paths:
 def no_function(program: LinkedProgram, entry: str) -> InputError:
     """Return the error for an entry that a program does not have."""
     return InputError(
-        f"{program.path} has no function {entry}; name another --entry, or link with symbols"
+        f"{program.path} has no function {entry}; choose another --entry, or keep the symbols when "
+        "you link"
     )
 
 
@@ -112,7 +113,9 @@ def paths_between(
     roots: dict[int, Times] = {}
     for name, times in spans.items():
         if len(labels.get(name, ())) != 1:
-            raise InputError(f"{program.path} does not mark the span {name}; build it again")
+            raise InputError(
+                f"{program.path} does not mark the start and end of the span {name}; build it again"
+            )
         roots[first_write(program, labels[name][0], register)] = times
     return _paths(program, roots, whole=whole, register=register)
 
@@ -217,7 +220,7 @@ class _Flow:
         name = symbol.name if symbol else "the program"
         return CheckFailed(
             f"the cycles have no bound because no fact limits how often {name} loops at "
-            f"0x{address:x}{f' ({line})' if line else ''}; put a fact there"
+            f"0x{address:x}{f' ({line})' if line else ''}; add a fact there"
         )
 
     def path(self, sign: int) -> Path:

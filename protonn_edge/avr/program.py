@@ -164,7 +164,7 @@ def read_program(elf: Path) -> LinkedProgram:
     """Return a linked AVR firmware; `InputError` if `elf` is none."""
     program = _program(elf, read_file(elf, limit_bytes=_LARGEST_FILE))
     if not program.code:
-        raise InputError(f"{elf} has no code in it; give the ELF file that avr-gcc linked")
+        raise InputError(f"{elf} contains no code; give the ELF file that avr-gcc linked")
     return program
 
 
@@ -233,7 +233,7 @@ def _parsed(path: Path, read: Callable[[ELFFile], _Found], contents: bytes | Non
     except InputError:
         raise
     except Exception as error:  # a broken file breaks the parser in many ways
-        raise InputError(f"{path} is not a whole ELF file; build the firmware again") from error
+        raise InputError(f"{path} is not a complete ELF file; build the firmware again") from error
 
 
 @lru_cache(maxsize=4)  # several checks read the same firmware
@@ -325,7 +325,8 @@ def _core(elf: ELFFile, path: Path) -> Core:
     core = next((each for each in CORES.values() if each.machine == machine), None)
     if core is None:
         raise InputError(
-            f"{path} is for another kind of AVR than {', '.join(CORES)}; build it for one of them"
+            f"{path} is compiled for an AVR that is not one of {', '.join(CORES)}; build it for "
+            "one of them"
         )
     return core
 

@@ -119,8 +119,8 @@ class _Firmware:
         function = _corrected(self._program, entry, self._usage)
         if handler and function.enables_interrupts:
             raise CheckFailed(
-                f"the stack has no bound because {function.name} lets interrupts interrupt a "
-                "handler; take the sei() or ISR_NOBLOCK out"
+                f"the stack has no bound because {function.name} enables interrupts inside an "
+                "interrupt handler; remove its sei() or ISR_NOBLOCK"
             )
         if entry in callers:
             cycle = [*callers[callers.index(entry) :], entry]
@@ -130,8 +130,8 @@ class _Firmware:
             )
         if len(callers) > _MOST_NESTED:
             raise CheckFailed(
-                f"{function.name} is reached through more than {_MOST_NESTED} calls, one inside of "
-                "the other; nest them less"
+                f"{function.name} is reached through more than {_MOST_NESTED} nested calls; nest "
+                "them less deeply"
             )
         if (entry, handler) not in self._worst:
             self._worst[entry, handler] = self._deepest(function, (*callers, entry), handler)

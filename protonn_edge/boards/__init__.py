@@ -121,8 +121,8 @@ class Board:
         """Raise `InputError` if it is this computer, which has nothing of `what`."""
         if not self.is_chip:
             raise InputError(
-                f"{self.name} is {self.title}, which has no {what} of a chip; choose --board "
-                f"{', '.join(board.name for board in chip_boards())}"
+                f"{self.name} is {self.title}, not a chip, and has no {what}; choose another board "
+                f"with --board: {', '.join(board.name for board in chip_boards())}"
             )
 
     def milliseconds(self, cycles: float) -> float:
@@ -232,17 +232,20 @@ def _check_serial(facts: Mapping[str, Any], source: str) -> None:
     if facts.get("serial") == "software":
         rx, tx = facts.get("rx_pin", ""), facts.get("tx_pin", "")
         if "" in (rx, tx) or rx == tx:
-            raise InputError(f"{source} has a serial line in software; give it rx_pin and tx_pin")
+            raise InputError(
+                f"{source} uses a software serial line, which needs rx_pin and tx_pin; add both"
+            )
         least, most = _TIMER_CYCLES
         if not least <= clock / baud <= most:
             raise InputError(
-                f"{source} has {baud:,} baud, a serial line in software takes "
-                f"{-(-clock // most):,} to {clock // least:,} at {clock:,} Hz; choose one of those"
+                f"{source} has {baud:,} baud, but a software serial line must have "
+                f"{-(-clock // most):,} to {clock // least:,} at {clock:,} Hz; choose a rate in "
+                "this range"
             )
         return
     real = clock / (8 * max(1, round(clock / (8 * baud))))
     if abs(real / baud - 1) > _BAUD_ERROR_LIMIT:
         raise InputError(
-            f"{source} has {baud:,} baud, but the nearest that {clock:,} Hz divide to is "
-            f"{real:,.0f}; choose a rate within 2.5 % of a possible one"
+            f"{source} has {baud:,} baud, but the nearest rate that a clock of {clock:,} Hz can "
+            f"produce is {real:,.0f}; choose a rate within 2.5 % of a possible one"
         )

@@ -134,8 +134,8 @@ def check_no_floats(program: LinkedProgram) -> None:
     found = float_routines(program)
     if found:
         raise CheckFailed(
-            f"the firmware computes in floats, with {_listed(found)} linked into it; keep to "
-            "integers in firmware/, or build with --precision float32"
+            f"the firmware contains floating-point routines ({_listed(found)}); use only integers "
+            "in firmware/, or build with --precision float32"
         )
 
 
@@ -160,8 +160,8 @@ def check_constants_within_reach(program: LinkedProgram, remedies: Remedies) -> 
     ends = [each.address for each in program.symbols if each.name == _BEHIND_CONSTANTS]
     if ends and max(ends) > READABLE_BYTES:
         raise CheckFailed(
-            f"constants reach up to {max(ends):,} B of flash, but can be read only up to "
-            f"{READABLE_BYTES:,}; try {' or '.join(remedies.flash)}"
+            f"constants extend to byte {max(ends):,} of flash, but the code can read only the "
+            f"first {READABLE_BYTES:,}; try {' or '.join(remedies.flash)}"
         )
 
 
@@ -172,8 +172,8 @@ def check_interrupts(program: LinkedProgram, plan: DevicePlan, board: Board) -> 
         raise CheckFailed(
             f"a byte on the serial line may wait {spans.worst_delay:,} cycles because of "
             f"{spans.program.where} ({spans.program.cycles:,} with interrupts disabled) and the "
-            f"interrupt handlers, at {board.baud:,} baud more than {limit:,} lose one; disable "
-            "interrupts for less"
+            f"interrupt handlers, but at {board.baud:,} baud more than {limit:,} cycles lose a "
+            "byte; disable interrupts for a shorter time"
         )
 
 

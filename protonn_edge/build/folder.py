@@ -125,14 +125,17 @@ def plan_text(model: DeviceModel, plan: DevicePlan) -> str:
 def read_plan(path: Path) -> WrittenPlan:
     """Return the plan in ``build.json``; `InputError` if it is missing, damaged or outdated."""
     if not path.exists():
-        raise InputError(f"{path} is missing, as an older version built the folder; {_AGAIN}")
+        raise InputError(f"{path} is missing because an older version built this folder; {_AGAIN}")
     try:
         record = json.loads(files.read_file(path, limit_bytes=_LARGEST_FILE, remedy=_AGAIN))
     except (ValueError, RecursionError) as error:
         raise not_as_written(path) from error
     version = record.get("tool_version") if isinstance(record, dict) else None
     if text(80)(version) and version != __version__:
-        raise InputError(f"{path} is of version {version!r}, this is {__version__}; {_AGAIN}")
+        raise InputError(
+            f"{path} was written by version {version!r}, but this is version {__version__}; "
+            f"{_AGAIN}"
+        )
     if not _RECORD(record):
         raise not_as_written(path)
     means = tuple(stage["mean"] for stage in record["plan"].get("stages", []))
@@ -142,7 +145,7 @@ def read_plan(path: Path) -> WrittenPlan:
 
 def not_as_written(path: Path) -> InputError:
     """Return the error for a generated file that differs from what `build` writes for its model."""
-    return InputError(f"{path} is not what 'build' writes for its model; {_AGAIN}")
+    return InputError(f"{path} differs from what 'build' writes for its model; {_AGAIN}")
 
 
 @dataclass(frozen=True)
@@ -160,8 +163,8 @@ class Project:
         """Return the float model that the firmware is generated from; `InputError` without one."""
         if not self.built:
             raise InputError(
-                f"no model was built in {self.folder}; run "
-                "'protonn-edge build --board uno model.npz' there first"
+                f"no model was built in {self.folder}; run 'protonn-edge build --board uno "
+                "model.npz' there, or name a built folder with --project"
             )
         return load_model(self.folder / _MODEL)
 
@@ -261,12 +264,14 @@ def check_folder(folder: Path, board: Board) -> None:
     """
     if "$" in str(folder.absolute()):
         raise InputError(
-            f"{folder.absolute()} contains a $, which PlatformIO substitutes; use another -o"
+            f"{folder.absolute()} contains a $, which PlatformIO would replace; choose another "
+            "folder with -o"
         )
     for path in (folder, folder / "firmware", folder / _GENERATED):
         if path.exists() and not path.is_dir():
             raise InputError(
-                f"{path} is a file, but the project needs a folder there; use another -o"
+                f"{path} is a file, but the project needs a folder there; choose another folder "
+                "with -o"
             )
     settings = folder / _SETTINGS
     generated = [_GENERATED / name for name in (*codegen.SOURCES, PLAN_FILE, _MODEL.name)]
@@ -276,14 +281,16 @@ def check_folder(folder: Path, board: Board) -> None:
     for path in (settings, *(folder / each for each in generated)):
         if path.exists() and not path.is_file():
             raise InputError(
-                f"{path} is not a file, but the project needs a file there; use another -o"
+                f"{path} is not a file, but the project needs a file there; choose another folder "
+                "with -o"
             )
     section = f"[env:{board.environment}]"
     if settings.is_file():
         files.check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
         if section not in settings.read_text("utf-8", errors="replace"):
             raise InputError(
-                f"{settings} has no {section}; use another -o, or add that environment"
+                f"{settings} has no {section}; add that environment, or choose another folder with "
+                "-o"
             )
 
 

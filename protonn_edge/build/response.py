@@ -88,7 +88,9 @@ def _interrupt_cycles(program: LinkedProgram, windowing: Windowing) -> int:
     times = {chip.timer: 1, chip.received: 0, **read}
     handlers = interrupt_handlers(program)
     if handlers.keys() - times.keys():
-        raise CheckFailed("the firmware has an interrupt that samples do not need; build it again")
+        raise CheckFailed(
+            "the firmware has an interrupt handler that sampling does not need; build it again"
+        )
     starts = {address: Times(0, times[number]) for number, address in handlers.items()}
     return longest_part(program, starts).cycles + entry_cycles * sum(times.values())
 
@@ -96,7 +98,9 @@ def _interrupt_cycles(program: LinkedProgram, windowing: Windowing) -> int:
 def _busy(demand: float, interrupts: int, period: int) -> float:
     """Return how long work takes that is interrupted once a period, wherever that begins."""
     if interrupts >= period:
-        raise CheckFailed("the interrupts of a sample take longer than its time; lower --rate")
+        raise CheckFailed(
+            "the interrupts for one sample take longer than the time between samples; lower --rate"
+        )
     busy = demand
     while (longer := demand + (math.ceil(busy / period) + 1) * interrupts) > busy:
         busy = longer

@@ -78,20 +78,22 @@ class Sampling:
         names = self.name
         if self.board.mcu not in _CHIPS:
             raise InputError(
-                f"{self.board.name} has an {self.board.mcu or 'unknown chip'}, sensors are sampled "
-                f"by an {', '.join(_CHIPS)}; choose another --board"
+                f"{self.board.name} has an {self.board.mcu or 'unknown chip'}, but only these "
+                f"chips can sample sensors: {', '.join(_CHIPS)}; choose another --board"
             )
         if not self.kinds or len(set(self.kinds)) < len(self.kinds):
-            raise InputError(f"the sensors are {names or 'none'}; name each once")
+            raise InputError(
+                f"the sensors are {names or 'none'}; name at least one, and each only once"
+            )
         if len(self.kinds) > 1 and self.number != SENSOR_NUMBERS["analog"]:
             raise InputError(
-                f"{names} cannot be sampled together; name analog inputs, or one sensor"
+                f"{names} cannot be sampled together; name only analog inputs, or only one sensor"
             )
         least, most = _rate_limits(self.kinds[0], len(self.channels), self.board.clock_hz)
         if not least <= self.rate <= most:
             raise InputError(
-                f"{names} at {self.rate:g} Hz: {self.board.name} can sample them at {least:.2g} to "
-                f"{most:,.0f} Hz; choose another --rate"
+                f"{names} at {self.rate:g} Hz cannot be sampled, because {self.board.name} "
+                f"supports {least:.2g} to {most:,.0f} Hz; choose another --rate"
             )
 
     @classmethod
@@ -250,7 +252,7 @@ def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> Non
         )
     if bytes_a_second > bytes_carried(baud):
         raise InputError(
-            f"{what} needs {bytes_a_second:,.0f} bytes a second, but {baud:,} baud carry only "
+            f"{what} needs {bytes_a_second:,.0f} bytes a second, but {baud:,} baud can carry only "
             f"{bytes_carried(baud):,.0f}; choose a lower --rate or a higher --baud"
         )
 
@@ -272,9 +274,12 @@ def used_channels(
     if n != len(channels) or len(named) not in (0, n):
         raise InputError(
             f"the model takes {counted(len(named) or n, 'channel')} "
-            f"({', '.join(named) or 'without names'}), {sampling.name} gives "
-            f"{', '.join(channels)}; train it on data of this sensor"
+            f"({', '.join(named) or 'without names'}), but {sampling.name} provides "
+            f"{', '.join(channels)}; train it on data from this sensor"
         )
     pairs = ", ".join(f"{name} = {channel}" for name, channel in zip(named, channels, strict=False))
-    text = f"the names of the model's channels are not the sensor's; their order counts: {pairs}"
+    text = (
+        "the model's channels have other names than the sensor's and are matched by position: "
+        f"{pairs}"
+    )
     return tuple(range(n)), [Notice("channels", text, warning=True)] if pairs else ()

@@ -87,8 +87,8 @@ def sketch_name(folder: Path) -> str:
     name = folder.resolve().name
     if not name.replace("_", "").replace("-", "").isalnum() or not name.isascii():
         raise InputError(
-            f"a sketch has its folder's name, and {name!r} is none for it; use letters, digits, _ "
-            "and - for -o"
+            f"a sketch is named after its folder, but {name!r} is not a valid name; choose a "
+            "folder with -o whose name has only letters, digits, _ and -"
         )
     return name
 

@@ -77,16 +77,16 @@ def counts_for(
     trained = _trained(instrument, channels, declared)
     if trained is None:
         text = (
-            f"the model does not state the unit of its data, which is taken for counts of {name} "
-            f"({given}); --unit declares another"
+            "the model does not state the unit of its data, so the program assumes counts of "
+            f"{name} ({given}); to declare another unit, use --unit"
         )
         return None, (Notice("unit", text),)
     for channel, unit in zip(channels, trained, strict=True):
         if unit.quantity != channel.unit.quantity:
             raise InputError(
                 f"the model was trained on {unit.text}, a unit of {unit.quantity}, but "
-                f"{channel.name} of {channel.kind.name} gives {channel.unit.text}, of "
-                f"{channel.unit.quantity}; train it on data of this sensor"
+                f"{channel.name} of {channel.kind.name} measures {channel.unit.text}, a unit of "
+                f"{channel.unit.quantity}; train it on data from this sensor"
             )
     other = _other(instrument, channels)
     if other is not None and declared is None:
@@ -140,8 +140,8 @@ def _trained(
     missing = [name for name in names if name not in found]
     if missing:
         raise InputError(
-            f"--unit is {shortened(declared)!r}, without a unit of {missing[0]}; give one for all "
-            "channels, or name each channel before its unit"
+            f"--unit is {shortened(declared)!r}, which has no unit for {missing[0]}; give one for "
+            "all channels, or name each channel before its unit"
         )
     units = tuple(found[name] for name in names)
     if known is not None and not all(map(Unit.is_same, known, units)):
@@ -177,7 +177,7 @@ def _conversions(
         return []
     text = f"the training data is converted for {name}: {', '.join(steps) or 'unchanged'}"
     if other is not None:
-        text += f"; it is of {other}, whose mounting and bandwidth may differ"
+        text += f"; it was recorded from {other}, whose mounting and bandwidth may differ"
     return [Notice("unit", text)]
 
 
@@ -201,32 +201,32 @@ class Windowing:
     def __post_init__(self) -> None:
         if self.model.counts is None and not as_it_is(self.model):
             raise InputError(
-                "the model was trained on decimals of an unknown unit, but a sensor gives whole "
-                "counts; declare the unit, such as --unit g, or train it on what 'protonn-edge "
-                "record' wrote"
+                "the model was trained on decimal numbers in an unknown unit, but a sensor returns "
+                "integer counts; declare the unit, such as --unit g, or train it on a recording "
+                "made with 'protonn-edge record'"
             )
         if self.model.n_features % len(self.used):
             raise InputError(
-                f"the model takes {self.model.n_features} values, which is not a multiple of "
-                f"{len(self.used)} channels; train it on windows of this sensor"
+                f"the model takes {self.model.n_features} values, which is not a multiple of the "
+                f"{len(self.used)} channels; train it on windows recorded from this sensor"
             )
         if self.model.n_classes > _CLASSES_LIMIT:
             raise InputError(
                 f"the model has {self.model.n_classes} classes, but a board supports at most "
-                f"{_CLASSES_LIMIT}; train with fewer"
+                f"{_CLASSES_LIMIT}; train with fewer classes"
             )
         kinds = [channel.kind for channel in _channels(self.sampling, self.used)]
         check_range(self.model, kinds, full_scale=self.from_onset)
         _check_names(self.model.classes)
         if not 1 <= self.votes <= VOTES_LIMIT:
-            raise InputError(f"--votes is {self.votes}; give 1 to {VOTES_LIMIT}")
+            raise InputError(f"--votes is {self.votes}; it must be 1 to {VOTES_LIMIT}")
         if self.from_onset and self.overlapping:
             raise InputError(
                 f"--hop is {self.hop}, but a window of sound has {self.window} samples and begins "
                 f"at an onset; give --hop {self.window} or more, or leave it out"
             )
         if not 1 <= self.hop <= SAMPLES_LIMIT or self.window > SAMPLES_LIMIT:
-            raise InputError(f"--hop is {self.hop}; give 1 to {SAMPLES_LIMIT:,} samples")
+            raise InputError(f"--hop is {self.hop}; it must be 1 to {SAMPLES_LIMIT:,} samples")
 
     @property
     def window(self) -> int:
@@ -263,7 +263,7 @@ class Windowing:
     def words(self) -> str:
         """A description for display."""
         rate = self.sampling.actual_rate
-        votes = "" if self.votes == 1 else f", reported by majority of {self.votes}"
+        votes = "" if self.votes == 1 else f", reported by a majority of {self.votes}"
         rest = f", then {self.refractory_s:g} s of pause" if self.refractory else ""
         every = f"every {self.hop} ({self.hop / rate:.3g} s)"
         if self.from_onset:
@@ -334,7 +334,7 @@ class Windowing:
         if needed > bytes_carried(baud):
             raise InputError(
                 f"a window every {self.hop} samples needs {needed:,.0f} bytes a second, but "
-                f"{baud:,} baud carry only {bytes_carried(baud):,.0f}; give a larger --hop"
+                f"{baud:,} baud can carry only {bytes_carried(baud):,.0f}; give a larger --hop"
             )
 
     def context(self, plan: Plan) -> dict[str, object]:
@@ -369,8 +369,9 @@ def _check_names(classes: tuple[str, ...]) -> None:
         other = sent.setdefault(sent_name(name), name)
         if other != name:
             raise InputError(
-                f"the classes {shortened(repr(other))} and {shortened(repr(name))} are equal in "
-                f"the {NAME_LIMIT} bytes of a name that a board sends; rename one, and train again"
+                f"the classes {shortened(repr(other))} and {shortened(repr(name))} begin with the "
+                f"same {NAME_LIMIT} bytes, and a board sends no more of a name; rename one, and "
+                "train again"
             )
 
 

@@ -170,7 +170,8 @@ def read_certificate(path: Path) -> Certificate:
     version = record["tool"].get("version")
     if version != __version__:
         raise InputError(
-            f"{path} is of version {version!r}, this is {__version__}; repeat it with that version"
+            f"{path} was written by version {version!r}, but this is version {__version__}; check "
+            "it with that version"
         )
     certificate = Certificate(
         record["subject"],
@@ -180,6 +181,6 @@ def read_certificate(path: Path) -> Certificate:
     )
     if certificate.to_json() != record:
         raise InputError(
-            f"{path} was edited: the command that repeats it does not fit its settings"
+            f"{path} was edited: its command does not match its settings; certify the program again"
         )
     return certificate

@@ -79,7 +79,7 @@ class EvaResult(NamedTuple):
 def eva_version() -> str:
     """Return Frama-C's version; raises `InputError` if it is not installed."""
     if shutil.which("frama-c") is None:
-        raise InputError(f"there is no frama-c on PATH; run: {INSTALL}")
+        raise InputError(f"frama-c is not on PATH; to install it, run: {INSTALL}")
     return run_within(60.0, ["frama-c", "-version"], name="frama-c").stdout.strip()
 
 
@@ -127,8 +127,8 @@ def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREF
     Raises `InputError` if it is to be proven, and Frama-C is not installed.
     """
     sentence = (
-        "the portable C has no undefined behaviour, whatever it is fed and however it is called: "
-        "no access out of bounds, no overflow, no bad shift"
+        "the portable C has no undefined behaviour for any input and any order of calls: no access "
+        "out of bounds, no overflow, no invalid shift"
     )
     if not asked:
         return Claim("memory-safety", sentence, NOT_CHECKED, f"--prove, after {INSTALL}")

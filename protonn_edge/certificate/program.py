@@ -112,9 +112,9 @@ def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterato
     reached = _Reached.of(program, copies)
     given = "" if own_sources else reached.given
     for name, what, found in (
-        ("no-recursion", "calls itself, or is called through a pointer", set()),
+        ("no-recursion", "is recursive or called through a pointer", set()),
         ("no-allocation", "allocates memory", set(filter(_ALLOCATION.fullmatch, reached.names))),
-        ("no-floats", "computes in floats", reached.names & set(float_routines(program))),
+        ("no-floats", "uses floating point", reached.names & set(float_routines(program))),
     ):
         if found:
             raise CheckFailed(f"{entry} {what}: it calls {', '.join(sorted(found)[:3])}")

@@ -44,8 +44,8 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         reference, plan = project.generated()
         if not (isinstance(reference, IntegerChain) and isinstance(plan, Plan)):
             raise InputError(
-                f"{folder} computes in floats, and proofs are for integers only; build it without "
-                "--precision float32"
+                f"{folder} was built with --precision float32, but proofs need integers; build it "
+                "without this option"
             )
         if plan.core.name != board.core:
             raise InputError(
@@ -57,7 +57,9 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         with trial_build(model, board, folder, options) as trial:
             program, linked = read_program(trial.elf), project.linked(board)
             if linked is not None and read_program(linked).code != program.code:
-                raise CheckFailed(f"{linked} is not what its sources compile to; build it again")
+                raise CheckFailed(
+                    f"{linked} differs from what its sources compile to; build it again"
+                )
             made = (
                 *arithmetic_claims(reference),
                 memory_safety(render_c(reference, plan), asked=settings.prove),
@@ -99,7 +101,7 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     low, high = reference.score_range()
     yield Claim(
         "ranges",
-        f"every sum fits its integer for every input; scores are in {low:,}..{high:,}, in "
+        f"no sum overflows its integer on any input; scores are in {low:,}..{high:,}, in "
         f"{reference.score_bits} bits",
         claims.PROVEN,
         "the ranges of all stages, computed from their weights (docs/arithmetic.md)",
@@ -119,7 +121,7 @@ def _executions(
     reference, plan = trial.reference, trial.plan
     with host_program(reference, plan, sanitize=True) as program:
         on_host = agreement.compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
-    yield agreed("host-c", on_host, "gcc's sanitizers of addresses and undefined behaviour")
+    yield agreed("host-c", on_host, "gcc's address and undefined-behaviour sanitizers")
     facts = agreement.stated_facts(linked, plan, board)
     name = f"emulated {board.name}"
     with EmulatedBoard(linked.path, board=board, watch=facts.watch) as emulated:
@@ -144,7 +146,7 @@ def agreed(name: str, found: agreement.Agreement, by: str) -> Claim:
     failure = agreement.disagreement([found])
     if failure is not None:
         raise failure
-    sentence = f"{found.execution} answers as the integer model in NumPy, score by score"
+    sentence = f"{found.execution} returns the same scores as the integer model in NumPy"
     return Claim(name, sentence, claims.MEASURED, by, points=found.n)
 
 

@@ -24,8 +24,8 @@ def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
     """Refuse an array of another type than `wanted`, such as "f8", in any byte order."""
     if array.dtype.str[1:] != wanted:
         raise InputError(
-            f"array {name!r} has the type {array.dtype.name}, a model file has "
-            f"{np.dtype(wanted).name} there; train the model again"
+            f"array {name!r} has the type {array.dtype.name}, but must have "
+            f"{np.dtype(wanted).name}; train the model again"
         )
 
 
@@ -51,8 +51,8 @@ def single_value(array: NDArray[Any], name: str, kinds: str) -> Any:
 def unlike(array: NDArray[Any], name: str, wanted: str) -> InputError:
     """Return the error for an array that differs from the `wanted` one in a model file."""
     return InputError(
-        f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, a model "
-        f"file has {wanted} there; train the model again"
+        f"array {name!r} has the shape {array.shape} and the type {array.dtype.name}, but must be "
+        f"{wanted}; train the model again"
     )
 
 
@@ -107,8 +107,8 @@ def checked_matrix(
     for axis, wanted, word in ((0, rows, "rows"), (1, columns, "columns")):
         if wanted is not None and given.shape[axis] != wanted:
             raise InputError(
-                f"array {name!r} has {given.shape[axis]:,} {word}, the others need {wanted:,}; "
-                "train the model again"
+                f"array {name!r} has {given.shape[axis]:,} {word}, but the other arrays need "
+                f"{wanted:,}; train the model again"
             )
     with np.errstate(over="ignore"):
         matrix = np.array(given, dtype=np.float32, order="C")
@@ -124,16 +124,16 @@ def checked_vector(
     given = _numbers(array, name, 1, "a vector with one number per feature")
     if size is not None and given.size != size:
         raise InputError(
-            f"array {name!r} has {given.size:,} features, the others have {size:,}; train the "
-            "model again"
+            f"array {name!r} has {given.size:,} features, but the other arrays have {size:,}; "
+            "train the model again"
         )
     vector = np.array(given, dtype=np.float64)
     check_finite(vector, name)
     if np.abs(vector).max() > largest:
         j = int(np.abs(vector).argmax())
         raise InputError(
-            f"array {name!r} has {vector[j]:g} at feature {j}, the limit is {largest:g}; give that "
-            "feature in another unit and train the model again"
+            f"array {name!r} has {vector[j]:g} at feature {j}, but the limit is {largest:g}; give "
+            "that feature in another unit and train the model again"
         )
     vector.flags.writeable = False
     return vector
@@ -151,7 +151,8 @@ def checked_record(record: Any) -> dict[str, Any]:
         raise InputError(f"array 'record' cannot be written as JSON ({str(error)[:80]})") from error
     if size > JSON_LIMIT_BYTES:
         raise InputError(
-            f"array 'record' takes {size:,} bytes, the limit is {JSON_LIMIT_BYTES:,}; record less"
+            f"array 'record' takes {size:,} bytes, but the limit is {JSON_LIMIT_BYTES:,}; shorten "
+            "it"
         )
     return dict(parsed)
 

@@ -70,12 +70,12 @@ class Rejection(_Thresholds):
         if not all(math.isfinite(number) and number >= 0 for number in thresholds):
             raise InputError(
                 f"the thresholds below which a point is unknown are {thresholds}; they must be "
-                "finite numbers of at least 0"
+                "finite and at least 0"
             )
         if not max(thresholds) > 0 or self.rbf > 1:
             raise InputError(
-                f"the thresholds below which a point is unknown are {thresholds}; one must be "
-                "above 0, and that of the RBF at most 1"
+                f"the thresholds below which a point is unknown are {thresholds}; at least one "
+                "must be above 0, and the one for the RBF at most 1"
             )
 
     @property

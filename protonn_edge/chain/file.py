@@ -64,8 +64,8 @@ def _feature_stage(arrays: Arrays) -> FeatureStage | None:
     stages = [stage for stage in found if stage is not None]
     if len(stages) > 1:
         raise InputError(
-            f"the model {' and '.join(stage.does for stage in stages)}; train it again with one of "
-            "the two"
+            f"the model {' and '.join(stage.does for stage in stages)}; train it again with only "
+            "one of them"
         )
     return stages[0] if stages else None
 
@@ -77,8 +77,8 @@ def _rejection(array: NDArray[Any] | None) -> Rejection | None:
     check_type(array, "rejection", "f8")
     if array.shape != (3,):
         raise InputError(
-            f"array 'rejection' has the shape {array.shape}; it must be the least score, RBF "
-            "and margin; calibrate the model again"
+            f"array 'rejection' has the shape {array.shape}; it must hold the least score, RBF and "
+            "margin; calibrate the model again"
         )
     return Rejection(*array.tolist())
 
@@ -94,8 +94,8 @@ def save_model(model: Model, path: Path | str) -> None:
     content = model_bytes(model)
     if len(content) > FILE_LIMIT_BYTES:
         raise InputError(
-            f"{path} would have {len(content):,} bytes, the limit is {FILE_LIMIT_BYTES:,}; train a "
-            "smaller one"
+            f"{path} would have {len(content):,} bytes, but the limit is {FILE_LIMIT_BYTES:,}; "
+            "train a smaller model"
         )
     write_atomically(Path(path), content)
 
@@ -135,9 +135,10 @@ def _check_version(version: int, path: Path) -> None:
         return
     remedy = "train the model again"
     if version > FORMAT_VERSION:
-        remedy = f"install a newer protonn-edge, one that knows format {version}"
+        remedy = f"install a newer protonn-edge, which reads format {version}"
     raise InputError(
-        f"{path} has model format {version}, this protonn-edge reads {FORMAT_VERSION}; {remedy}"
+        f"{path} has model format {version}, but this protonn-edge reads format {FORMAT_VERSION}; "
+        f"{remedy}"
     )
 
 
@@ -232,11 +233,13 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
     known = {*needed, *optional, *(each.name for each in members)}
     for name in arrays:
         if name not in known:
-            raise InputError(f"there is an unknown array {name[:40]!r}; train the model again")
+            raise InputError(f"the model has an unknown array {name[:40]!r}; train the model again")
 
 
 def _missing(name: str) -> InputError:
-    return InputError(f"there is no array {name!r}; the file is incomplete, train the model again")
+    return InputError(
+        f"the array {name!r} is missing, so the file is incomplete; train the model again"
+    )
 
 
 def _optional(array: NDArray[Any], name: str) -> float | None:
@@ -250,7 +253,7 @@ def _texts(array: NDArray[Any], name: str) -> tuple[str, ...]:
         raise checks.unlike(array, name, "a list of names")
     if array.dtype.itemsize > 4 * NAME_LIMIT:
         raise InputError(
-            f"array {name!r} has names of {array.dtype.itemsize // 4:,} characters, the limit is "
-            f"{NAME_LIMIT}; shorten them"
+            f"array {name!r} has names of {array.dtype.itemsize // 4:,} characters, but the limit "
+            f"is {NAME_LIMIT}; shorten them"
         )
     return tuple(str(text) for text in array.tolist())

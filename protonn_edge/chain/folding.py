@@ -122,8 +122,8 @@ def check_computable(*folded: FloatArray) -> None:
     """Raise `InputError` if numbers that the normalizer was folded into are not all finite."""
     if not all(np.isfinite(numbers).all() for numbers in folded):
         raise InputError(
-            "the normalizer or the input statistics are too large to compute with; train the "
-            "model again with features of ordinary size"
+            "the normalizer or the input statistics are too large to compute with; train the model "
+            "again with smaller features"
         )
 
 

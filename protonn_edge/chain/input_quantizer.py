@@ -49,12 +49,14 @@ class InputQuantizer:
         raw = np.asarray(X, dtype=np.float64)
         if raw.ndim != 2 or raw.shape[1] != len(self.zero):
             raise InputError(
-                f"the points have shape {raw.shape}, the model takes {len(self.zero)} features a "
-                "point; use the data that the model was trained for"
+                f"the points have shape {raw.shape}, but the model takes {len(self.zero)} features "
+                "per point; use data like those that it was trained on"
             )
         if not np.isfinite(raw).all():
             row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
-            raise InputError(f"row {row} has a value that is not finite; fill or drop it")
+            raise InputError(
+                f"row {row} has a NaN or infinite value; fill in the value, or drop the row"
+            )
         return saturated_steps(raw, self.zero, self.step, self.maximum)
 
     def saturations(self, X: ArrayLike) -> int:

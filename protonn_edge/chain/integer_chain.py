@@ -266,12 +266,12 @@ class IntegerChain(StagedInput):
         Q = np.asarray(Q)
         if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
             raise InputError(
-                f"quantized points are (n, {self.n_features}) uint8, these are {Q.shape} "
+                f"quantized points must be (n, {self.n_features}) uint8, but these are {Q.shape} "
                 f"{Q.dtype}; pass them through quantize() first"
             )
         if Q.size and int(Q.max()) > self.features.maximum:
             raise InputError(
-                f"a quantized input is {int(Q.max())}, the largest is {self.features.maximum}; "
+                f"a quantized input is {int(Q.max())}, but the limit is {self.features.maximum}; "
                 "pass the points through quantize() first"
             )
         scores = np.zeros((len(Q), self.n_classes), np.int64)

@@ -170,8 +170,8 @@ def check_holds(fits: bool, what: str) -> None:
     """Raise `InputError` for numbers with which some input could overflow the generated code."""
     if not fits:
         raise InputError(
-            f"the integer model has {what}, which generated code cannot hold; quantize a model "
-            "that was trained here"
+            f"the integer model has {what}, which the generated code does not support; quantize a "
+            "model that protonn-edge trained"
         )
 
 
@@ -188,6 +188,6 @@ def check_counts(**counts: int) -> None:
     for name, number in counts.items():
         if number > _LIMITS[name]:
             raise InputError(
-                f"the model has {number:,} {name}, generated code counts up to "
-                f"{_LIMITS[name]:,}; train a smaller one"
+                f"the model has {number:,} {name}, but generated code counts only to "
+                f"{_LIMITS[name]:,}; train a smaller model"
             )

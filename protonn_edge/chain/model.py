@@ -256,14 +256,16 @@ def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
         raise InputError("the points must be a table of numbers, one row per point")
     if points.shape[1] != model.n_features:
         raise InputError(
-            f"the points have {points.shape[1]:,} features, the model expects "
-            f"{model.n_features:,}; use the kind of data that it was trained on"
+            f"the points have {points.shape[1]:,} features, but the model expects "
+            f"{model.n_features:,}; use data like those that it was trained on"
         )
     values = points.data if is_sparse(X) else points
     if not np.isfinite(values).all():
         place = int(np.argmin(np.isfinite(values).ravel()))
         row = points.tocoo().row[place] if is_sparse(X) else place // model.n_features
-        raise InputError(f"row {row} of the points has a NaN or infinite feature; fix or drop it")
+        raise InputError(
+            f"row {row} of the points has a NaN or infinite feature; fix or drop the row"
+        )
     return cast("Matrix | Sparse", points)
 
 
@@ -274,7 +276,7 @@ def _check_numbers(model: Model) -> None:
     if threshold is not None and not np.isfinite(threshold):
         raise InputError("'threshold' is not a finite number; train the model again")
     if sharpness is not None and not 0 < sharpness < np.inf:
-        raise InputError(f"'sharpness' is {sharpness}, it must be above 0; train the model again")
+        raise InputError(f"'sharpness' is {sharpness}, but must be above 0; train the model again")
     set_checked(model, "threshold", threshold)
     set_checked(model, "sharpness", sharpness)
 
@@ -286,8 +288,8 @@ def _check_sizes(model: Model) -> None:
     ):
         if size != model.n_inputs:
             raise InputError(
-                f"array {name!r} has {size:,} features, 'W' has {model.n_inputs:,}; "
-                "train the model again"
+                f"array {name!r} has {size:,} features, but 'W' has {model.n_inputs:,}; train the "
+                "model again"
             )
 
 
@@ -297,14 +299,14 @@ def _check_feature_stage(model: Model) -> None:
         return
     if stage.n_outputs != model.n_inputs:
         raise InputError(
-            f"array {stage.ARRAYS[0]!r} gives {stage.n_outputs:,} features, 'W' has "
+            f"array {stage.ARRAYS[0]!r} gives {stage.n_outputs:,} features, but 'W' has "
             f"{model.n_inputs:,} columns; train the model again"
         )
     for name in ("lower", "upper", "background") if stage.one_range else ():
         if np.ptp(getattr(model.inputs, name)) > 0:
             raise InputError(
                 f"array 'inputs_{name}' differs from feature to feature, but the model "
-                f"{stage.does}, which have one range; train the model again"
+                f"{stage.does}, whose values share one range; train the model again"
             )
     if stage.whole_maximum is not None:
         set_checked(model, "inputs", model.inputs.of_whole_numbers(stage.whole_maximum))
@@ -337,7 +339,8 @@ def _check_rejection(model: Model) -> None:
         return
     if model.multilabel:
         raise InputError(
-            "array 'rejection' is in a model of label sets, which may give a point none anyway"
+            "array 'rejection' is in a model of label sets, which can already give a point no "
+            "label; train the model again"
         )
     if model.n_classes > UNKNOWN:
         raise InputError(

@@ -103,8 +103,8 @@ class InputStatistics:
         if np.any(self.lower > self.upper):
             j = int(np.argmax(self.lower > self.upper))
             raise InputError(
-                f"array 'inputs_lower' is above 'inputs_upper' at feature {j} "
-                f"({self.lower[j]:g} > {self.upper[j]:g}); train the model again"
+                f"array 'inputs_lower' is above 'inputs_upper' for feature {j} ({self.lower[j]:g} "
+                f"> {self.upper[j]:g}); train the model again"
             )
         if np.any(self.deviation < 0):
             raise InputError("array 'inputs_deviation' has a negative value; train the model again")

@@ -100,7 +100,7 @@ def build_command(
     answers.
     """
     if max_drop is not None and data is None:
-        raise click.UsageError("--max-drop compares accuracies on --data, which is not given")
+        raise click.UsageError("--max-drop compares accuracies on --data; give both")
     model, board = load_model(model_file), load_board(board_name)
     _check_upload(board, uploads, port)
     if live.sensors:
@@ -177,7 +177,11 @@ def _uploaded(
     """Upload the firmware if requested, else print how to."""
     if uploads:
         return {"upload": upload(out, folder, port, board.environment)}
-    how = "on USB" if board.upload_baud else f"in its programmer ({board.upload_protocol})"
+    how = (
+        "connected to USB"
+        if board.upload_baud
+        else f"connected to its programmer ({board.upload_protocol})"
+    )
     out.say(f"next, with the board {how}:", f"  {upload_line(folder, board.environment)}")
     return {}
 
@@ -193,8 +197,8 @@ def _check_kind(folder: Path) -> None:
     kind = written_in(folder).kind
     if kind in (LOGGER, LIVE):
         raise InputError(
-            f"{folder} has {kind} in it, which this firmware does not replace; choose another "
-            "folder with -o, or remove that one"
+            f"{folder} contains {kind}, which this firmware does not replace; remove it, or choose "
+            "another folder with -o"
         )
 
 
@@ -250,7 +254,7 @@ def _compared(
 
 def _drop_failure(compared: _Compared, max_drop: float, remedies: Remedies) -> CheckFailed:
     return CheckFailed(
-        f"the built model loses {100 * compared.drop:.2f} points of accuracy "
-        f"({100 * compared.float_accuracy:.2f} % to {100 * compared.accuracy:.2f} %), --max-drop "
-        f"allows {max_drop:g}; train with {remedies.accuracy}"
+        f"the built model loses {100 * compared.drop:.2f} percentage points of accuracy "
+        f"({100 * compared.float_accuracy:.2f} % to {100 * compared.accuracy:.2f} %), but "
+        f"--max-drop allows {max_drop:g}; train with {remedies.accuracy}"
     )

@@ -121,4 +121,4 @@ def _check_options(kind: str) -> None:
             given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
             if other != kind and given:
                 flag = "--" + name.removesuffix("_name")
-                raise click.UsageError(f"{flag} is for {other}, and SOURCE is {kind}")
+                raise click.UsageError(f"{flag} is for {other}, but SOURCE is {kind}; leave it out")

@@ -107,16 +107,16 @@ def _labels(
     if not known or (not given.classes and known.issuperset(classes)):
         if given.classes:
             raise InputError(
-                f"--classes is for numbered classes, and {given.source} has the data's; leave it "
-                "out"
+                f"--classes gives names to numbered classes, but those of {given.source} already "
+                "have names; leave it out"
             )
         return np.array(classes), None
     names = given.classes or classes
     if sorted(names) != sorted(classes) or len(names) != len(known):
         raise InputError(
-            f"{estimator.name} has {len(known):,} classes, but {given.data} has "
-            f"{len(classes):,}, and {len(names):,} names are given; name data with all classes "
-            "that it was trained on, each once in --classes"
+            f"{estimator.name} has {len(known):,} classes, but {given.data} has {len(classes):,}, "
+            f"and {len(names):,} names are given; use data with all classes that it was trained "
+            "on, and name each class once in --classes"
         )
     return estimator.classes_[[names.index(each) for each in classes]], names
 

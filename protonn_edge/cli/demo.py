@@ -73,7 +73,7 @@ def demo_command(
     out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
     classifier = ESTIMATORS["protonn"](random_state=_SEED, **_SETTINGS)
     if stopped := _fit_classifier(classifier, dataset, out):
-        raise Interrupted(f"stopped after {stopped}; a demo keeps no model that is half trained")
+        raise Interrupted(f"stopped after {stopped}; the demo does not keep a half-trained model")
     classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
     model = classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
     model = replace(model, record={**model.record, "demo": True})

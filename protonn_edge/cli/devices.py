@@ -65,7 +65,9 @@ def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
 def check_source(ports: bool, emulate: bool) -> None:
     """Raise `click.UsageError` if both a port and the emulated board are given."""
     if ports and emulate:
-        raise click.UsageError("--port and --emulate exclude each other; give one of them")
+        raise click.UsageError(
+            "--port and --emulate cannot be used together; give only one of them"
+        )
 
 
 def port_to_hear(out: Output, port: str | None, board: Board) -> str:
@@ -88,8 +90,8 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
     build = "build" if wanted is None else "logger" if wanted == LOGGER else "build --sensor"
     without = " without --sensor" if wanted is None else ""
     raise InputError(
-        f"{folder} has {kind} in it, which only 'protonn-edge {_LISTENERS[kind]}' reads; use that, "
-        f"or name the folder that 'protonn-edge {build}' wrote{without}"
+        f"{folder} contains {kind}, which only 'protonn-edge {_LISTENERS[kind]}' reads; use that "
+        f"command, or name the folder that 'protonn-edge {build}' wrote{without}"
     )
 
 
@@ -105,8 +107,8 @@ def check_read(
     """
     if emulate and not played:
         raise InputError(
-            f"the firmware reads {', '.join(reads)}, which nothing plays on the emulated board; "
-            "give --sensor NAME=FILE"
+            f"the firmware reads {', '.join(reads)}, but the emulated board has no recording to "
+            "play; give one with --sensor NAME=FILE"
         )
     for sensor in played:
         names = {sensor.kind.name}
@@ -116,8 +118,8 @@ def check_read(
             names.add(MICROPHONE.name)
         if names.isdisjoint(reads):
             raise InputError(
-                f"--sensor plays {sensor.kind.name}, and the firmware reads {', '.join(reads)}; "
-                "play that sensor"
+                f"--sensor plays {sensor.kind.name}, but the firmware reads {', '.join(reads)}; "
+                "play a recording of that sensor"
             )
 
 
@@ -126,8 +128,8 @@ def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
     return [
         Notice(
             "rate",
-            f"{sensor.kind.name} plays {sensor.rate:g} samples a second, and the firmware takes "
-            f"{rate:.6g}, so that some are {'repeated' if sensor.rate < rate else 'left out'}",
+            f"{sensor.kind.name} plays {sensor.rate:g} samples a second, but the firmware takes "
+            f"{rate:.6g}, so some are {'repeated' if sensor.rate < rate else 'left out'}",
         )
         for sensor in played
         if abs(sensor.rate - rate) > _SAME_RATE * rate
@@ -140,7 +142,7 @@ def read_sensors(texts: tuple[str, ...], output: Path | None = None) -> list[Pla
         played = sensor_file(text)
         if output is not None and output.exists() and played.exists() and played.samefile(output):
             raise InputError(
-                f"-o is {output}, the file that --sensor plays, and would be written to; name "
+                f"-o is {output}, the file that --sensor plays, and would be overwritten; choose "
                 "another file"
             )
     return [read_sensor(text) for text in texts]
@@ -159,9 +161,11 @@ class SensorSource:
     def __post_init__(self) -> None:
         check_source(self.port is not None, self.emulate)
         if self.sensors and not self.emulate:
-            raise click.UsageError("--sensor plays a file into the emulated board; give --emulate")
+            raise click.UsageError(
+                "--sensor NAME=FILE works only on the emulated board; add --emulate"
+            )
         if self.eeprom is not None and not self.emulate:
-            raise click.UsageError("--eeprom is the emulated board's; give --emulate")
+            raise click.UsageError("--eeprom works only on the emulated board; add --emulate")
 
     @contextlib.contextmanager
     def heard(
@@ -209,7 +213,7 @@ class SensorSource:
             yield port_to_hear(out, self.port, board)
             return
         if not (folder / "platformio.ini").is_file():
-            raise InputError(f"{folder} has no project; {_REMEDIES[kind]} -o {folder}'")
+            raise InputError(f"{folder} contains no project; {_REMEDIES[kind]} -o {folder}'")
         check_project(folder, kind)
         with out.status(f"building {folder}"):
             elf = build_firmware(folder, board.environment)

@@ -56,7 +56,7 @@ def emulate_command(
     printed as they happen.
     """
     if port is not None and device is not None:
-        raise click.UsageError("--tcp and --pty exclude each other; give one of them")
+        raise click.UsageError("--tcp and --pty cannot be used together; give only one of them")
     if firmware is None and not bootloader:
         raise click.UsageError("no firmware was given; name a FIRMWARE, or give --bootloader")
     with _stopped_by_signals():
@@ -96,10 +96,10 @@ def _linked(path: Path | None, device: str) -> Iterator[str]:
     if path.is_symlink():
         if path.exists() and not path.readlink().is_relative_to("/dev"):
             raise InputError(
-                f"{path} is already a link to {path.readlink()}; choose another for --pty"
+                f"{path} is already a link to {path.readlink()}; choose another file for --pty"
             )
     elif path.exists():
-        raise InputError(f"{path} exists and is not a symbolic link; choose another for --pty")
+        raise InputError(f"{path} exists and is not a symbolic link; choose another file for --pty")
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.symlink_to(device)
     fresh.replace(path)  # replaces a link left by an earlier run

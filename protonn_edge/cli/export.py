@@ -109,7 +109,7 @@ def export_command(
 def _chosen(folders: dict[Kind, Path | None]) -> tuple[Kind, Path]:
     given = [(kind, folder) for kind, folder in folders.items() if folder is not None]
     if len(given) != 1:
-        raise click.UsageError("give one of --arduino, --platformio and --c, with a folder")
+        raise click.UsageError("give exactly one of --arduino, --platformio and --c, with a folder")
     return given[0]
 
 

@@ -44,7 +44,7 @@ from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.training.refusals import Case, check_compatible
 
-_SHORTEST = "the rest is trained as little as possible, so that there is a model"
+_SHORTEST = "the remaining steps are shortened, so that a complete model is written"
 _AXES = 2  # samples and channels of a window, height and width of an image
 
 
@@ -84,8 +84,8 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         if dataset.pixels and settings.image_shape not in (None, dataset.point_shape):
             height, width = dataset.point_shape
             raise InputError(
-                f"the images have {height}x{width} pixels, but --image-shape is another; leave it "
-                "out, or give --size"
+                f"the images have {height}x{width} pixels, but --image-shape differs; leave it "
+                "out, or scale the images with --size"
             )
         known = of_images and len(dataset.point_shape) == _AXES and not was_given("image_shape")
         return {"image_shape": dataset.point_shape} if known else {}
@@ -118,18 +118,21 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     notices = []
     if asked is None or not asked.of_samples:
         if dataset.sample_rate is not None and len(dataset.point_shape) == _AXES:
-            text = "each sample of a window is a feature; --features computes features of windows"
+            text = (
+                "each sample of a window is a feature of its own; use --features to compute "
+                "features of windows"
+            )
             notices.append(Notice("samples", text))
         return replace(dataset, notices=(*dataset.notices, *notices))
     if not dataset.point_shape and not was_given("window_shape"):
         text = (
-            f"each point is taken for a window of {dataset.n_features:,} samples of one channel; "
-            "--window gives another shape, 'windows' cuts recordings"
+            f"each point is treated as a window of {dataset.n_features:,} samples of one channel; "
+            "give another shape with --window, or cut recordings with 'windows'"
         )
         notices.append(Notice("window", text))
     if isinstance(asked, AudioRequest) and (asked.onset, dataset.onset) == (None, None):
         text = (
-            "the data does not say where its clips begin; the board begins them at a level of "
+            "the data does not state its onset level; the board starts clips at a level of "
             f"{asked.level}, as 'windows --onset {asked.level}' does"
         )
         notices.append(Notice("onset", text))
@@ -139,14 +142,14 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
 def _window_of(dataset: Dataset) -> tuple[int, int]:
     if dataset.layout is not None and dataset.layout.time:
         raise InputError(
-            "--features is given, but the data is a recording with one sample per row, whose times "
-            f"are in column {quoted(dataset.layout.time)}; cut it with 'protonn-edge windows' "
-            "first, or give --window if each row is a window"
+            "--features is given, but the data is a recording with one sample per row and times in "
+            f"column {quoted(dataset.layout.time)}; cut it with 'protonn-edge windows' first, or "
+            "give --window if each row is a window"
         )
     if len(dataset.point_shape) > 2:
         raise InputError(
-            f"--features is given, but a point of the data has the axes "
-            f"{'x'.join(map(str, dataset.point_shape))}; say --window SAMPLESxCHANNELS"
+            "--features is given, but each point of the data has the shape "
+            f"{'x'.join(map(str, dataset.point_shape))}; give --window SAMPLESxCHANNELS"
         )
     samples, channels, *_ = (*(dataset.point_shape or (dataset.n_features,)), 1)
     return samples, channels

@@ -52,7 +52,7 @@ def inspect_command(
     With --data, also show the accuracy as the model is quantized step by step.
     """
     if (teach is None) != (groups is None) or (teach is not None and data is None):
-        raise click.UsageError("--teach needs --data and --groups, and --groups needs --teach")
+        raise click.UsageError("--teach, --groups and --data work only together; give all three")
     model = load_model(model_file)
     record = _describe(model)
     facts = [
@@ -102,7 +102,7 @@ def _taught(
     ]
     facts = [("examples", "".join(f"{count:7}" for count in range(most + 1)))]
     facts += [(name, "".join(f"{100 * each:7.2f}" for each in row)) for name, row in rows]
-    out.say("accuracy in %, by how many examples of each class are taught:", fact_table(facts))
+    out.say("accuracy in %, by the number of taught examples per class:", fact_table(facts))
     return {"people": [asdict(person) for person in people], "mean": mean, "worst": worst}
 
 
@@ -178,7 +178,9 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
         ("size as in the paper", f"{record['paper_bytes']:,} B"),
     ]
     if record["multilabel"]:
-        facts.append(("sets of labels", f"a label from the score {record['threshold']:.6g} on"))
+        facts.append(
+            ("sets of labels", f"all labels with a score of at least {record['threshold']:.6g}")
+        )
     return facts + (_device_facts(record) if "model_bytes" in record else [("device", "none")])
 
 

@@ -44,7 +44,10 @@ class Labels:
         """The keys and their classes."""
         keys = ", ".join(f"{key} {name}" for key, name in zip(_KEYS, self._names, strict=False))
         room = counted(self._teacher.taught.room, "example")
-        return f"keys: {keys}; {_FORGET} before a key: forget; room for {room}: {self._counts}"
+        return (
+            f"keys: {keys}; {_FORGET} before a key forgets the class; room for {room}: "
+            f"{self._counts}"
+        )
 
     @contextlib.contextmanager
     def pressed(self) -> Iterator[None]:
@@ -52,7 +55,7 @@ class Labels:
         if not at_terminal():
             yield
             return
-        with Keys("name them in a pipe, a line for each window") as keys:
+        with Keys("send the keys through a pipe, one line per window") as keys:
             self._teacher.poll = lambda: self._press(keys.pressed())
             yield
 
@@ -75,7 +78,9 @@ class Labels:
             self._forgetting |= key == _FORGET
             return
         if not 0 <= label < len(self._names):
-            self._tell(f"{key!r} is the key of no class; press one of {_KEYS[: len(self._names)]}")
+            self._tell(
+                f"{key!r} is not the key of a class; press one of {_KEYS[: len(self._names)]}"
+            )
         elif self._forgetting:
             self._forgetting = False
             self._teacher.forget(label)
@@ -89,7 +94,7 @@ class Labels:
         if lesson.neighbour:
             self._tell(
                 f"warning: this example of {name} is from the same moment as another one, so both "
-                "are worth one; label another moment"
+                "count as one; label another moment"
             )
         what = "forgotten" if lesson.forgotten else "taught" if lesson.learned else "too late"
         late = " (the board has classified another window since)" if what == "too late" else ""

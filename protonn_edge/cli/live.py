@@ -44,8 +44,8 @@ class LiveOptions:
         FiniteRange(0, min_open=True),
     )
     unit: str | None = option(
-        "With --sensor: the unit of the training data, if the model does not state it: g, "
-        "m/s^2, 'ax ay az g; gx gy gz deg/s'. Data of another sensor is then converted.",
+        "With --sensor: the unit of the training data, if the model does not state it: g, m/s^2, "
+        "'ax ay az g; gx gy gz deg/s'. Data from another sensor is then converted.",
         metavar="UNIT",
     )
     hop: int | None = option(
@@ -83,7 +83,7 @@ class LiveOptions:
         """Raise `UsageError` if options of windows are given without a sensor."""
         if any(value is not None for value in astuple(self)[1:]):
             raise click.UsageError(
-                "--rate, --unit, --hop, --votes and --refractory are for windows of a sensor; give "
+                "--rate, --unit, --hop, --votes and --refractory apply only to a sensor; add "
                 "--sensor"
             )
 
@@ -92,14 +92,12 @@ class LiveOptions:
         trained = None if signal is None else signal.rate
         if self.rate and trained and abs(self.rate - trained) > _RATE_TOLERANCE * trained:
             raise InputError(
-                f"--rate is {self.rate:g}, the model was trained at {trained:g} Hz; leave it out, "
-                "or train with another --sample-rate"
+                f"--rate is {self.rate:g}, but the model was trained at {trained:g} Hz; leave it "
+                "out, or train with another --sample-rate"
             )
         rate = self.rate or trained
         if rate is None:
-            raise InputError(
-                "the model does not say how many samples a second it was trained on; give --rate"
-            )
+            raise InputError("the model does not state its sampling rate; give --rate")
         return rate
 
 

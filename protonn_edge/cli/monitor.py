@@ -92,8 +92,8 @@ def _another_model(folder: Path, board: LiveDescription) -> list[Notice]:
     if built.startswith(board.model_hash):
         return []
     text = (
-        f"the board runs model {board.model_hash}, but {folder} has {built[:16]}; if that is "
-        f"meant, upload it with 'protonn-edge upload {folder}'"
+        f"the board runs model {board.model_hash}, but {folder} has {built[:16]}; to run the "
+        f"latter, upload it with 'protonn-edge upload {folder}'"
     )
     return [Notice("model", text, warning=True)]
 
@@ -216,5 +216,7 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
 def _nothing_shown(board: LiveDescription) -> str:
     """Return the advice if no window has arrived."""
     if board.from_onset:
-        return "no sound began, or none ended in time: listen longer with --seconds, or be louder"
-    return f"the first window takes {board.window / board.rate:.3g} s; give more --seconds"
+        return "no complete sound was heard; listen longer with --seconds, or make a louder sound"
+    return (
+        f"the first window is complete after {board.window / board.rate:.3g} s; give more --seconds"
+    )

@@ -135,7 +135,8 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
         for other in written[:number]:
             if _is_same_file(output.path, other.path):
                 raise InputError(
-                    f"{other.option} and {output.option} are both {output.path}; name two files"
+                    f"{other.option} and {output.option} are both {output.path}; name two "
+                    "different files"
                 )
         if output.kind is not None:
             check_replaceable(output.path, output.kind, output.option)
@@ -161,8 +162,8 @@ def check_replaceable(path: Path, kind: FileKind, option: str = "-o") -> None:
         raise InputError(f"cannot write {path}: it is not a regular file; name another {option}")
     if state.st_size and not kind.includes(path):
         raise InputError(
-            f"{path} is not {kind.name}, and would be overwritten; name another {option}, or move "
-            "it away"
+            f"{path} is not {kind.name}, so it is not overwritten; choose another {option}, or "
+            "move the file away"
         )
 
 

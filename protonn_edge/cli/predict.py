@@ -40,7 +40,7 @@ def predict_command(
         click.IntRange(1, SAMPLES_LIMIT),
     ),
     votes: int = option(
-        "With --hop: number of windows of which most must agree.",
+        "With --hop: report a class once most of this many windows agree.",
         click.IntRange(1, VOTES_LIMIT),
         shown=1,
     ),
@@ -68,7 +68,7 @@ def predict_command(
         out.finish(figures.to_json())
         return
     if (votes, refractory) != (1, 0.0):
-        raise click.UsageError("--votes and --refractory are for recordings; give --hop, too")
+        raise click.UsageError("--votes and --refractory are for recordings; add --hop")
     if model.multilabel:
         raise InputError(
             f"{model_file} predicts sets of labels; call predict of the loaded model in Python"

@@ -77,9 +77,9 @@ def record_command(
     by_keys = takes is None and seconds is None
     by_keys = by_keys or (takes is None and sys.stdin.isatty())
     if by_keys and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError("there is no terminal for keys; give --seconds, and --takes")
+        raise click.UsageError("there is no terminal to read keys from; give --seconds and --takes")
     if takes is not None and seconds is None:
-        raise click.UsageError("--takes needs to know how long each is; give --seconds")
+        raise click.UsageError("--takes needs the length of each take; give --seconds")
     check_names(labels, "--label", distinct=True)
     board = load_board(board_name)
     with contextlib.ExitStack() as stack:
@@ -221,11 +221,11 @@ def picture(recorder: Recorder, labels: Sequence[str]) -> Group:
     take = recorder.take
     if take is None:
         chosen = "  ".join(f"{i} {label}" for i, label in enumerate(labels[:9], 1))
-        doing = f"{counted(len(recorder.takes), 'take')}; {chosen}  x throw the last away  q quit"
+        doing = f"{counted(len(recorder.takes), 'take')}; {chosen}  x discard the last  q quit"
     elif not take.kept:
         doing = f"{take.label} in {recorder.countdown_s:.1f} s"
     else:
-        doing = f"{take.label}: {counted(take.kept, 'sample')}; any key ends it, x throws it away"
+        doing = f"{take.label}: {counted(take.kept, 'sample')}; any key ends it, x discards it"
     stream = recorder.stream
     lost = f"{counted(stream.lost, 'sample')} lost, {counted(stream.torn, 'frame')} damaged"
     return Group(table, Text(doing), Text(lost))

@@ -108,7 +108,7 @@ def report_command(
     front = None if front_path is None else content.read_front(front_path)
     for path in results:
         if not path.is_file():
-            raise InputError(f"there is no file {path}; name one that 'hil -o' has written")
+            raise InputError(f"{path} does not exist; name a results file that 'hil -o' wrote")
     projects = _projects(folders, results)
     known = _models(models, projects)
     points = None
@@ -185,7 +185,7 @@ def write_report(
         )
     write_atomically(output, page)
     if script.text is None:
-        out.say(f"the Uno in the page is left out: {script.missing}")
+        out.say(f"the page has no emulated Uno: {script.missing}")
     out.say(f"the report is {output}, {len(page.encode()) / 1000:,.0f} kB")
 
 
@@ -208,7 +208,7 @@ def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[Model]:
     models = [load_model(path) for path in paths] or [project.model() for project in projects]
     if not models:
         raise InputError(
-            "no project is beside the results; name the model that was run with --model"
+            "there is no project beside the results; use --model to name the model that was run"
         )
     return models
 

@@ -51,7 +51,9 @@ def split_command(
     record: dict[str, Any] = {}
     parts = {"train": ~chosen, "test": chosen}
     if isinstance(found, ImageFiles) and output.resolve().is_relative_to(data.resolve()):
-        raise InputError(f"{output} is in {data}, which is divided; name a folder beside it")
+        raise InputError(
+            f"{output} is inside {data}, the folder to divide; choose a folder outside it"
+        )
     folders = [output / part for part in parts]
     write_new(lambda: chain(*map(found.files, folders, parts.values())), folders)
     for part, rows in parts.items():
@@ -63,7 +65,7 @@ def split_command(
         }
     alone = sorted(set(found.labels) - set(compress(found.labels, ~chosen)))
     if alone:
-        text = f"no row to train with has the class {listed(alone)}; use another --seed or --test"
+        text = f"no training row has the class {listed(alone)}; use another --seed or --test"
         out.notice([Notice("split", text, warning=True, columns=tuple(alone))])
     out.say(
         fact_table([(part, _shown(each["n"], each["classes"])) for part, each in record.items()])
@@ -82,10 +84,10 @@ def write_new(
     others = {path for folder in folders for path in folder.rglob("*") if path.is_file()}
     for path, content in files():
         if path.exists() and path.read_bytes() != content:
-            raise InputError(f"{path} is already there; name another folder")
+            raise InputError(f"{path} already exists; choose another folder")
         others.discard(path)
     for path in sorted(others)[:1]:
-        raise InputError(f"{path} is already there; name another folder")
+        raise InputError(f"{path} already exists; choose another folder")
     for path, content in files():
         write_atomically(path, content)
 

@@ -50,9 +50,13 @@ def taught_command(
     before --restore or --clear changes them.
     """
     if clear and restore is not None:
-        raise click.UsageError("--clear and --restore exclude each other; give one of them")
+        raise click.UsageError(
+            "--clear and --restore cannot be used together; give only one of them"
+        )
     if port is not None and eeprom is not None:
-        raise click.UsageError("--eeprom is the emulated board's, which has no --port; give one")
+        raise click.UsageError(
+            "--eeprom is for the emulated board, and --port for a real one; give only one of them"
+        )
     board, project = load_board(board_name), Project(folder)
     model = quantize(_built(project) if model_file is None else load_model(model_file))
     _, room = teaching.teachable_stage(model)
@@ -68,7 +72,9 @@ def taught_command(
         session = stack.enter_context(Session(port, model_hash=known, board=board))
         found = _examples(session, model, out)
         if output is not None and not len(found) and output.exists():
-            raise CheckFailed(f"the board has no examples, so {output} is kept; name another -o")
+            raise CheckFailed(
+                f"the board has no examples, so {output} is not overwritten; choose another -o"
+            )
         if output is not None:
             teaching.save_taught(output, model, found)
         if clear:

@@ -80,5 +80,7 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
         _train_best(given, given.classifier.parameters(), out)
         return
     for name in filter(was_given, _OF_SEARCH):
-        raise InputError(f"{flags()[name]} is for --classifier best; give both, or leave it out")
+        raise InputError(
+            f"{flags()[name]} works only with --classifier best; give both, or leave it out"
+        )
     _train_model(given, given.classifier.parameters(), out)

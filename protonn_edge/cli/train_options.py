@@ -194,9 +194,9 @@ def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
         number = "boolean" in values and len(values) > 1  # a flag that may be a number, too
         if name not in known or (flag != f"--set {name}" and not number):
             raise InputError(
-                f"--set {name} is given, which has its own option; give {flag}"
+                f"--set {name} is given, but {name} has an option of its own; use {flag}"
                 if flag
-                else f"--set {name} is given, which only Python has; leave it out"
+                else f"--set {name} is given, but {name} can be set only in Python; leave it out"
             )
         declared = known[name]
         if value in ("none", "auto") and _has_word(declared, value):
@@ -216,7 +216,7 @@ def _features_of(path: Path) -> FeatureStage:
     stage: FeatureStage | None = _load_model(path).feature_stage
     if stage is None:
         raise InputError(
-            f"the model in {path.name} has no features; name a model that has some, or give "
+            f"the model in {path.name} computes no features; name a model that does, or give "
             "features, such as conv:8x3,max2"
         )
     return stage

@@ -116,8 +116,8 @@ def unlearned(
     by_chance = math.sqrt(constant * (1 - constant) / len(y))  # a standard error
     if constant < 1 and right <= constant + by_chance:
         text = (
-            f"{100 * right:.2f} % of {len(y):,} {part} points is no more than chance allows for "
-            f"always answering {quoted(dataset.classes[counts.argmax()])} ({100 * constant:.2f} "
+            f"{100 * right:.2f} % of {len(y):,} {part} points are correct, which is within chance "
+            f"of always answering {quoted(dataset.classes[counts.argmax()])} ({100 * constant:.2f} "
             "%); check labels and features, or train longer"
         )
         notices.append(Notice("chance", text, warning=True))
@@ -125,7 +125,7 @@ def unlearned(
     never = np.setdiff1d(present, np.concatenate([of_training, of_test]))
     names = tuple(name for index, name in enumerate(dataset.classes) if index in never)
     if names:
-        text = f"never answered for any point: {listed(names)}; give more points of such classes"
+        text = f"the model never answers {listed(names)}; give more points of such classes"
         notices.append(Notice("never_answered", text, warning=True, columns=names))
     return notices
 

@@ -344,7 +344,7 @@ def _sentences(
 def train_best(given: TrainOptions, parameters: Mapping[str, Any], out: Output) -> None:
     """Train the best model of any kind, with parameters of all kinds, and write it."""
     for name in filter(was_given, _OF_ONE_KIND):
-        raise InputError(f"{flags()[name]} is not for --classifier {BEST}; leave it out")
+        raise InputError(f"{flags()[name]} does not apply to --classifier {BEST}; leave it out")
     require("optuna")
     load_board(given.board_name).check_is_chip("flash, SRAM and cycles")
     dataset = fitting.load_grouped(given.data, given.table, given.groups)

@@ -95,7 +95,7 @@ def _board_of(folder: Path, environment: str, port: str | None) -> Board:
         protocol, speed = _OVER_SERIAL_LINE, "115200"
     if not protocol or not _BAUD_RATE.fullmatch(speed):
         raise InputError(
-            f"{folder / _SETTINGS} does not say how {environment} is uploaded to; give its --port, "
+            f"{folder / _SETTINGS} does not state how to upload to {environment}; give its --port, "
             "or build it again"
         )
     return replace(

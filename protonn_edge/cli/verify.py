@@ -187,8 +187,8 @@ def _plan_at_port(folder: Path | None, reference: DeviceModel) -> DevicePlan | N
     built, plan = project.generated()
     if built.model_sha256 != reference.model_sha256:
         raise InputError(
-            f"{folder} has the firmware of the model {built.model_sha256[:16]}, not of "
-            f"{reference.model_sha256[:16]}; name another --project, or leave it out"
+            f"{folder} contains firmware with the model {built.model_sha256[:16]}, not of "
+            f"{reference.model_sha256[:16]}; choose another --project, or leave it out"
         )
     return plan
 

@@ -124,13 +124,15 @@ def windows_command(
         )
     if table.missing is not None or table.one_hot:
         raise InputError(
-            f"--missing and --one-hot are for tables of points, and {recording} is a recording, "
-            "whose samples must all be there; leave them out"
+            f"--missing and --one-hot are for tables of points, but {recording} is a recording, in "
+            "which no sample may be missing; leave them out"
         )
     if background is not None:
         check_names([label_text(background)], "--background", distinct=True)
     if name is not None and recording.exists() and not recording.is_dir():
-        raise InputError(f"--name is for a folder of takes, and {recording} is none; leave it out")
+        raise InputError(
+            f"--name is for a folder of takes, but {recording} is not one; leave it out"
+        )
     options = replace(
         table, session=session, time=time, channels=channels, name=name, background=background
     )
@@ -160,7 +162,10 @@ def _check_window(window: int, channels: int) -> None:
     if channels > 1:
         check_window(window, channels)
     elif window > SAMPLE_LIMIT:
-        raise InputError(f"a window has {window:,} samples; a device counts 1 to {SAMPLE_LIMIT:,}")
+        raise InputError(
+            f"a window has {window:,} samples, but a device counts only to {SAMPLE_LIMIT:,}; give "
+            "a smaller --window"
+        )
 
 
 def _check_labels(recorded: Recording, window: int) -> None:
@@ -170,8 +175,8 @@ def _check_labels(recorded: Recording, window: int) -> None:
     if len(labels) >= window * 2 and len(labels) < _LEAST_RUN * len(runs):
         found = "" if layout is None else f" ({layout.label})"
         raise InputError(
-            f"the labels{found} change {len(runs) - 1:,} times in {len(labels):,} samples; name "
-            "the column that has one label for all samples of a movement with --label, or give a "
+            f"the labels{found} change {len(runs) - 1:,} times in {len(labels):,} samples; use "
+            "--label to name a column with one label for all samples of a movement, or give a "
             "folder with a file per class"
         )
 
@@ -183,7 +188,10 @@ def _trigger(
     if onset is not None:
         channels = recorded.samples.shape[1]
         if channels > 1:
-            raise InputError(f"--onset is for sound, of one channel, and these are {channels}")
+            raise InputError(
+                f"--onset is for sound with one channel, but the recording has {channels}; leave "
+                "it out"
+            )
         return Clips.of(recorded.samples, window, onset)
     if level is None:
         return None
@@ -332,14 +340,14 @@ class _Cut:
         for place, name in enumerate(recorded.channels, start=1):
             if is_called_as_time(name):
                 text = (
-                    f"{title(name, place)} is used as a channel, as its numbers do not increase; "
-                    "leave it out with --drop, or name it with --time"
+                    f"{title(name, place)} is used as a channel, because its numbers do not "
+                    "increase; leave it out with --drop, or name it with --time"
                 )
                 yield Notice("time_channel", text, warning=True, columns=(name,))
         if recorded.channels == MICROPHONE.channels and (recorded.rate or 0.0) > ANALOG_RATE:
             text = (
                 f"{recorded.rate:g} samples a second are more than the {ANALOG_RATE:,.0f} that a "
-                "board can take from a microphone; convert the recording to 8,000"
+                "board can take from a microphone; convert the recording to 8,000 samples a second"
             )
             yield Notice("rate", text, warning=True)
         runs = recordings.runs_of(labels, recorded.seams)
@@ -351,16 +359,18 @@ class _Cut:
             moving = recordings.classes_that_move(labels, runs, self.trigger)
             still = tuple(name for index, name in enumerate(classes) if index not in moving)
             if still:
-                text = f"cut at regular intervals, as nothing moves there: {listed(still)}"
+                text = f"cut at regular intervals, because nothing moves there: {listed(still)}"
                 yield Notice("still", text, columns=still)
         missing = [classes[index] for index in np.flatnonzero(self.counts[0] == 0)]
         if missing:
             nothing = "no training run is as long as a window"
             reason = nothing if self.trigger is None else self.trigger.missing
-            yield Notice("no_window", f"left out, as {reason}: {listed(missing)}", warning=True)
+            yield Notice(
+                "no_window", f"left out, because {reason}: {listed(missing)}", warning=True
+            )
         if test_share and not len(self.windows.y_test):
             text = (
-                f"there are no test windows, as no share of {test_share:g} at the end of a run has "
-                "a whole one; use a larger --test, or shorter windows"
+                f"there are no test windows, because the last {test_share:g} of each run is "
+                "shorter than a window; use a larger --test, or shorter windows"
             )
             yield Notice("no_test", text, warning=True)

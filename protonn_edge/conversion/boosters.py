@@ -48,7 +48,7 @@ class StoredTree:
         while waiting:
             node = waiting.pop()
             if not 0 <= node < len(leaf) or seen[node]:
-                raise ValueError("its nodes are no tree")
+                raise ValueError("its nodes do not form a tree")
             seen[node] = True
             if one_way[node] and not leaf[node]:
                 waiting.append(left[node] if self.thresholds[node] > 0 else right[node])
@@ -73,9 +73,9 @@ def boosted_rule(
     in `TreeRule`. Raises `ValueError` if something does not fit together.
     """
     if not trees or together < 1 or len(trees) % together:
-        raise ValueError("its trees are not as many in each round")
+        raise ValueError("its rounds have different numbers of trees")
     if not 0 <= columns.min() <= columns.max() < len(start):
-        raise ValueError("a tree is for a class that is not there")
+        raise ValueError("a tree is for an unknown class")
     if 8 * len(start) * sum(len(tree.leaf) for tree in trees) > _LIMIT_BYTES:
         raise ValueError("its trees have too many nodes")
     parts = []
@@ -86,7 +86,7 @@ def boosted_rule(
         thresholds = np.where(leaf, 0.0, tree.thresholds[order])
         features = np.where(leaf, LEAF, tree.features[order])
         if not ((features >= 0) & (features < k) | leaf).all():
-            raise ValueError("a node asks for a feature that is not there")
+            raise ValueError("a node tests an unknown feature")
         parts.append((features, thresholds, values))
     features, thresholds, values = (np.concatenate(each) for each in zip(*parts, strict=True))
     for numbers in (start, thresholds, values):
@@ -144,8 +144,7 @@ def refusing(what: str, library: str) -> Iterator[None]:
     except Exception as error:  # an untrusted file may cause any error
         why = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise InputError(
-            f"{what} is no classifier of {library} as that writes it ({shortened(why)}); write it "
-            "again"
+            f"{what} is not a classifier that {library} wrote ({shortened(why)}); write it again"
         ) from error
 
 
@@ -156,5 +155,5 @@ def unsupported(what: str, has: str, remedy: str) -> InputError:
 
 def by_category(what: str) -> InputError:
     """Return the error for trees that test whether a feature is one of several categories."""
-    remedy = "train it on features of numbers, such as one per category"
+    remedy = "train it on numeric features, such as one per category"
     return unsupported(what, "splits by categories", remedy)

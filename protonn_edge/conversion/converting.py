@@ -62,8 +62,8 @@ def _numbers_in_range() -> Iterator[None]:
             yield
     except (FloatingPointError, np.linalg.LinAlgError) as error:
         raise InputError(
-            f"the estimator's numbers and the points' do not match ({error}); scale the "
-            "features, and fit it again"
+            f"the estimator does not fit these points ({error}); scale the features, and fit it "
+            "again"
         ) from error
 
 
@@ -337,8 +337,8 @@ class _Search:
             if not needed:
                 return []
             raise InputError(
-                f"the {self.estimator.name} answers {len(np.unique(self.answers)):,} of its "
-                f"{len(self.classes):,} classes on these points; give points of all classes"
+                f"the {self.estimator.name} predicts only {len(np.unique(self.answers)):,} of its "
+                f"{len(self.classes):,} classes on these points; give points of every class"
             )
         start = self._largest_that_fits()
         if start is None:

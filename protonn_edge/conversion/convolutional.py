@@ -78,8 +78,8 @@ def _layer(name: str, parameters: Parameters) -> tuple[NDArray[Any], NDArray[Any
     weights = parameters[f"{name}_weights"].astype(np.int64) << left
     if not -128 <= weights.min() <= weights.max() <= 127:
         raise InputError(
-            f"array '{name}_weights' has {int(np.abs(weights).max())} where a byte of either sign "
-            f"is expected, with its shift of {left} bits; give smaller weights"
+            f"array '{name}_weights' has {int(np.abs(weights).max())}, which does not fit a signed "
+            f"byte with its shift of {left} bits; give smaller weights"
         )
     return weights, parameters[f"{name}_bias"].astype(np.int64), right + 1
 
@@ -90,8 +90,8 @@ def _convolution(
     weights, bias, right = _layer(name, parameters)
     if not 0 < right <= SHIFTS[0]:
         raise InputError(
-            f"array '{name}_shifts' shifts by {right} bits to the right, 1 to {SHIFTS[0]} are "
-            "possible; give smaller weights"
+            f"array '{name}_shifts' shifts by {right} bits to the right, but must shift by 1 to "
+            f"{SHIFTS[0]}; give smaller weights"
         )
     return IntegerConvolution(
         shape,

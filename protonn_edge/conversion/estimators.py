@@ -160,7 +160,7 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     if isinstance(classifier, DeviceClassifier):
         raise InputError(
             f"a {type(classifier).__name__} is already a classifier for devices; use its "
-            "to_model(), or from_pipeline of a Pipeline with it"
+            "to_model(), or from_pipeline with its Pipeline"
         )
     if reader is None:
         known = ", ".join(sorted({each.__name__ for each in _READERS}.union(*LIBRARIES.values())))
@@ -194,7 +194,9 @@ def _steps(estimator: Any) -> list[tuple[Any, Any]]:
         isinstance(step, tuple | list) and len(step) == 2 for step in steps
     )
     if not (pairs and steps):
-        raise InputError("the Pipeline has no steps of a name and an estimator; fit it again")
+        raise InputError(
+            "the Pipeline's steps are not pairs of a name and an estimator; fit it again"
+        )
     return [(name, step) for name, step in steps]
 
 
@@ -215,8 +217,8 @@ def _check_features(first: Any, name: str, n_features: int) -> None:
         raise InputError(f"'n_features_in_' of the {name} is not a number; fit the estimator again")
     if wanted != n_features:
         raise InputError(
-            f"the {name} was fitted with {wanted:,} features, the points have "
-            f"{n_features:,}; give the points that it was fitted with, before any scaling"
+            f"the {name} was fitted with {wanted:,} features, but the points have {n_features:,}; "
+            "give the points that it was fitted with, before any scaling"
         )
 
 

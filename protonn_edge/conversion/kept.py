@@ -139,7 +139,8 @@ class Measured:
 def _class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indices:
     if y.shape != (n,):
         raise InputError(
-            f"the labels have the shape {y.shape}, the points are {n:,}; give one label per point"
+            f"the labels have the shape {y.shape}, but there are {n:,} points; give one label per "
+            "point"
         )
     numbers = {label_text(str(label)): index for index, label in enumerate(estimator.labels)}
     texts = [label_text(str(label)) for label in y]
@@ -147,7 +148,7 @@ def _class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indic
         if text not in numbers:
             known = ", ".join(repr(name[:40]) for name in list(numbers)[:12])
             raise InputError(
-                f"row {row:,} has the label {text[:40]!r}, the {estimator.name} knows {known}; "
+                f"row {row:,} has the label {text[:40]!r}, but the {estimator.name} knows {known}; "
                 "give the labels that it was fitted with"
             )
     return np.array([numbers[text] for text in texts], dtype=np.int64)

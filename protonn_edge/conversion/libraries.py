@@ -131,7 +131,7 @@ def read_lightgbm(text: str, what: str) -> StoredClassifier:
         k, groups = int(fields["max_feature_idx"]) + 1, int(fields["num_tree_per_iteration"])
         check_counts(features=k, classes=groups)
         if groups != int(fields["num_class"]):
-            raise ValueError("there are several trees for a class")
+            raise ValueError("a class has several trees")
         columns = np.arange(len(blocks)) % groups + (groups == 1)
         trees = [_lightgbm_tree(_fields(block), what) for block in blocks]
         rule = boosted_rule(trees, columns, np.zeros(max(2, groups)), k=k, together=groups)
@@ -162,7 +162,7 @@ def _lightgbm_tree(fields: dict[str, str], what: str) -> StoredTree:
     def children(name: str) -> Indices:
         found = numbers(name)
         if (found >= max(1, inner)).any():
-            raise ValueError("a node has a child that is not there")
+            raise ValueError("a node has an unknown child")
         return np.where(found >= 0, found, inner + ~found)
 
     if (numbers("decision_type") & 4).any():

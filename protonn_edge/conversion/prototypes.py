@@ -107,8 +107,8 @@ def _span(differences: Float64) -> Float64:
     rank = int(np.count_nonzero(sizes > _RANK_TOLERANCE * sizes[0]))
     if rank == 0:
         raise InputError(
-            "the estimator has the same coefficients for all classes, so features decide nothing; "
-            "fit it on data that separates the classes"
+            "the estimator has the same coefficients for all classes, so no feature affects the "
+            "answer; fit it on data that separates the classes"
         )
     basis: Float64 = axes[:rank]
     return basis
@@ -255,8 +255,8 @@ class SizeLimit:
             )
         if self.budget is not None and model.model_bytes > self.budget:
             raise CheckFailed(
-                f"takes {model.model_bytes:,} B of int8 parameters, the budget is {self.budget:,}; "
-                f"try {self.smaller}"
+                f"takes {model.model_bytes:,} B of int8 parameters, but the budget is "
+                f"{self.budget:,}; try {self.smaller}"
             )
         return plan
 

@@ -87,7 +87,7 @@ def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
     )
     if not fits:
         wanted = " x ".join("any" if size is None else f"{size:,}" for size in shape)
-        raise _unusable(estimator, name, f"has the shape {array.shape} where {wanted} belongs")
+        raise _unusable(estimator, name, f"has the shape {array.shape}, but must have {wanted}")
     if not np.isfinite(array).all():
         raise _unusable(estimator, name, "has a NaN or infinite number")
     found: NDArray[np.float64] = array.astype(np.float64)
@@ -104,7 +104,7 @@ def array_of(estimator: Any, name: str) -> NDArray[Any]:
     except (ValueError, TypeError, OverflowError) as error:  # such as a ragged list
         if isinstance(error, InputError):
             raise
-        raise _unusable(estimator, name, "is no array") from error
+        raise _unusable(estimator, name, "is not an array") from error
 
 
 def _dense(estimator: Any, name: str, value: Any) -> NDArray[Any]:
@@ -157,8 +157,8 @@ def _unusable(estimator: Any, name: str, what: str) -> InputError:
 def several_outputs(estimator: Any) -> InputError:
     """Return the error for an estimator that answers with several classes a point."""
     return InputError(
-        f"the {type(estimator).__name__} has several outputs; convert one that answers with one "
-        "class, fitted with a vector of labels"
+        f"the {type(estimator).__name__} has several outputs; convert one that predicts one class "
+        "and was fitted with a vector of labels"
     )
 
 
@@ -189,11 +189,13 @@ def _check_members(path: Path) -> None:
     for node in parts:
         a_tree = isinstance(node, dict) and node.get("__loader__") == "TreeNode"
         if a_tree and not _has_one_output(node):
-            raise InputError(f"{path} has a tree of several outputs; write one with a single one")
+            raise InputError(
+                f"{path} contains a tree with several outputs; write an estimator with one output"
+            )
     total = sum(sizes.get(part, 0) for part in parts if isinstance(part, str))
     if total > _LIMIT_BYTES:
         raise InputError(
-            f"{path} would take {total:,} bytes, the limit is {_LIMIT_BYTES:,}; convert it in "
+            f"{path} would take {total:,} bytes, but the limit is {_LIMIT_BYTES:,}; convert it in "
             "Python"
         )
 
@@ -233,5 +235,6 @@ def _untrusted(path: Path, kind: str) -> InputError:
     if any(tree in kind for tree in ("KDTree", "BallTree", "_dist_metrics")):
         remedy = "fit neighbours with algorithm='brute', which needs no tree, or " + remedy
     return InputError(
-        f"{path} has an object of the type {kind[:80]!r}, which is not known to be safe; {remedy}"
+        f"{path} contains an object of the type {kind[:80]!r}, which is not known to be safe; "
+        f"{remedy}"
     )

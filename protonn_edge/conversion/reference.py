@@ -98,7 +98,11 @@ def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
     stage = model.feature_stage
     folding = None if stage is None else stage.matrix
     does = "" if stage is None else stage.does
-    _check(stage is not None and folding is None, does, "convert a model of its features")
+    _check(
+        stage is not None and folding is None,
+        does,
+        "convert a model that was trained on these features",
+    )
     if features == "normalized":
         _check(model.clipped, "clips outliers", "train without clip")
         _check(stage is not None, does, "take raw features")
@@ -183,7 +187,7 @@ def read_reference_model(folder: Path) -> ReferenceModel:
         if matrix.shape[axis] != size:
             raise InputError(
                 f"{folder}: {name} is {matrix.shape[0]:,} x {matrix.shape[1]:,}, which does not "
-                f"match the {size:,} {other}; take all four files from the same run"
+                f"match the {size:,} {other}; use all four files of the same run"
             )
     gamma = read(folder / f"gamma{suffix}")
     if gamma.size != 1 or not np.isfinite(gamma).all() or float(gamma.ravel()[0]) <= 0:
@@ -281,7 +285,7 @@ def _read_text(path: Path) -> NDArray[np.float64]:
                 ) from None
             if len(cells) != len(rows[0]):
                 raise InputError(
-                    f"{path}:{number} has {len(cells):,} numbers, the first row has "
+                    f"{path}:{number} has {len(cells):,} numbers, but the first row has "
                     f"{len(rows[0]):,}; write the file again"
                 )
     return np.array(rows, dtype=np.float64)
@@ -302,7 +306,8 @@ def _read_npy(path: Path) -> NDArray[Any]:
     expected = math.prod(header.shape) * header.dtype.itemsize
     if len(content) != expected:
         raise InputError(
-            f"{path} should hold {expected:,} B of numbers and has {len(content):,}; write it again"
+            f"{path} should hold {expected:,} B of numbers, but has {len(content):,}; write it "
+            "again"
         )
     numbers: NDArray[Any] = np.frombuffer(content, dtype=header.dtype)
     return numbers.reshape(header.shape, order="F" if header.fortran else "C")

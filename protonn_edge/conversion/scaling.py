@@ -75,7 +75,7 @@ class AffineMap:
         rows = rows_of(X, what)
         if rows.shape[1] != self.n_features:
             raise InputError(
-                f"{what} has the shape {rows.shape}, the pipeline was fitted with "
+                f"{what} has the shape {rows.shape}, but the pipeline was fitted with "
                 f"{self.n_features:,} features; give points of the same kind"
             )
         try:  # features that it does not take may be texts
@@ -171,8 +171,8 @@ def affine_map(found: AffineMap, transformers: list[tuple[str, Any]]) -> AffineM
         if then is None:
             known = ", ".join(sorted(each.__name__ for each in _READERS))
             raise InputError(
-                f"the pipeline's {step} is a {type(transformer).__name__}; a step before the "
-                f"classifier can be a selector of features or one of {known}"
+                f"the pipeline's {step} is a {type(transformer).__name__}; each step before the "
+                f"classifier must be a feature selector or one of {known}"
             )
         try:
             found = then(found, transformer)
@@ -207,8 +207,8 @@ def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
     is_nan = isinstance(empty, float | np.floating) and np.isnan(empty)
     if before.axes is not None or not is_nan or flag_of(imputer, "add_indicator"):
         raise InputError(
-            "the SimpleImputer is behind a PCA, adds indicators or fills other values than NaN; "
-            "fit one in front, with add_indicator=False and missing_values=numpy.nan"
+            "the SimpleImputer follows a PCA, adds indicators or fills values other than NaN; fit "
+            "one before the PCA, with add_indicator=False and missing_values=numpy.nan"
         )
     statistics = np.array(attribute(imputer, "statistics_"), dtype=np.float64)
     if np.isinf(statistics).any():
@@ -231,11 +231,12 @@ def _columns(before: AffineMap, transformer: Any) -> AffineMap:
         raise InputError("the ColumnTransformer drops all features; keep some")
     if any(part.axes is not None for part in parts):
         raise InputError(
-            "the ColumnTransformer has a PCA; fit it on all features, behind the others"
+            "the ColumnTransformer contains a PCA; fit the PCA on all features, after the other "
+            "steps"
         )
     found = AffineMap.joined(parts)
     if len(np.unique(found.columns)) < len(found.columns):
-        raise InputError("the ColumnTransformer takes a feature twice; take it once")
+        raise InputError("the ColumnTransformer uses a feature twice; use it once")
     return found
 
 
@@ -383,8 +384,8 @@ def _scaled(model: Model, scaling: AffineMap) -> Model:
     """Return a model with the same scores for features before a scaling."""
     if scaling.axes is not None:
         raise InputError(
-            "the pipeline has a PCA, which scaling single features cannot replace; leave it out: "
-            "the classifier learns its own projection"
+            "the pipeline has a PCA, which cannot be expressed as a scale per feature; leave it "
+            "out: the classifier learns its own projection"
         )
     if not (scaling.scale > 0).all():
         feature = int(np.argmin(scaling.scale > 0))
@@ -394,8 +395,8 @@ def _scaled(model: Model, scaling: AffineMap) -> Model:
         )
     if model.feature_stage is not None:
         raise InputError(
-            f"the model {model.feature_stage.does} of raw values, which the device has and scaled "
-            "ones are not; fit it without the scalers"
+            f"the model {model.feature_stage.does} on the device, which has only raw values; fit "
+            "it without the scalers"
         )
     if model.normalizer.kind == "l2":
         raise InputError(

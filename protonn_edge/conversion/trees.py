@@ -68,7 +68,7 @@ def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
         estimators = reading.array_of(classifier, "estimators_")
         together = (1 if n_classes == 2 else n_classes) if boosted else 1
         if estimators.size == 0 or estimators.size % together:
-            raise _damaged(classifier, "are not one for each class")
+            raise _damaged(classifier, "are not a multiple of the classes")
         rows = estimators.reshape(-1, together)
         trees = [[_checked(each, k, columns) for each in row] for row in rows]
     if not boosted:
@@ -96,17 +96,17 @@ def _checked(estimator: Any, k: int, columns: int) -> Any:
     """Return a tree of scikit-learn after checking that it is a tree with finite numbers."""
     tree = reading.attribute(estimator, "tree_")
     if type(tree).__name__ != "Tree" or not 0 < tree.node_count <= tree.capacity:
-        raise _damaged(estimator, "are not as many as it claims")
+        raise _damaged(estimator, "differ from the number that it states")
     left, right = tree.children_left, tree.children_right
     nodes, inner = np.arange(tree.node_count), left >= 0
     children = np.concatenate([left[inner], right[inner]])
     in_order = np.array_equal(np.sort(children), nodes[1:])
     behind = (left[inner] > nodes[inner]).all() and (right[inner] > nodes[inner]).all()
     if not (in_order and behind):
-        raise _damaged(estimator, "are no tree")
+        raise _damaged(estimator, "do not form a tree")
     asked = tree.feature[inner]
     if len(asked) and not (asked.min() >= 0 and asked.max() < k):
-        raise _damaged(estimator, f"ask for other features than the {k:,} there are")
+        raise _damaged(estimator, f"test features other than the {k:,} given")
     if tree.n_outputs != 1:
         raise reading.several_outputs(estimator)
     if tree.value.shape != (tree.node_count, 1, columns):

@@ -105,8 +105,8 @@ class ArrayArchive:
                 if expected != member.file_size:
                     raise self.refusal(
                         name,
-                        f"needs {expected:,} bytes by its header but has {member.file_size:,}; the "
-                        "file is damaged, so write it again",
+                        f"needs {expected:,} bytes according to its header, but has "
+                        f"{member.file_size:,}; the file is damaged, so write it again",
                     )
                 content = stream.read()
         except _BROKEN as error:
@@ -131,14 +131,14 @@ class ArrayArchive:
         members = self._zip.infolist()
         if len(members) > self._most_members:
             raise InputError(
-                f"{self.path} holds {len(members):,} members, the limit is {self._most_members:,}; "
-                "it is not a file that protonn-edge reads"
+                f"{self.path} holds {len(members):,} members, but the limit is "
+                f"{self._most_members:,}; it is not a file that protonn-edge reads"
             )
         unpacked = sum(member.file_size for member in members)
         if unpacked > limit_bytes:
             raise InputError(
-                f"{self.path} would unpack to {unpacked:,} bytes, the limit is {limit_bytes:,}; "
-                "use a smaller file"
+                f"{self.path} would unpack to {unpacked:,} bytes, but the limit is "
+                f"{limit_bytes:,}; use a smaller file"
             )
         found: dict[str, zipfile.ZipInfo] = {}
         for member in members:
@@ -153,7 +153,7 @@ class ArrayArchive:
                     "numpy.savez_compressed",
                 )
             if name in found:
-                raise self.refusal(name, "is there twice; write the file again")
+                raise self.refusal(name, "occurs twice; write the file again")
             found[name] = member
         return found
 

@@ -105,14 +105,15 @@ def _checked_classes(train: Table, test: Table | None, classes: tuple[str, ...])
         for wanted, what in ((len(names), "'class_names' has"), (count, "the training part has")):
             if tested.labels.shape[1] != wanted:
                 raise InputError(
-                    f"{tested.source} has {tested.labels.shape[1]:,} labels, {what} {wanted:,}; "
-                    "give each label a column everywhere, and a name if others have one"
+                    f"{tested.source} has {tested.labels.shape[1]:,} labels, but {what} "
+                    f"{wanted:,}; give each label a column in every part, and a name if any label "
+                    "has one"
                 )
         return names
     if isinstance(train, LabelSetTable) or isinstance(tested, LabelSetTable):
         raise InputError(
             f"{train.source} and {tested.source} differ: one has sets of labels, the other one "
-            "label per point; give both the same"
+            "label per point; use the same kind in both"
         )
     return classes
 
@@ -128,15 +129,15 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
     if y.ndim not in (1, 2) or y.shape[0] != X.shape[0]:
         raise archive.refusal(
             labels,
-            f"has the shape {y.shape}, {points!r} has {X.shape[0]:,} points; give one label per "
-            "point",
+            f"has the shape {y.shape}, but {points!r} has {X.shape[0]:,} points; give one label "
+            "per point",
         )
     names, source = _feature_names(archive, shape), f"{archive.path} ({points})"
     if names and len(names) != X.shape[1]:
         raise archive.refusal(
             "feature_names",
-            f"has {len(names):,} names, {points!r} has {X.shape[1]:,} features; give one name per "
-            "feature",
+            f"has {len(names):,} names, but {points!r} has {X.shape[1]:,} features; give one name "
+            "per feature",
         )
     if is_set:
         return LabelSetTable(source, X, y, feature_names=names)
@@ -221,8 +222,8 @@ def _feature_names(archive: ArrayArchive, shape: tuple[int, ...]) -> tuple[str, 
     if channels and len(channels) != shape[1]:
         raise archive.refusal(
             "channel_names",
-            f"has {len(channels):,} names, a window has {shape[1]:,} channels; give one name per "
-            "channel",
+            f"has {len(channels):,} names, but a window has {shape[1]:,} channels; give one name "
+            "per channel",
         )
     return sample_names(channels, shape[0]) if channels else ()
 
@@ -268,7 +269,8 @@ def _points(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ...]
     if raw.size * 4 > TABLE_LIMIT_BYTES:
         raise archive.refusal(
             name,
-            f"has {raw.size:,} values, the limit is {TABLE_LIMIT_BYTES // 4:,}; use fewer points",
+            f"has {raw.size:,} values, but the limit is {TABLE_LIMIT_BYTES // 4:,}; use fewer "
+            "points",
         )
     with np.errstate(over="ignore"):
         X = raw.reshape(len(raw), math.prod(raw.shape[1:])).astype(np.float32)
@@ -302,8 +304,8 @@ def _label_sets(archive: ArrayArchive, name: str) -> Any:
     if y.shape[1] > LABEL_LIMIT or y.dtype.kind not in "buif" or not np.isin(y, (0, 1)).all():
         raise archive.refusal(
             name,
-            f"is a matrix, {y.shape[0]:,} x {y.shape[1]:,}; sets of labels are zeros and ones, of "
-            f"at most {LABEL_LIMIT:,} labels; fix it",
+            f"is a matrix, {y.shape[0]:,} x {y.shape[1]:,}; sets of labels must be a matrix of "
+            f"zeros and ones with at most {LABEL_LIMIT:,} columns; fix it",
         )
     return sparse_rows(y, dtype=np.float32)
 
@@ -319,8 +321,8 @@ def _sparse_points(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
     if data.shape != indices.shape or data.dtype.kind not in "buif":
         raise archive.refusal(
             f"{name}_data",
-            f"has the shape {data.shape} and the type {data.dtype.name}, '{name}_indices' has "
-            f"{len(indices):,} places; give one number for each",
+            f"has the shape {data.shape} and the type {data.dtype.name}, but '{name}_indices' has "
+            f"{len(indices):,} elements; give one number for each",
         )
     with np.errstate(over="ignore"):
         values = data.astype(np.float32)
@@ -331,7 +333,7 @@ def _sparse_points(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
     matrix = sparse_rows((values, indices, indptr), (len(indptr) - 1, n_columns))
     matrix.sum_duplicates()
     if matrix.nnz < len(indices):
-        raise archive.refusal(f"{name}_indices", "has a feature twice in a row; give each once")
+        raise archive.refusal(f"{name}_indices", "has a feature twice in one row; give it once")
     matrix.eliminate_zeros()
     return matrix
 
@@ -359,8 +361,8 @@ def _places(
         wrong = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())
         raise archive.refusal(
             f"{name}_indices",
-            f"has {wrong:,}, the columns count from 0 to {n_columns - 1:,}; fix it, or the number "
-            "of columns",
+            f"has {wrong:,}, but columns are numbered 0 to {n_columns - 1:,}; fix it, or the "
+            "number of columns",
         )
     return indptr.astype(np.int64), indices.astype(np.int64)
 

@@ -101,8 +101,8 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
         if share > _GIVEN_AWAY:
             which = title(name, number)
             text = (
-                f"{which} alone gives the label of {100 * share:.2f} % of the rows, {how}; if it "
-                "is made from the label, leave it out"
+                f"{which} alone determines the label of {100 * share:.2f} % of the rows, {how}; if "
+                "it is derived from the label, leave it out"
             )
             yield Notice("leak", text, warning=True, columns=(name or str(number),))
 

@@ -302,8 +302,8 @@ def check_feature_count(table: Table, wanted: int, whose: str) -> None:
     """Refuse a table without `wanted` features; `whose` ends with a verb: "the model wants"."""
     if table.X.shape[1] != wanted:
         raise InputError(
-            f"{table.source} has {table.X.shape[1]:,} features, {whose} {wanted:,}; use data of "
-            "the same kind"
+            f"{table.source} has {table.X.shape[1]:,} features, but {whose} {wanted:,}; use data "
+            "of the same kind"
         )
 
 
@@ -321,7 +321,7 @@ def check_table_size(source: str, rows: int, width: int) -> None:
     """Refuse a dense table that would take more than `TABLE_LIMIT_BYTES`."""
     if rows * width * 4 > TABLE_LIMIT_BYTES:
         raise InputError(
-            f"{source} would be a table of {rows:,} x {width:,} values, the limit is "
+            f"{source} would be a table of {rows:,} x {width:,} values, but the limit is "
             f"{TABLE_LIMIT_BYTES // 4:,}; use fewer points or features"
         )
 
@@ -330,7 +330,7 @@ def check_class_names(names: Sequence[str], source: str, limit: int = CLASS_LIMI
     """Refuse class names that cannot be shown, are too long, too many or equal."""
     if len(names) > limit:
         raise InputError(
-            f"{source} has {len(names):,} different labels, the limit is {limit:,}; labels "
+            f"{source} has {len(names):,} different labels, but the limit is {limit:,}; labels "
             "must be classes, not measurements"
         )
     check_names(names, f"{source}, among its labels,", distinct=True)

@@ -30,7 +30,9 @@ from protonn_edge.datasets.rules import Column, Expected, Roles
 from protonn_edge.errors import InputError, counted
 
 _SHOWN = 6  # columns in a sentence
-_REMEDY = "--missing drop leaves out their rows, --missing median or most-frequent fills them"
+_REMEDY = (
+    "use --missing drop to leave out their rows, or --missing median or most-frequent to fill them"
+)
 
 
 @dataclass
@@ -167,8 +169,8 @@ def prepared(
         X = preparation.fill(X) if empty.any() else X
         if (left := np.flatnonzero(np.isnan(X).any(axis=0))).size:
             raise InputError(
-                f"{path} has gaps in {listed(names[i] or str(i + 1) for i in left)}, which nothing "
-                "filled in training; --missing drop leaves out their rows"
+                f"{path} has gaps in {listed(names[i] or str(i + 1) for i in left)}, which "
+                "training did not fill; use --missing drop to leave out their rows"
             )
     is_plain = preparation == Preparation()
     return Prepared(
@@ -192,8 +194,8 @@ def checked_missing(missing: str | None, path: Path, expected: Expected | None) 
         return missing
     if recorded is None or not recorded.values:
         raise InputError(
-            f"{path} cannot be filled with --missing {missing}, as the model was trained without "
-            "it; train it again with it, or give --missing drop"
+            f"{path} cannot be filled with --missing {missing}, because the model was trained "
+            "without it; train it again with it, or use --missing drop"
         )
     return recorded.missing  # what fills them in any case
 

@@ -58,7 +58,7 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
         if image.shape != first.shape:
             here, there = ("x".join(map(str, each.shape)) for each in (image, first))
             raise InputError(
-                f"{take.path} has {here} pixels, {takes[0].path} has {there}; scale all of them "
+                f"{take.path} has {here} pixels, but {takes[0].path} has {there}; scale them all "
                 f"with --size {there}"
             )
         X[row] = image.ravel()
@@ -89,7 +89,9 @@ def _checked(size: object) -> Shape:
 def _read(path: Path, folder: Path) -> bytes:
     # Unlike Path.resolve, realpath follows links that lead to each other without an error.
     if not Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
-        raise InputError(f"{path} is a link out of {folder}; copy the file into the folder")
+        raise InputError(
+            f"{path} is a link to a place outside {folder}; copy the file into the folder"
+        )
     return read_file(path, limit_bytes=_FILE_LIMIT_BYTES)
 
 
@@ -104,8 +106,8 @@ def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
             with Image.open(content, formats=("PNG", "JPEG")) as opened:
                 if opened.width * opened.height > _MOST_PIXELS:
                     raise InputError(
-                        f"{path} has {opened.width:,} x {opened.height:,} pixels, the limit is "
-                        f"{_MOST_PIXELS:,}; scale it"
+                        f"{path} has {opened.width:,} x {opened.height:,} pixels, but the limit is "
+                        f"{_MOST_PIXELS:,}; scale it down"
                     )
                 image = ImageOps.exif_transpose(opened)
         if image.mode.startswith("I"):  # 16 bits, which Pillow would clip

@@ -44,8 +44,8 @@ def check_names(names: Sequence[object], what: str, *, distinct: bool) -> None:
             or len(name) > NAME_LIMIT
         ):
             raise InputError(
-                f"{what} has the name {str(name)[:40]!r}; a name is printable text of 1 to "
-                f"{NAME_LIMIT} characters"
+                f"{what} has the name {str(name)[:40]!r}; it must be 1 to {NAME_LIMIT} printable "
+                "characters"
             )
     if distinct and len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -105,7 +105,7 @@ def match_columns(
         if not names and not wanted:
             return None, ()
         without = source if wanted else owner
-        text = f"features are matched by position: {without} has no names of features"
+        text = f"features are matched by position, because {without} has no feature names"
         return None, (Notice("position", text),)
     if tuple(names) == tuple(wanted):
         return None, ()
@@ -115,7 +115,7 @@ def match_columns(
         count = f"{len(missing):,} columns" if len(missing) > 1 else "the column"
         raise InputError(
             f"{source} lacks {count} {listed(missing)}, which the model was trained with; its "
-            f"columns are {listed(names)}; rename or add what is missing"
+            f"columns are {listed(names)}; rename columns, or add them"
         )
     for each, what in ((wanted, owner), (names, source)):
         seen: set[str] = set()
@@ -127,7 +127,7 @@ def match_columns(
                 )
             seen.add(name)
     surplus = tuple(name for name in names if name not in used)
-    text = f"ignored, as {owner} does not use it: {listed(surplus)}"
+    text = f"columns that {owner} does not use were ignored: {listed(surplus)}"
     notices = (Notice("surplus", text, columns=surplus),) if surplus else ()
     return [place[name] for name in wanted], notices
 

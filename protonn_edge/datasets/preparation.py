@@ -117,8 +117,8 @@ class Preparation:
             index = int(np.argmin(some))
             which = quoted(names[index]) if names else f"{index + 1}"
             raise InputError(
-                f"feature {which} has no value in the rows to train with, so nothing can fill its "
-                "gaps; leave its column out"
+                f"feature {which} has no value in the training rows, so its gaps cannot be filled; "
+                "leave its column out"
             )
         each = (fill(x[~gap]) for x, gap in zip(X.T, gaps.T, strict=True))
         return replace(self, values=tuple(map(float, each)))
@@ -149,7 +149,7 @@ def values_of(column: str, cells: Sequence[str]) -> tuple[str, ...]:
     found = {label_text(cell) for cell in cells} - {""}
     if not 0 < len(found) <= ONE_HOT_LIMIT:
         raise InputError(
-            f"column {quoted(column)} has {len(found):,} different values, and --one-hot is for 1 "
+            f"column {quoted(column)} has {len(found):,} different values, but --one-hot allows 1 "
             f"to {ONE_HOT_LIMIT}; leave the column out with --drop"
         )
     return in_order(found)

@@ -140,7 +140,7 @@ def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1,
 
 def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Dataset:
     if len(dataset.y_test):
-        raise InputError(f"the data has a test part already, and test is {path}; leave test out")
+        raise InputError(f"the data already has a test part, but test is {path}; leave test out")
     given = options and replace(options, missing=None, one_hot=())  # as in the training part
     notices: list[Notice] = []
     expected = Expected(
@@ -209,11 +209,11 @@ def _points_of(
 ) -> tuple[Float32, Indices]:
     if isinstance(table, LabelSetTable):
         raise InputError(
-            f"{table.source} has sets of labels, the model answers with one class; use data with "
-            "one label per point"
+            f"{table.source} has sets of labels, but the model answers with one class; use data "
+            "with one label per point"
         )
     table = table.matched(expected.feature_names, table.source)
-    check_feature_count(table, expected.n_features, "the model wants")
+    check_feature_count(table, expected.n_features, "the model expects")
     if not table.X.shape[0]:
         raise InputError(f"{table.source} has no points; give it at least one")
     points = dense_features(table.X, table.source)
@@ -227,8 +227,8 @@ def _points_of(
     measured = expected.instrument
     if measured and table.instrument and table.instrument.is_unlike(measured):
         raise InputError(
-            f"{table.source} is of {table.instrument}, but the model was trained on {measured}; "
-            "give data of the same sensor, or in the same units"
+            f"{table.source} is from {table.instrument}, but the model was trained on {measured}; "
+            "use data from the same sensor, or in the same units"
         )
     return points, labels
 
@@ -361,7 +361,7 @@ def read_libsvm(path: Path) -> Table:
         lines.append((number, label))
         if len(columns) > _PAIRS_LIMIT:
             raise InputError(
-                f"{path} has more than {_PAIRS_LIMIT:,} pairs index:value, which is the limit; use "
+                f"{path} has more than {_PAIRS_LIMIT:,} index:value pairs, which is the limit; use "
                 "fewer points"
             )
     if not columns:
@@ -415,7 +415,7 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
         raise InputError(f"{where} has {pair[:40]!r}, which is not index:number; fix the line")
     if index == 0:
         raise InputError(
-            f"{where} has the index 0, libsvm text counts from 1; add 1 to all indices"
+            f"{where} has the index 0, but libsvm text counts from 1; add 1 to all indices"
         )
     if index <= before:
         raise InputError(
@@ -423,7 +423,7 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
         )
     if index > INDEX_LIMIT:
         raise InputError(
-            f"{where} has the index {index:,}, the limit is {INDEX_LIMIT:,}; use fewer features"
+            f"{where} has the index {index:,}, but the limit is {INDEX_LIMIT:,}; use fewer features"
         )
     return index, value
 

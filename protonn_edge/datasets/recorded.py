@@ -248,7 +248,7 @@ def _with_times(table: Table) -> Table:
         )
     apart = gaps(times)
     if apart.any():
-        text = f"{counted(int(apart.sum()), 'gap')} in time, which no window spans"
+        text = f"{counted(int(apart.sum()), 'gap')} in time; no window spans them"
         table = replace(table, notices=(*table.notices, Notice("gaps", text)))
     table = replace(table, seams=_seams_of(table) | apart)
     return _with_rate(table, times, are_dates=are_dates) if table.sample_rate is None else table
@@ -268,7 +268,7 @@ def _with_rate(table: Table, times: NDArray[np.float64], *, are_dates: bool) -> 
     rate = float(f"{1 / (usual * seconds):.{_DIGITS}g}")
     unit = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds"}.get(seconds, "nanoseconds")
     samples = "sample" if rate == 1 else "samples"
-    text = f"{rate:g} {samples} a second, as times are in {unit}; --rate overrides it"
+    text = f"{rate:g} {samples} a second, because times are in {unit}; use --rate to change it"
     return replace(table, sample_rate=rate, notices=(*table.notices, Notice("rate", text)))
 
 
@@ -325,7 +325,7 @@ def _alike(tables: Sequence[Table]) -> Iterator[Table]:
 
 def _unlike(table: Table, first: Table) -> InputError:
     return InputError(
-        f"{table.source} has {_channels(table, table.X.shape[1])}, {first.source} has "
+        f"{table.source} has {_channels(table, table.X.shape[1])}, but {first.source} has "
         f"{_channels(first, first.X.shape[1])}; give all files the same channels, or choose some "
         "with --channels"
     )
@@ -344,8 +344,8 @@ def _one_rate(tables: Mapping[str, Provenance]) -> float | None:
     for name, rate in rates.items():
         if abs(rate - usual) > _SAME_RATE * usual:
             raise InputError(
-                f"{first} has {usual:g} samples a second, {name} has {rate:g}; give recordings of "
-                "the same rate"
+                f"{first} has {usual:g} samples a second, but {name} has {rate:g}; give recordings "
+                "with the same rate"
             )
     return float(np.median(list(rates.values()))) if rates else None
 
@@ -357,7 +357,7 @@ def _one_instrument(tables: Mapping[str, Provenance]) -> Instrument | None:
     for name, instrument in known.items():
         if instrument != common:
             raise InputError(
-                f"{first} is of {common}, {name} of {instrument}; give recordings of the same "
-                "sensor"
+                f"{first} is from {common}, but {name} is from {instrument}; give recordings of "
+                "the same sensor"
             )
     return common if len(known) == len(tables) else None

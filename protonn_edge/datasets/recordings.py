@@ -122,8 +122,8 @@ def _no_windows(
     """Return the error for runs without a whole window for training."""
     if trigger is not None:
         return InputError(
-            f"no window of {window:,} samples for training begins at a level of {trigger.level:g}; "
-            "lower it, or use shorter windows"
+            f"no training window of {window:,} samples begins at a level of {trigger.level:g}; "
+            "lower the level, or use shorter windows"
         )
     longest = max((end - first for first, end in runs), default=0)
     shared = f", {test_share:g} of it for testing" if test_share else ""
@@ -134,7 +134,7 @@ def _no_windows(
         fewer += ", or --drop the column of times or sessions if it is wrong"
     return InputError(
         f"the longest run of equal labels without a gap has {counted(longest, 'sample')}{shared}, "
-        f"a window {window:,}; use shorter windows{fewer}"
+        f"but a window has {window:,}; use shorter windows{fewer}"
     )
 
 
@@ -193,7 +193,7 @@ def _windows_at(
     if needed > _LIMIT_BYTES:
         raise InputError(
             f"{counted(len(begins), 'window')} of {window:,} samples need {needed:,} B of memory, "
-            f"the limit is {_LIMIT_BYTES:,}; use a longer --stride"
+            f"but the limit is {_LIMIT_BYTES:,}; use a larger --stride"
         )
     cut = np.empty((len(begins), window, samples.shape[1]), samples.dtype)
     for place, begin in enumerate(begins):

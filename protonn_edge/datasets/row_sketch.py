@@ -70,8 +70,8 @@ class Overlap:
     def notices(self) -> tuple[Notice, ...]:
         """Return a warning if more rows are known than may repeat by chance."""
         text = (
-            f"the model was trained on {self}, so figures from them are better than on new data; "
-            "measure on a part that 'split' has kept apart"
+            f"the model was trained on {self}, so figures on them are better than on new data; "
+            "measure on a test part that 'split' wrote"
         )
         many = self.known > _BY_CHANCE * self.compared
         return (Notice("training_rows", text, warning=True),) if many else ()

@@ -168,7 +168,7 @@ def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -
     named = [column for column in columns if column.name and column.name == text.strip()]
     if len(named) > 1:
         raise InputError(
-            f"{flag} is {text[:40]!r}, and {path} has {len(named)} columns of this name; give the "
+            f"{flag} is {text[:40]!r}, but {path} has {len(named)} columns of this name; give the "
             "column's number"
         )
     if named:
@@ -326,12 +326,14 @@ def _one_hot(
     """Return the columns that become features, unless a model knows them."""
     found = _found(columns, options.one_hot, "--one-hot", path) if expected is None else {}
     if found and not header:
-        raise InputError(f"--one-hot needs names of columns, and {path} has none; add a first row")
+        raise InputError(
+            f"--one-hot needs column names, but {path} has none; add a first row of names"
+        )
     names = [column.name for column in columns]
     for column in found:
         if names.count(column.name) > 1 or not column.name:
             raise InputError(
-                f"--one-hot needs a column with a name of its own, and {path} has "
+                f"--one-hot needs a column with a unique name, but {path} has "
                 f"{names.count(column.name)} columns {naming.quoted(column.name)}; rename them"
             )
     return found

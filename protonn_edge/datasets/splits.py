@@ -162,7 +162,8 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
     numbers = group_numbers(names, dataset.X_train.shape[0])
     if not numbers.any():
         raise InputError(
-            f"the groups {name!r} are all the same; name what differs, or leave --groups out"
+            f"all points have the same group in {name!r}; choose other groups, or leave --groups "
+            "out"
         )
     return replace(dataset, groups=numbers)
 
@@ -172,11 +173,11 @@ def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
     named = np.asarray(names)
     if named.shape != (n,):
         raise InputError(
-            f"the groups have the shape {named.shape} for {n:,} points; give one for each point"
+            f"the groups have the shape {named.shape} for {n:,} points; give one group per point"
         )
     for row, name in enumerate(named.tolist()):
         if name in ("", None) or name != name:  # noqa: PLR0124 - as NaN does
-            raise InputError(f"the group of point {row} is missing; name one for each point")
+            raise InputError(f"the group of point {row} is missing; give one group per point")
     if named.dtype.kind == "O":
         named = named.astype(str)
     numbers: NDArray[np.int64] = np.unique(named, return_inverse=True)[1].astype(np.int64)
@@ -193,8 +194,8 @@ def group_names(name: str, data: Path) -> NDArray[Any]:
     if not path.exists():
         array = f"an array of {data} nor " if data.suffix == ".npz" else ""
         raise InputError(
-            f"--groups is {name!r}, {'neither' if array else 'not'} {array}a file; give one with "
-            "a line per training point"
+            f"--groups is {name!r}, which is {'neither' if array else 'not'} {array}a file; give "
+            "one with a line per training point"
         )
     check_file(path, limit_bytes=_GROUPS_LIMIT_BYTES)
     text = path.read_text("utf-8-sig", errors="replace")
@@ -276,7 +277,7 @@ def read_rows(path: Path, options: TableOptions, groups: str | None) -> TextRows
         )
     check_is_text(path)
     if recording_head(path) is not None:
-        raise InputError(f"{path} is a recording; cut it with 'windows', which has --test, too")
+        raise InputError(f"{path} is a recording; cut and divide it with 'windows' and its --test")
     file = TableFile.opened(path, USUAL_DELIMITERS[path.suffix.lower()], options)
     label = rules.roles_of(file.columns, path, options, None, header=bool(file.header)).label
     of_group = None if groups is None else rules.find_column(file.columns, groups, "--groups", path)

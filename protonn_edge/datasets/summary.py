@@ -135,7 +135,10 @@ def _about_spelling(dataset: Dataset) -> list[Notice]:
     alike = [names for names in spelled.values() if len(names) > 1]
     if not alike:
         return []
-    text = f"classes that differ in case or blanks only: {'; '.join(map(listed, alike))}; typos?"
+    text = (
+        f"classes that differ only in case or blanks: {'; '.join(map(listed, alike))}; are these "
+        "typos?"
+    )
     return [Notice("spelling", text, warning=True)]
 
 
@@ -148,9 +151,9 @@ def _about_classes(dataset: Dataset) -> list[Notice]:
         return [Notice("many_classes", text, warning=True)]
     counts = np.bincount(dataset.y_train, minlength=classes)
     single = [dataset.classes[index] for index in np.flatnonzero(counts == 1)]
-    text = f"{len(single)} classes have 1 point each, {listed(single)}; typos?"
+    text = f"{len(single)} classes have 1 point each, {listed(single)}; are these typos?"
     if len(single) == 1:
-        text = f"class {listed(single)} has 1 point; a typo?"
+        text = f"class {listed(single)} has 1 point; is it a typo?"
     return [Notice("rare_class", text, warning=True)] if single else []
 
 

@@ -261,7 +261,7 @@ def _label_notice(file: TableFile, roles: Roles, labels: Sequence[str], *, judge
     if judged and numeric and (len(distinct) == 1 or not all(map(rules.is_whole, distinct))):
         raise rules.label_refusal(file.path, label, roles.features)
     doubtful = numeric and first.index == 0 and first.may_be_label
-    hint = ", but the first could be, too; --label first takes that" if doubtful else ""
+    hint = ", but the first could be the label, too; --label first selects it" if doubtful else ""
     text = f"labels: {label.title}, {roles.label_found}{hint}"
     return Notice("label", text, doubtful, (label.name or str(label.index + 1),))
 

@@ -60,8 +60,8 @@ class NamePattern:
             fields[name] = value
         if not found or rest:
             raise InputError(
-                f"{path} is not named like {shortened(repr(self.text))}; name it so, or move it "
-                "out of the folder"
+                f"{path} does not match {shortened(repr(self.text))}; rename it, or move it out of "
+                "the folder"
             )
         label = fields.pop("class")
         fields.pop("take", None)
@@ -121,7 +121,9 @@ def takes_in(
             f"{' or '.join(suffixes)}"
         )
     if len(found) > _MOST_TAKES:
-        raise InputError(f"{folder} has {len(found):,} files, the limit is {_MOST_TAKES:,}")
+        raise InputError(
+            f"{folder} has {len(found):,} files, but the limit is {_MOST_TAKES:,}; use fewer"
+        )
     if pattern is None:
         return found
     named = [(take, *pattern.read(take.path)) for take in found]
@@ -136,8 +138,8 @@ def named_like(takes: Sequence[Take]) -> Iterator[Notice]:
     if guess is not None:
         label, _ = guess.read(takes[0].path)
         text = (
-            f"each of the {len(takes):,} files has its own class; if {takes[0].path.name} is "
-            f"of {label}, say --name '{guess.text}'"
+            f"each of the {len(takes):,} files has its own class; if {takes[0].path.name} is of "
+            f"{label}, give --name '{guess.text}'"
         )
         yield Notice("names", text, warning=True)
 
@@ -191,9 +193,9 @@ def unread(
     names = {path.relative_to(folder).as_posix(): path.is_dir() for path in others}
     if files := [name for name, is_folder in names.items() if not is_folder]:
         which = f"{', '.join(suffixes[:-1])} nor {suffixes[-1]}"
-        yield Notice("files", f"not read, as neither {which}: {listed(files)}")
+        yield Notice("files", f"files that are neither {which} were not read: {listed(files)}")
     if without := [*(name for name, is_folder in names.items() if is_folder), *empty]:
-        text = f"left out, as there are no samples in it: {listed(without)}"
+        text = f"left out for lack of samples: {listed(without)}"
         yield Notice("no_samples", text, warning=True)
 
 

@@ -188,8 +188,8 @@ class ExpectedDevice:
         """Raise `DeviceError`, with the command that fixes it, unless it is this device."""
         if device.feature_type != protocol.FEATURE_TYPE_UINT8:
             raise ProtocolError(
-                f"the device takes features of type {device.feature_type}, this program sends type "
-                f"{protocol.FEATURE_TYPE_UINT8} (uint8); {REFLASH_HINT}"
+                f"the device takes features of type {device.feature_type}, but this program sends "
+                f"type {protocol.FEATURE_TYPE_UINT8} (uint8); {REFLASH_HINT}"
             )
         if self.model_hash is not None:
             expected = self.model_hash[:MODEL_HASH_BYTES]
@@ -216,15 +216,15 @@ def _check_board(device: HelloReply, board: Board) -> None:
         alike = [each.name for each in chip_boards() if each.clock_hz == device.clock_hz]
         named = f" (--board {' or '.join(alike)})" if alike else ""
         raise DeviceError(
-            f"the device reports a clock of {device.clock_hz:,} Hz, {board.name} has "
+            f"the device reports a clock of {device.clock_hz:,} Hz, but {board.name} has "
             f"{board.clock_hz:,} Hz; name its own board with --board{named}"
         )
     software = board.serial == "software"
     allowed = range(1) if software else range(1, protocol.MOST_WINDOW_BYTES + 1)
     if device.window not in allowed:
         raise ProtocolError(
-            f"the device reports a window of {device.window} bytes, {board.name} has {allowed[0]} "
-            f"to {allowed[-1]}; name its own board with --board, or {REFLASH_HINT}"
+            f"the device reports a window of {device.window} bytes, but {board.name} has "
+            f"{allowed[0]} to {allowed[-1]}; name its own board with --board, or {REFLASH_HINT}"
         )
 
 

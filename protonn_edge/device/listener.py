@@ -84,13 +84,13 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
     LONGEST_FRAME = 4150  # a store that takes an EEPROM of 4 kB
     OTHER_FIRMWARE = sensor_board.LoggerDescription
     OTHER = (
-        "the board runs a logger, which does not classify; upload what 'protonn-edge build "
-        "--sensor' writes"
+        "the board runs a logger, which does not classify; upload firmware of 'protonn-edge build "
+        "--sensor'"
     )
     CHANGED = "the board runs a different model than before; start again"
     SILENT = (
-        "no board with a sensor and a model responds at {}; upload what 'protonn-edge build "
-        "--sensor' writes"
+        "no board with a sensor and a model responds at {}; upload firmware of 'protonn-edge build "
+        "--sensor'"
     )
 
     def __init__(self) -> None:
@@ -211,7 +211,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
             )
         if whole.left_s < 0:
             raise DeviceError(
-                f"by the board's clock, {self.seconds:.3g} s have passed in "
+                f"the board's clock advanced by only {self.seconds:.3g} s in "
                 f"{whole.seconds - whole.left_s:.0f} s; plug it in again"
             )
 

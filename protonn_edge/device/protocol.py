@@ -96,7 +96,7 @@ class Message:
             count, beyond = divmod(beyond, struct.calcsize(f"<{cls.REST.code}"))
         if count < 0 or beyond:
             raise ProtocolError(
-                f"a {cls.NAME} has a payload of {len(payload)} bytes, must have {allowed}"
+                f"a {cls.NAME} has a payload of {len(payload)} bytes, but must have {allowed}"
             )
         values = [*cls.LAYOUT.unpack_from(payload)]
         if cls.REST is not None:
@@ -321,8 +321,8 @@ def encode_frame(body: bytes) -> bytes:
     whole = body + crc16(body).to_bytes(_CRC_BYTES, "big")
     if not _MIN_BODY_BYTES <= len(whole) <= _MAX_BODY_BYTES:
         raise InputError(
-            f"a frame's body has {len(body)} bytes, must have {_MIN_BODY_BYTES - _CRC_BYTES} to "
-            f"{_MAX_BODY_BYTES - _CRC_BYTES}; use fewer features"
+            f"a frame's body has {len(body)} bytes, but must have {_MIN_BODY_BYTES - _CRC_BYTES} "
+            f"to {_MAX_BODY_BYTES - _CRC_BYTES}; use fewer features"
         )
     return bytes(cobs.encode(whole)) + DELIMITER
 
@@ -338,7 +338,7 @@ def decode_frame(frame: bytes) -> bytes:
         raise ProtocolError(f"a frame of {len(frame)} bytes is not COBS: {error}") from error
     if len(whole) < _MIN_BODY_BYTES:
         raise ProtocolError(
-            f"a frame's body has {len(whole)} bytes, must have at least {_MIN_BODY_BYTES}"
+            f"a frame's body has {len(whole)} bytes, but must have at least {_MIN_BODY_BYTES}"
         )
     if crc16(whole) != 0:  # of a body followed by its own CRC
         raise ProtocolError(f"the CRC of a frame of {len(frame)} bytes is wrong")
@@ -393,7 +393,7 @@ def name_of(kind: type[Message]) -> str:
 def encode_message(message: Message, sequence: int) -> bytes:
     """Return the frame of a message; `InputError` unless its number, 0 to 255, and length fit."""
     if not 0 <= sequence <= 0xFF:
-        raise InputError(f"the sequence number is {sequence}, must be 0 to 255; count modulo 256")
+        raise InputError(f"the sequence number is {sequence}; it must be 0 to 255")
     return encode_frame(bytes([message.TYPE, sequence]) + message.payload())
 
 
@@ -402,7 +402,7 @@ def decode_message(body: bytes, kinds: Iterable[type[Message]] = MESSAGES) -> Me
     for kind in kinds:
         if body[0] == kind.TYPE:
             return kind.from_payload(body[2:])
-    raise ProtocolError(f"a message has type 0x{body[0]:02x}, which protocol v2 does not know")
+    raise ProtocolError(f"a message has type 0x{body[0]:02x}, which protocol v2 does not define")
 
 
 class MessageReader:

@@ -166,12 +166,12 @@ class SampleStream(sensor_board.SensorStream[LoggerDescription, Samples]):
     LONGEST_FRAME = 260
     OTHER_FIRMWARE = sensor_board.LiveDescription
     OTHER = (
-        "the board runs no logger, but firmware that classifies, which 'protonn-edge monitor' "
-        "reads; upload what 'protonn-edge logger' writes"
+        "the board runs firmware that classifies, for 'protonn-edge monitor'; upload firmware of "
+        "'protonn-edge logger'"
     )
-    CHANGED = "the board's sensor or its rate is a different one than before; begin a new recording"
+    CHANGED = "the board's sensor or its sampling rate has changed; begin a new recording"
     SILENT = (
-        "no logger responds at {}; upload what 'protonn-edge logger' writes, or give the --baud "
+        "no logger responds at {}; upload firmware of 'protonn-edge logger', or give the --baud "
         "that it was made for"
     )
 

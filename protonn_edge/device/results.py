@@ -188,7 +188,7 @@ def check_is_results(path: Path) -> None:
         try:
             read_origin(path)
         except InputError as error:
-            raise InputError(f"{path} is there and not a results file ({error})") from error
+            raise InputError(f"{path} exists, but is not a results file ({error})") from error
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,9 @@ def _result_in(line: bytes, n_classes: int, points: int) -> Result:
     except ValueError as error:
         raise ValueError(f"is not a result: {error}") from error
     if result.index >= points:
-        raise ValueError(f"has index {result.index}, the run has {points:,} points, from 0 on")
+        raise ValueError(
+            f"has index {result.index}, but the run has {points:,} points, counted from 0"
+        )
     return result
 
 
@@ -266,7 +268,9 @@ def _head(path: Path, stream: BinaryIO) -> tuple[Origin, int]:
     columns = _fields(stream.readline(_MAX_LINE_BYTES))
     n_classes = len(columns) - len(_FIXED)
     if said is None or not 1 <= n_classes <= 255 or columns != _columns(n_classes):
-        raise InputError(f"{path} does not begin like a results file; run `protonn-edge hil` again")
+        raise InputError(
+            f"{path} does not begin with the header of a results file; run `protonn-edge hil` again"
+        )
     return Origin(said[1], said[2], int(said[3])), n_classes
 
 

@@ -228,8 +228,9 @@ class Session:
         if (every.label, every.cycles) != (once.label, repetitions * once.cycles):
             raise CheckFailed(
                 f"the device answered class {once.label} in {once.cycles:,} cycles once, and class "
-                f"{every.label} in {every.cycles:,} cycles for {repetitions:,} repetitions, which "
-                f"must be class {once.label} in {repetitions * once.cycles:,}; {REFLASH_HINT}"
+                f"{every.label} in {every.cycles:,} cycles for {repetitions:,} repetitions, but "
+                f"the latter must be class {once.label} in {repetitions * once.cycles:,}; "
+                f"{REFLASH_HINT}"
             )
         return every
 
@@ -246,7 +247,7 @@ class Session:
         stats = self.ask(protocol.StatsRequest(), StatsReply, policy)
         if stats.reset_cause not in _CAUSES:
             raise ProtocolError(
-                f"the device names {stats.reset_cause} as the cause of its last reset, there are "
+                f"the device reports the reset cause {stats.reset_cause}, but it must be "
                 f"{_CAUSES[0]} to {_CAUSES[-1]}; {REFLASH_HINT}"
             )
         return stats
@@ -286,8 +287,8 @@ class Session:
         array = np.asarray(features)
         if array.dtype != np.uint8 or array.shape != (self.device.features,):
             raise InputError(
-                f"features have type {array.dtype} and shape {array.shape}, must have uint8 and "
-                f"({self.device.features},); quantize the input with the integer model"
+                f"features have type {array.dtype} and shape {array.shape}, but must have uint8 "
+                f"and ({self.device.features},); quantize the input with the integer model"
             )
         return array.tobytes()
 
@@ -296,12 +297,12 @@ class Session:
         scores = reply.scores if isinstance(reply, protocol.ScoresReply) else None
         if reply.label >= classes and reply.label != UNKNOWN:
             raise ProtocolError(
-                f"the device answered class {reply.label}, its model has {classes} classes; "
+                f"the device answered class {reply.label}, but its model has {classes} classes; "
                 f"{REFLASH_HINT}"
             )
         if scores is not None and len(scores) != classes:
             raise ProtocolError(
-                f"the device sent {len(scores)} scores, its model has {classes} classes; "
+                f"the device sent {len(scores)} scores, but its model has {classes} classes; "
                 f"{REFLASH_HINT}"
             )
         return Prediction(reply.label, reply.cycles, scores)

@@ -102,7 +102,7 @@ class TeachingListener(Listener):
     def teach(self, label: int) -> str | None:
         """Ask the board to learn its last window as a class, or return why that cannot be."""
         if self._window is None:
-            return "there is no window yet; label one when it has come"
+            return "there is no window yet; wait for one, and label it"
         if self._window is self._learned:
             return "this window is an example already; label another one"
         if any(window is self._window for _, window in self._asked.values()):

@@ -20,8 +20,7 @@ def learn(session: Session, label: int) -> int:
     reply = session.ask(protocol.LearnRequest(label), protocol.LearnReply)
     if not reply.learned:
         raise CheckFailed(
-            f"the device has no prediction to learn as class {label}, or fewer classes; let it "
-            "predict first"
+            f"the device has no prediction to learn, or no class {label}; let it predict first"
         )
     return reply.examples
 

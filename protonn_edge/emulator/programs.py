@@ -67,7 +67,7 @@ def find_program(name: str | None, board: Board, extras: Sequence[str] = ()) -> 
     chip = (board.mcu, board.serial)
     rare = extras if chip == _CHIP_OF_AVR8JS else [f"{board.name} ({', '.join(chip)})", *extras]
     if rare and program.name != "simavr":
-        why = program.instead or "do not ask for avr8js"
+        why = program.instead or "choose --emulator simavr"
         raise InputError(f"{rare[0]} cannot be emulated without simavr: {why}")
     return program
 
@@ -214,8 +214,8 @@ def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, m
         end = address + len(chunk)
         if end > flash_bytes:
             raise InputError(
-                f"{path} reaches up to 0x{end:x}, the flash ends at 0x{flash_bytes:x}; "
-                f"build it for an {mcu} and make it smaller"
+                f"{path} reaches up to 0x{end:x}, but the flash ends at 0x{flash_bytes:x}; build "
+                f"it for an {mcu} and make it smaller"
             )
         flash[address:end] = chunk
         is_empty = is_empty and not chunk

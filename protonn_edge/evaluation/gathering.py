@@ -71,7 +71,7 @@ def gather(
         possible = PossibleCycles.of_any_plan(reference, board)
     for result in possible.outside(results)[:1]:
         raise InputError(
-            f"{path} has {result.cycles:,} cycles at index {result.index}, possible are "
+            f"{path} has {result.cycles:,} cycles at index {result.index}, but must have "
             f"{possible}; run `protonn-edge hil` again, or name the folder of the firmware that "
             "was measured with --project"
         )

@@ -104,7 +104,9 @@ def live_figures(
     """
     signal = None if model.feature_stage is None else model.feature_stage.signal
     if signal is None or signal.from_onset:
-        raise InputError("the model is not of windows that follow one another; leave --hop out")
+        raise InputError(
+            "the model was not trained on windows of consecutive samples; leave --hop out"
+        )
     dataset = recorded.dataset.matched(
         channel_names(model.feature_names, signal.channels), "the recording"
     )
@@ -114,8 +116,8 @@ def live_figures(
     parts = runs_of(np.zeros_like(y), recorded.seams)
     if (longest := max(end - first for first, end in parts)) < signal.samples:
         raise InputError(
-            f"the longest part of the recording without a gap has {counted(longest, 'sample')}, a "
-            f"window of the model {signal.samples:,}; give a longer recording"
+            f"the longest part of the recording without a gap has {counted(longest, 'sample')}, "
+            f"but a window of the model has {signal.samples:,}; give a longer recording"
         )
     integers, reports = quantize(model), list[tuple[int, str]]()
     reporter = Reporter(votes, round(refractory_s * rate))
@@ -158,9 +160,9 @@ def _rate(
         return rate
     raise InputError(
         f"the recording has {counted(channels, 'channel')} of {here or 'any unit'}, "
-        f"{rate or 'unknown'} samples a second and labels {listed(dataset.classes)}, the model "
-        f"{signal.channels} of {there or 'any unit'}, {signal.rate or 'any number of'} samples and "
-        f"{listed(model.classes)}; give a recording like those that it was trained on"
+        f"{rate or 'unknown'} samples a second and labels {listed(dataset.classes)}, but the model "
+        f"takes {signal.channels} of {there or 'any unit'}, {signal.rate or 'any number of'} "
+        f"samples and {listed(model.classes)}; give a recording like those used to train it"
     )
 
 

@@ -51,8 +51,8 @@ class Repetition:
             )
         if not possible.least <= cycles <= possible.most:
             raise CheckFailed(
-                f"the device names {cycles:,} cycles for each repetition of the first point, "
-                f"possible are {possible}; build and upload the firmware again"
+                f"the device reports {cycles:,} cycles for each repetition of the first point, but "
+                f"must report {possible}; build and upload the firmware again"
             )
 
 
@@ -163,9 +163,9 @@ class Measurement(FactsRepr):
         allowed = self.usage.stack_bytes
         if self.stack_peak_bytes is not None and not 0 < self.stack_peak_bytes <= allowed:
             return CheckFailed(
-                f"the device reports a stack of {self.stack_peak_bytes:,} B, its program "
-                f"takes 1 to {allowed:,} of the {self.board.sram_bytes:,} B of {self.board.name}; "
-                "build and upload the firmware again"
+                f"the device reports a stack of {self.stack_peak_bytes:,} B, but its program can "
+                f"take only 1 to {allowed:,} of the {self.board.sram_bytes:,} B of "
+                f"{self.board.name}; build and upload the firmware again"
             )
         return None
 
@@ -367,6 +367,6 @@ def check_rows(
             )
         if labels is not None and result.label != labels[result.index]:
             raise InputError(
-                f"{path} has class {result.label} at index {result.index}, the point has class "
+                f"{path} has class {result.label} at index {result.index}, but the point has class "
                 f"{labels[result.index]}; run `protonn-edge hil` again"
             )

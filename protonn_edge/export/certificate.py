@@ -40,7 +40,7 @@ def certify_library(folder: Path, board: Board, settings: Settings) -> Certifica
         sources = {name: (folder / name).read_text("utf-8") for name in _sources(hashes, prefix)}
     except ValueError as error:
         raise InputError(
-            f"{folder} has sources that are no text; export the model again"
+            f"{folder} has sources that are not text; export the model again"
         ) from error
     main = template_environment("export", prefix).get_template("platformio/main.c.j2").render()
     tried = try_on_board(sources, main, board)

@@ -103,7 +103,7 @@ def export(
     place = folder.resolve()
     if kind == "arduino" and not _FOLDER_NAME.fullmatch(place.name):
         raise InputError(
-            f"the Arduino tools take no library from a folder called {place.name!r}; use up to 63 "
+            f"the Arduino tools reject a library in a folder called {place.name!r}; use up to 63 "
             "letters, digits, '_', '-' and '.'"
         )
     chip = board
@@ -158,9 +158,9 @@ def _check_memories(model: Model, windowing: Windowing | None, plan: Plan, board
     if needed > board.sram_bytes:
         hop = f"give --hop {windowing.window}, or " if windowing.overlapping else ""
         raise CheckFailed(
-            f"a sketch needs about {needed:,} B SRAM, {ring_bytes:,} of them for samples that "
-            f"wait, and {board.name} has {board.sram_bytes:,}; {hop}train on shorter windows or "
-            "fewer channels"
+            f"a sketch needs about {needed:,} B SRAM, {ring_bytes:,} of them to buffer samples, "
+            f"but {board.name} has {board.sram_bytes:,}; {hop}train on shorter windows or fewer "
+            "channels"
         )
 
 

@@ -50,16 +50,16 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
         raise InputError(f"{folder} is neither empty nor {kind}; choose another folder")
     if written.kind != kind:
         raise InputError(
-            f"{folder} has {written.kind} in it, which {kind} does not replace; choose another "
-            "folder, or remove that one"
+            f"{folder} contains {written.kind}, which {kind} does not replace; remove it, or "
+            "choose another folder"
         )
     check_no_links(folder, written.digests)
     for name, digest in written.digests.items():
         path = folder / name
         if path.exists() and (not path.is_file() or _digest(path.read_bytes()) != digest):
             raise InputError(
-                f"{path} was edited since it was written; copy it to a place of your own, or "
-                "choose another folder"
+                f"{path} was edited since it was written; copy it elsewhere, or choose another "
+                "folder"
             )
 
 
@@ -76,7 +76,8 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes], kind: str = EXP
         path = folder / name
         if name not in before and (path.exists() or path.is_symlink()):
             raise InputError(
-                f"{path} is not of {kind} and in its way; move it, or choose another folder"
+                f"{path} is not part of {kind} and would be overwritten; move it, or choose "
+                "another folder"
             )
     manifest = "" if kind == EXPORT else f"# {kind}\n"
     digests = {name: _digest(_encoded(content)) for name, content in files.items()}

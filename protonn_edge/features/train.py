@@ -43,7 +43,7 @@ class GradientRequest(features.ImageRequest):
         rows.models_all_at_once(Gradients.kind, "gradients"),
         *rows.but(
             _SUMMED.when,
-            "gradients are to be summed, but <but>; leave {features} out",
+            "gradients cannot be summed, because <but>; leave {features} out",
             rows.SPARSE,
             rows.IN_BLOCKS,
         ),
@@ -59,7 +59,7 @@ class GradientRequest(features.ImageRequest):
         term = features.only_term(terms)
         cells, directions = features.sides_of(term, cls.form)
         if directions not in (None, *DIRECTIONS):
-            raise features.unread(term, f"has {directions} directions, but there are 8 or 4")
+            raise features.unread(term, f"has {directions} directions, but must have 8 or 4")
         return cls(cells=cells, directions=directions or cls.directions, **image)
 
     @classmethod
@@ -97,8 +97,8 @@ class PoolingRequest(features.ImageRequest):
         *rows.unclipped(_POOLED),
         *rows.but(
             lambda case: case.settings.dead_zone > 0,
-            "{dead_zone} is {settings.dead_zone:g}, but <but>, and their pixels have none; leave "
-            "it, or {features}, out",
+            "{dead_zone} is {settings.dead_zone:g}, but <but>, which allows no dead zone; leave "
+            "out either it or {features}",
             _POOLED,
         ),
     )
@@ -161,8 +161,8 @@ class AudioRequest(features.FeatureRequest):
                 and case.settings.window_shape is not None
                 and case.settings.window_shape[1] > 1
             ),
-            "energies of sound are to be taken, but {window_shape} is {settings.window_shape}, "
-            "with several channels; give clips of one channel",
+            "energies of sound need clips of one channel, but {window_shape} is "
+            "{settings.window_shape}, with several; give clips of one channel",
         ),
         *rows.but(
             lambda case: case.settings.dead_zone > 0,
@@ -205,7 +205,7 @@ def with_onset(text: str, level: int) -> str:
 def _level(term: str) -> int:
     text, (low, high) = term.removeprefix(_ONSET).strip(), THRESHOLDS
     if not text.isdecimal() or not low <= int(text[:9]) <= high:
-        raise features.unread(term, f"has to be a level of {low} to {high}, such as onset:6")
+        raise features.unread(term, f"must have a level of {low} to {high}, such as onset:6")
     return int(text)
 
 
@@ -228,7 +228,7 @@ class WindowRequest(features.FeatureRequest):
         ),
         *rows.but(
             lambda case: bool(case.kinds & _OF_SAMPLES),
-            "features of windows are to be computed, but <but>; leave {features} out",
+            "features of windows cannot be computed, because <but>; leave {features} out",
             rows.SPARSE,
             rows.AUGMENTED,
             rows.IN_BLOCKS,
@@ -253,8 +253,8 @@ class WindowRequest(features.FeatureRequest):
 IMAGES: tuple[rows.Refusal, ...] = (
     *rows.but(
         lambda case: isinstance(case.asked, features.ImageRequest) and case.asked.deskew,
-        "images are to be deskewed, which needs dense images that fit in memory, but <but>; leave "
-        "deskew out, or train on fewer points",
+        "only dense images that fit in memory can be deskewed, but <but>; leave deskew out, or "
+        "train on fewer points",
         rows.SPARSE,
         rows.IN_BLOCKS,
     ),
@@ -295,8 +295,8 @@ COPIES: tuple[rows.Refusal, ...] = (
                 case.settings.image_shape is None
                 and (case.asked is None or not case.asked.of_samples)
             ),
-            "only images, windows of samples and clips of sound are moved, and the points are "
-            "none by {image_shape} or {features}",
+            "only images, windows of samples and clips of sound can be moved, and neither "
+            "{image_shape} nor {features} declares the points as such",
         ),
     ),
 )
@@ -335,10 +335,10 @@ def read_features(given: str | FeatureStage) -> features.FeatureRequest:
         words = ", ".join(
             (*KINDS, *(each.word for each in REQUESTS if each.word), "deskew", "crop")
         )
-        raise features.unread(terms[0], f"is none of {words}")
+        raise features.unread(terms[0], f"is not one of {words}")
     if image and not kind.of_images:
         term = next(each for each in map(str.strip, given.split(",")) if each not in terms)
-        raise features.unread(term, f"is for images, and {terms[0]} for windows of samples")
+        raise features.unread(term, f"is for images, but {terms[0]} for windows of samples")
     return kind.read(terms, **image)
 
 

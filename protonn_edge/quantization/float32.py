@@ -138,7 +138,7 @@ def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
     if model.feature_stage is not None:
         raise InputError(
             f"the model {model.feature_stage.does}, which float builds do not support; build in "
-            "int8, or train without that"
+            "int8, or train without it"
         )
     if model.rejection is not None:
         raise InputError(
@@ -170,8 +170,8 @@ def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
     for numbers in (made.projection, made.bias, made.prototypes, made.labels):
         if not np.isfinite(numbers).all():
             raise InputError(
-                "the model's numbers do not fit floats of 32 bits; train it again with features of "
-                "ordinary size"
+                "the model's numbers do not fit floats of 32 bits; train it again with smaller "
+                "features"
             )
     return made
 

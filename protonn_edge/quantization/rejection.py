@@ -115,7 +115,7 @@ def check_rate(n: int, rate: float) -> int:
     k = math.floor(rate * (n + 1) + 1e-9)
     if k < 1:
         raise InputError(
-            f"{n:,} points are too few to measure a false alarm in {1 / rate:,.0f}; give "
+            f"{n:,} points are too few to measure one false alarm in {1 / rate:,.0f}; give "
             f"{math.ceil(1 / rate) - 1:,} or more, or allow a larger share"
         )
     return k

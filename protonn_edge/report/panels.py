@@ -178,7 +178,7 @@ def quantization_panels(one: Evidence) -> list[Panel]:
         f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
         f"integers: {abs(lost):.2f} points {'lost' if lost >= 0 else 'gained'}. {cut:,} of "
         f"{values:,} input values ({100 * cut / values:.2f} %) were outside the inputs' range and "
-        f"were clamped to it{', background in the dead zone among them' if dead_zone else ''}."
+        f"were clamped to it{', including background in the dead zone' if dead_zone else ''}."
     )
     drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages])
     rows = tuple(

@@ -104,7 +104,7 @@ def _counts_in(path: Path, recording: wave.Wave_read) -> NDArray[np.int16]:
     said = recording.getnframes()
     if n < said and said * width * channels < _UNKNOWN_BYTES:
         raise InputError(
-            f"{path} is cut off: its header promises {said:,} samples, it has {n:,}; copy or "
+            f"{path} is cut off: its header promises {said:,} samples, but it has {n:,}; copy or "
             "record it again"
         )
     return counts[:n]
@@ -150,12 +150,13 @@ class PlayedSensor:
         names = "" if spreads else f" ({', '.join(self.kind.channels)})"
         if shape[1] > most or (not spreads and shape[1] != most):
             raise InputError(
-                f"{self.kind.name} has {counted(most, 'channel')}{names}, and these are {shape[1]}"
+                f"{self.kind.name} has {counted(most, 'channel')}{names}, but the recording has "
+                f"{shape[1]}"
             )
         low, high = int(self.values.min()), int(self.values.max())
         if low < self.kind.low or high > self.kind.high:
             raise InputError(
-                f"{self.kind.name} measures {self.kind.low} to {self.kind.high}, and a value is "
+                f"{self.kind.name} measures {self.kind.low} to {self.kind.high}, but a value is "
                 f"{low if low < self.kind.low else high}; give the sensor's own counts"
             )
 
@@ -309,14 +310,14 @@ def _counts(
 ) -> list[int]:
     """Return a sample of the cells of a line."""
     if len(cells) != columns:
-        raise InputError(f"{where} has {counted(len(cells), 'cell')}, the header {columns}")
+        raise InputError(f"{where} has {counted(len(cells), 'cell')}, but the header has {columns}")
     counts = []
     for cell in (cells[place] for place in kept):
         try:
             count = float(cell)
         except ValueError as error:
             raise InputError(
-                f"{where} has {shortened(cell)!r}, which is no number; give the sensor's own "
+                f"{where} has {shortened(cell)!r}, which is not a number; give the sensor's own "
                 "counts, and call a column of classes 'label'"
             ) from error
         if not count.is_integer():

@@ -93,11 +93,11 @@ class Shelf:
     def _check_name(self, path: Path) -> None:
         if not _NAME.fullmatch(path.stem):
             raise InputError(
-                f"{shortened(path.name)} is no name for a {self.noun}; use letters, digits, - and "
-                "_, 40 at most"
+                f"{shortened(path.name)} is not a valid name for a {self.noun}; use letters, "
+                "digits, - and _, 40 at most"
             )
         if path.stem in self.names():
-            raise InputError(f"{path.stem} is a {self.noun} already; give {path} another name")
+            raise InputError(f"{path.stem} is already a {self.noun}; give {path} another name")
 
     def _facts(self, path: Path, source: str) -> dict[str, Any]:
         import tomllib  # noqa: PLC0415 - few commands read such a file
@@ -107,7 +107,7 @@ class Shelf:
         try:
             return tomllib.loads(content.decode())
         except UnicodeDecodeError as error:
-            raise InputError(f"{source} is not UTF-8; save it as that") from error
+            raise InputError(f"{source} is not UTF-8 text; save it as UTF-8") from error
         except tomllib.TOMLDecodeError as error:
             words = shortened(str(error))
             raise InputError(f"{source} is not TOML: {words}; see {self.page}") from error

@@ -58,7 +58,9 @@ def _make_scripts(web: Path, target: Path) -> None:
     """Make all scripts of the sources in `web` and write them to a new folder `target`."""
     missing = [tool for tool in ("node", "npm") if shutil.which(tool) is None]
     if missing:
-        raise _NotMadeError(f"{' and '.join(missing)} not on PATH; install Node.js 20 or newer")
+        raise _NotMadeError(
+            f"{' and '.join(missing)} not found on PATH; install Node.js 20 or newer"
+        )
     workshop = target.with_name(f"{target.name}.workshop")
     shutil.copytree(web, workshop, ignore=shutil.ignore_patterns("node_modules", *SCRIPTS))
     try:

@@ -46,8 +46,7 @@ def find_port(board: Board) -> FoundPort:
     if not ports or not _rank(ports[0], board):
         there = ", ".join(port.device for port in ports[:_LISTED]) or "none"
         raise InputError(
-            f"no board is plugged in: serial ports are {there}, and none is on USB; plug it in, or "
-            "name its --port"
+            f"no board was found on USB (serial ports: {there}); plug it in, or name its --port"
         )
     taken, *others = ports
     why = _what(taken, board)
@@ -55,7 +54,7 @@ def find_port(board: Board) -> FoundPort:
         shown = (f"{port.device} ({_what(port, board)})" for port in others[:_LISTED])
         why += f"; not {', '.join(shown)}"
         if _rank(others[0], board) == _rank(taken, board):
-            why += "; --port chooses between those alike"
+            why += "; use --port to choose another"
     return FoundPort(taken.device, why, tuple(port.device for port in others))
 
 

@@ -163,7 +163,7 @@ def check_image_shape(shape: object, n_features: int) -> None:
         raise InputError(f"image_shape is {shape!r}; give (height, width), such as (16, 16)")
     if shape[0] * shape[1] != n_features:
         raise InputError(
-            f"image_shape {shape[0]}x{shape[1]} has {shape[0] * shape[1]:,} pixels, the points "
+            f"image_shape {shape[0]}x{shape[1]} has {shape[0] * shape[1]:,} pixels, but the points "
             f"have {n_features:,} features; give the shape of the images"
         )
 

@@ -111,8 +111,8 @@ class GivenStage(FeatureRequest):
         """Return the stage, for points (n, features) like those of its model."""
         if self.stage.n_features != points.shape[1]:
             raise InputError(
-                f"the features are of points with {self.stage.n_features:,} values, but these have "
-                f"{points.shape[1]:,}; use points like those of the model that the features are of"
+                f"the features need points with {self.stage.n_features:,} values, but these have "
+                f"{points.shape[1]:,}; use points like those of the model that has the features"
             )
         return self.stage
 
@@ -126,7 +126,7 @@ def sides_of(term: str, form: str) -> tuple[Shape, int | None]:
     """Return the numbers of a term such as "gradients:4x4/8", or refuse it."""
     found = _TWO.fullmatch(term.partition(":")[2].replace(" ", ""))
     if found is None or not int(found[1]) or not int(found[2]):
-        raise unread(term, f"has to be like {form}")
+        raise unread(term, f"must look like {form}")
     return (int(found[1]), int(found[2])), None if found[3] is None else int(found[3])
 
 
@@ -134,7 +134,7 @@ def two_of(term: str, form: str) -> Shape:
     """Return the two numbers of a term without a third, as `sides_of`."""
     sides, more = sides_of(term, form)
     if more is not None:
-        raise unread(term, f"has to be like {form}")
+        raise unread(term, f"must look like {form}")
     return sides
 
 
@@ -142,7 +142,7 @@ def only_term(terms: Sequence[str]) -> str:
     """Return the term of a kind of feature that takes only one."""
     first, *others = terms
     if others:
-        raise unread(others[0], f"does not go with {first}")
+        raise unread(others[0], f"cannot be combined with {first}")
     return first
 
 

@@ -241,8 +241,8 @@ def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Sparse, N
     Y.eliminate_zeros()
     if classes is not None and Y.shape[1] != len(classes):
         raise InputError(
-            f"the label matrix has {Y.shape[1]:,} columns, training had {len(classes):,}; give a "
-            "column for each label"
+            f"the label matrix has {Y.shape[1]:,} columns, but training had {len(classes):,}; give "
+            "one column per label"
         )
     return Y, np.arange(Y.shape[1]) if classes is None else classes
 

@@ -70,7 +70,7 @@ def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.f
     largest = float(abs(found).max()) if found.shape[0] else 0.0
     if not largest <= LARGEST_NORMALIZED:
         raise InputError(
-            f"normalized by {normalizer.kind!r}, a feature reaches {largest:.3g}, the limit is "
+            f"normalized by {normalizer.kind!r}, a feature reaches {largest:.3g}, but the limit is "
             f"{LARGEST_NORMALIZED:g}; choose the normalization 'standard', or give the feature in "
             "another unit"
         )

@@ -41,8 +41,8 @@ def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None
     ):
         if size != wanted:
             raise InputError(
-                f"the given model has {size:,} {name}, the data has {wanted:,}; give a model and "
-                "data that match"
+                f"the given model has {size:,} {name}, but the data has {wanted:,}; give a model "
+                "and data that match"
             )
 
 
@@ -110,7 +110,7 @@ def _moved(
     needed = settings.copies * points.nbytes
     if needed > _COPIES_LIMIT:
         raise InputError(
-            f"{settings.copies} copies of the points need {needed:,} B of memory, the limit is "
+            f"{settings.copies} copies of the points need {needed:,} B of memory, but the limit is "
             f"{_COPIES_LIMIT:,}; make fewer"
         )
     asked, image, noise = settings.asked, settings.image_shape, settings.background_noise

@@ -130,7 +130,7 @@ def unclipped(
         ),
         *but(
             lambda case: case.clips_on,
-            "the model to start from clips outliers, but <but>; take another one",
+            "the model to start from clips outliers, but <but>; choose another model",
             *hindrances,
         ),
     )
@@ -141,13 +141,13 @@ def one_class_in_memory(what: str) -> tuple[Refusal, ...]:
     return (
         Refusal(
             lambda case: case.multilabel,
-            f"points have sets of labels, but {what} gives each point one class; take another kind "
-            "of classifier",
+            f"points have sets of labels, but {what} gives each point one class; choose another "
+            "kind of classifier",
         ),
         Refusal(
             lambda case: case.in_blocks > 0,
             f"{what} needs all points in memory, but {{case.in_blocks:,}} B of points are read in "
-            "blocks; train on fewer points, or take another kind of classifier",
+            "blocks; train on fewer points, or choose another kind of classifier",
         ),
     )
 
@@ -165,8 +165,8 @@ def models_all_at_once(kind: str, what: str) -> Refusal:
     """Return a row for a model with features that `partial_fit` cannot continue from."""
     return Refusal(
         lambda case: case.in_parts and kind in case.kinds,
-        f"partial_fit goes on from a model of {what}, which needs all points at once; take "
-        "another one, or call fit",
+        f"partial_fit continues a model of {what}, which needs all points at once; choose another "
+        "model, or call fit",
     )
 
 
@@ -331,13 +331,13 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         lambda case: case.settings.budget is not None and case.for_floats_alone,
-        "{budget} is {settings.budget:,}, in bytes on a device, which takes neither sets of labels "
-        "nor the {normalization} 'l2'; give {n_projections} and {n_prototypes}",
+        "{budget} is {settings.budget:,}, in bytes on a device, but a device supports neither "
+        "sets of labels nor the {normalization} 'l2'; give {n_projections} and {n_prototypes}",
         ("budget",),
     ),
     Refusal(
         lambda case: case.settings.projection_bits < 8 and case.for_floats_alone,
-        "{projection_bits} is {settings.projection_bits}, on a device, which takes neither sets of "
+        "{projection_bits} is {settings.projection_bits}, but a device supports neither sets of "
         "labels nor the {normalization} 'l2'; leave it out",
         ("projection_bits",),
     ),
@@ -397,7 +397,7 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         Refusal(
             lambda case: case.settings.budget is not None,
-            "{budget} shares bytes among several classes",
+            "{budget} divides bytes among several classes",
             ("budget",),
         ),
         Refusal(

@@ -63,8 +63,8 @@ class StoredPoints:
     def __post_init__(self) -> None:
         if self.X.dtype.kind not in "buif":
             raise InputError(
-                f"X has the type {self.X.dtype.name}; convert it to float32, then it can be read "
-                "in blocks"
+                f"X has the type {self.X.dtype.name}, but only float32 can be read in blocks; "
+                "convert it"
             )
 
     def survey(self, statistics: RunningInputs) -> str:

@@ -151,8 +151,8 @@ class StatedFacts:
         for each, (least, most) in zip(self.sums, stats.passes, strict=False):
             if least < each.least or most > each.most:
                 raise CheckFailed(
-                    f"the cycles' bound is wrong, because the fact {each.name} of the generated "
-                    f"code is: it counts {least:,} to {most:,}, and states {each.least:,.0f} to "
+                    f"the cycle bound is wrong, because the fact {each.name} of the generated code "
+                    f"is wrong: it counts {least:,} to {most:,}, but states {each.least:,.0f} to "
                     f"{each.most:,.0f}"
                 )
 
@@ -215,7 +215,7 @@ class ImpossibleCycles:
     possible: PossibleCycles  # the possible cycles
 
     def __str__(self) -> str:
-        return f"point {self.point}: {self.cycles:,} cycles, possible are {self.possible}"
+        return f"point {self.point}: {self.cycles:,} cycles, but must have {self.possible}"
 
 
 @dataclass(frozen=True)
@@ -349,7 +349,7 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
             )
         if agreement.cycles_out_of_range:
             return CheckFailed(
-                f"{agreement.execution} names impossible cycles at "
+                f"{agreement.execution} reports impossible cycles at "
                 f"{agreement.cycles_out_of_range:,} of {agreement.n:,} points, first at "
                 f"{agreement.first_impossible}; build and upload the firmware again, and if that "
                 "does not help, report this as a bug"

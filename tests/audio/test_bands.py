@@ -38,7 +38,7 @@ def test_no_samples_exceed_the_bound(band: BandPass) -> None:
 
 @pytest.mark.parametrize("band", BANDS)
 def test_a_larger_gain_is_refused(band: BandPass) -> None:
-    with pytest.raises(InputError, match=r"reaches 3\d,\d{3}, 16 bits hold 32,767"):
+    with pytest.raises(InputError, match=r"reaches 3\d,\d{3}, but 16 bits hold only 32,767"):
         replace(band, gain=band.gain + 2)
 
 

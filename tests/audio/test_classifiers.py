@@ -52,9 +52,12 @@ def test_every_kind_learns_sounds(kind: Any) -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"features": "audio"}, "'audio' of the features has to be like audio:12x20"),
-        ({"features": "audio:4"}, "'audio:4' of the features has to be like audio:12x20"),
-        ({"features": "audio:4x2,mean"}, "'mean' of the features does not go with audio:4x2"),
+        ({"features": "audio"}, "'audio' of the features must look like audio:12x20"),
+        ({"features": "audio:4"}, "'audio:4' of the features must look like audio:12x20"),
+        (
+            {"features": "audio:4x2,mean"},
+            "'mean' of the features cannot be combined with audio:4x2",
+        ),
         ({"features": "audio:17x2"}, "has 17 bands; give 1 to 16"),
         ({"features": "audio:4x3"}, "clips of 256 samples cannot be divided into 3"),
         ({"features": "audio:4x4"}, "has 64 samples a frame; give 128 to 512"),

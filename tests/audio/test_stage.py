@@ -37,10 +37,10 @@ def declared(**changes: Any) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"more": 1}, "'audio' is not the declaration"),
-        ({"length": 128.0}, "'audio' is not the declaration"),
-        ({"bands": [[1, 2, 3]]}, "'audio' is not the declaration"),
-        ({"bands": [[100, 100, 1, 0]]}, "'audio' is not the declaration"),
+        ({"more": 1}, "'audio' does not declare"),
+        ({"length": 128.0}, "'audio' does not declare"),
+        ({"bands": [[1, 2, 3]]}, "'audio' does not declare"),
+        ({"bands": [[100, 100, 1, 0]]}, "'audio' does not declare"),
         ({"bands": [[100, 100, 255, False]]}, "16 bits hold"),
         ({"bands": [[100, 100, 1, True], [100, 100, 1, False]]}, "a mirrored band comes before"),
         ({"bands": []}, "has 0 bands; give 1 to 16"),
@@ -49,7 +49,7 @@ def declared(**changes: Any) -> dict[str, np.ndarray]:
         ({"frames": 0}, "has 0 frames"),
         ({"frames": 513}, "has 513 frames; give 1 to 512"),
         ({"frames": 508, "length": 128}, "has 65,024 samples; give 1 to 65,000"),
-        ({"step": 0.0}, "no finite numbers with a step above 0"),
+        ({"step": 0.0}, "must be finite, with a step above 0"),
         ({"rate": 1e6}, r"has 1e\+06 samples a second"),
         ({"onset": 0}, "sound begins is 0; give 1 to 254"),
     ],

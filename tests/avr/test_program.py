@@ -80,7 +80,7 @@ def test_a_program_for_this_machine_is_refused(tmp_path):
     python = tmp_path / "python"
     with Path(sys.executable).open("rb") as stream:
         python.write_bytes(stream.read(10_000_000))
-    with pytest.raises(InputError, match="not for the AVR|not a whole ELF file"):
+    with pytest.raises(InputError, match="not for the AVR|not a complete ELF file"):
         read_program(python)
 
 

@@ -301,7 +301,9 @@ def test_a_handler_that_lets_others_interrupt_it_is_refused(compile_avr):
     firmware = (
         PRELUDE + "ISR(TIMER0_OVF_vect, ISR_NOBLOCK) { sink++; } int main(void) { for (;;) {} }"
     )
-    assert "__vector_16 lets interrupts interrupt a handler" in refusal_of(compile_avr(firmware))
+    assert "__vector_16 enables interrupts inside an interrupt handler" in refusal_of(
+        compile_avr(firmware)
+    )
 
 
 def test_a_handler_whose_function_enables_interrupts_is_refused(compile_avr):
@@ -311,7 +313,9 @@ def test_a_handler_whose_function_enables_interrupts_is_refused(compile_avr):
         ISR(TIMER0_OVF_vect) {{ work(); }}
         int main(void) {{ work(); for (;;) {{}} }}
     """
-    assert "work lets interrupts interrupt a handler" in refusal_of(compile_avr(firmware))
+    assert "work enables interrupts inside an interrupt handler" in refusal_of(
+        compile_avr(firmware)
+    )
 
 
 def test_pushing_in_a_loop_is_refused(compile_avr):

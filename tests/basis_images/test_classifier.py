@@ -116,7 +116,7 @@ def test_prototypes_are_an_extension_too(fitted: BasisImagesClassifier) -> None:
     assert model.record["settings"]["features"] == f"Convolutions {student.digest}"
     integers = quantize(model)
     assert np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test) > 0.75
-    with pytest.raises(InputError, match="of points with 64 values, but these have 32"):
+    with pytest.raises(InputError, match="need points with 64 values, but these have 32"):
         clone(extension).set_params(image_shape=(4, 8)).fit(X[:, :32], Y)
 
 
@@ -132,4 +132,6 @@ def test_the_layers_of_a_models_file_are_taken(
     assert stages[0].digest == stages[1].digest
     run_json("train", data, "-o", path, "--epochs", "2")
     refused = run("train", data, "-o", tmp_path / "model.npz", *options, path)
-    assert_one_sentence(refused, "the model in student.npz has no features; name a model that has")
+    assert_one_sentence(
+        refused, "the model in student.npz computes no features; name a model that does"
+    )

@@ -162,7 +162,10 @@ def test_networks_are_teachers() -> None:
     ("given", "words"),
     [
         (SVC(), "the teacher is a SVC; it must be a fitted MLPClassifier"),
-        (LogisticRegression().fit(np.eye(4), [0, 1, 0, 1]), "takes 4 features, images have 6x5"),
+        (
+            LogisticRegression().fit(np.eye(4), [0, 1, 0, 1]),
+            "takes 4 features, but images have 6x5",
+        ),
     ],
 )
 def test_what_has_no_gradient_is_no_teacher(given: Any, words: str) -> None:

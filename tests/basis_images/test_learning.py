@@ -141,5 +141,5 @@ def test_more_weights_than_a_layer_has_are_refused(digits: Points, teacher: Netw
 
 def test_a_teacher_of_other_classes_is_refused(digits: Points, teacher: NetworkTeacher) -> None:
     X, y = digits
-    with pytest.raises(InputError, match="the teacher has 10 classes, the points have 3"):
+    with pytest.raises(InputError, match="the teacher has 10 classes, but the points have 3"):
         learned_student(WANTED, teacher, X[:90], y[:90] % 3, None, seed=0)

@@ -66,13 +66,16 @@ def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
         ({"colour": "'blue'"}, "has the key 'colour', which no board has"),
         ({"title": '"a\\u0007"'}, "title = 'a\\x07', but it must be up to 60 plain characters"),
         ({"title": "mine"}, "is not TOML"),
-        ({"baud": "230_400"}, "the nearest that 12,000,000 Hz divide to is 214,286"),
-        ({"serial": "'software'"}, "give it rx_pin and tx_pin"),
+        (
+            {"baud": "230_400"},
+            "the nearest rate that a clock of 12,000,000 Hz can produce is 214,286",
+        ),
+        ({"serial": "'software'"}, "which needs rx_pin and tx_pin"),
         ({"serial": "'software'", "rx_pin": "'PB3'", "tx_pin": "'PB3'"}, "rx_pin and tx_pin"),
         ({"serial": "'software'", "rx_pin": "'PA3'", "tx_pin": "'PB3'"}, "rx_pin = 'PA3'"),
         (
             {"serial": "'software'", "rx_pin": "'PB3'", "tx_pin": "'PB4'", "baud": "9_600"},
-            "a serial line in software takes 47,059 to 120,000 at 12,000,000 Hz",
+            "a software serial line must have 47,059 to 120,000 at 12,000,000 Hz",
         ),
         ({"usb_ids": "['2341']"}, "usb_ids = ['2341']"),
         ({"sleep_enable": "[0x53]"}, "sleep_enable = [83]"),
@@ -93,9 +96,9 @@ def test_files_that_are_none(tmp_path):
         load_board("uni")
     with pytest.raises(InputError, match=r"none\.toml does not exist; name a board's file"):
         load_board(str(tmp_path / "none.toml"))
-    with pytest.raises(InputError, match="uno is a board already"):
+    with pytest.raises(InputError, match="uno is already a board"):
         load_board(write(tmp_path, "uno.toml"))
-    with pytest.raises(InputError, match="is no name for a board"):
+    with pytest.raises(InputError, match="is not a valid name for a board"):
         load_board(write(tmp_path, "my board.toml"))
     (tmp_path / "large.toml").write_bytes(b"#" * 100_000)
     with pytest.raises(InputError, match="the limit is 65,536"):
@@ -107,7 +110,7 @@ def test_files_that_are_none(tmp_path):
 
 def test_this_computer_has_nothing_of_a_chip():
     host = load_board("host")
-    with pytest.raises(InputError, match="host is this computer, which has no cycles of a chip"):
+    with pytest.raises(InputError, match="host is this computer, not a chip, and has no cycles"):
         _ = host.cpu
 
 

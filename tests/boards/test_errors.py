@@ -28,7 +28,7 @@ def test_this_computer_is_neither_emulated_nor_measured(tmp_path, model_file):
     assert "host is this computer" in error_of(
         "emulate", tmp_path / "firmware.elf", "--board", "host"
     )
-    assert "which has no flash or SRAM" in error_of(
+    assert "and has no flash or SRAM" in error_of(
         "build", model_file, "--board", "host", "-o", tmp_path / "o", "--max-flash", 5000
     )
     assert not (tmp_path / "o").exists()
@@ -36,7 +36,9 @@ def test_this_computer_is_neither_emulated_nor_measured(tmp_path, model_file):
 
 def test_only_some_boards_have_a_bootloader_to_upload_to():
     line = error_of("emulate", "--bootloader", "--board", "mega2560")
-    assert "mega2560 has an atmega2560 at 16,000,000 Hz, the emulator's bootloader is for" in line
+    assert (
+        "mega2560 has an atmega2560 at 16,000,000 Hz, but the emulator's bootloader is for" in line
+    )
 
 
 def test_weights_as_instructions_need_a_multiplier(tmp_path, model_file):

@@ -45,5 +45,5 @@ def test_a_file_gives_the_same_model(make: Make, depth: int, tmp_path: Path) -> 
 def test_a_kernel_has_no_projection() -> None:
     model = random_kernel_model(features=12)
     assert set(model.head.matrices) == {"W", "V", "T"}
-    with pytest.raises(InputError, match="'normalizer_scale' has 11 features, 'W' has 12"):
+    with pytest.raises(InputError, match="'normalizer_scale' has 11 features, but 'W' has 12"):
         replace(model, normalizer=random_kernel_model(features=11).normalizer)

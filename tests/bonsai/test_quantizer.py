@@ -86,7 +86,7 @@ def test_what_has_no_integers_is_refused(make: Make, name: str, words: str) -> N
 
 def test_a_projection_without_weights_is_refused() -> None:
     model = random_bonsai_model()
-    with pytest.raises(InputError, match="no integer scale holds the weights of Z"):
+    with pytest.raises(InputError, match="no integer scale fits the weights of Z"):
         quantize(replace(model, projection=np.zeros_like(model.head.projection)))
 
 

@@ -61,13 +61,13 @@ def test_the_same_model_gives_the_same_bytes(project: Project, tmp_path: Path) -
 
 def test_a_project_of_an_older_version_is_to_be_built_again(project: Project) -> None:
     (project.folder / FILE).unlink()
-    assert "build.json is missing, as an older version built the folder" in refusal(project)
+    assert "build.json is missing because an older version built this folder" in refusal(project)
 
 
 def test_a_project_of_another_version_is_to_be_built_again(project: Project) -> None:
     path = project.folder / FILE
     path.write_text(path.read_text().replace(f'"{__version__}"', '"0.0.1"'))
-    assert f"is of version '0.0.1', this is {__version__}" in refusal(project)
+    assert f"was written by version '0.0.1', but this is version {__version__}" in refusal(project)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_project_of_another_version_is_to_be_built_again(project: Project) -> 
 )
 def test_what_is_no_record_is_one_sentence(project: Project, content: bytes) -> None:
     (project.folder / FILE).write_bytes(content)
-    assert "is not what 'build' writes" in refusal(project)
+    assert "differs from what 'build' writes" in refusal(project)
 
 
 def _cases() -> list[tuple[str, Any]]:
@@ -102,7 +102,7 @@ def _cases() -> list[tuple[str, Any]]:
 def test_a_wild_value_is_one_sentence(project: Project, key: str, value: Any) -> None:
     path = project.folder / FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}, indent=2) + "\n")
-    assert "is not what 'build' writes" in refusal(project)
+    assert "differs from what 'build' writes" in refusal(project)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_choices_that_are_not_the_plan_s_are_one_sentence(
     record = json.loads(path.read_text())
     record["choices"][key] = value
     path.write_text(json.dumps(record, indent=2) + "\n")
-    assert "is not what 'build' writes" in refusal(project)
+    assert "differs from what 'build' writes" in refusal(project)
 
 
 @pytest.mark.parametrize("value", [True, -1, "1", float("nan"), float("inf"), 1e16, []])
@@ -125,7 +125,7 @@ def test_a_wild_mean_is_one_sentence(project: Project, value: Any) -> None:
     record = json.loads(path.read_text())
     record["plan"]["stages"][0]["mean"] = value
     path.write_text(json.dumps(record, indent=2) + "\n")
-    assert "is not what 'build' writes" in refusal(project)
+    assert "differs from what 'build' writes" in refusal(project)
 
 
 def test_no_figure_but_a_mean_is_believed(project: Project) -> None:

@@ -85,9 +85,9 @@ def test_ctrl_c_before_there_is_a_model_writes_nothing(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--minutes", 1], "--minutes is for --classifier best"),
-        (["--metric", "macro-f1"], "--metric is for --classifier best"),
-        (["--classifier", "best", "--rejection", "1%"], "--rejection is not for"),
+        (["--minutes", 1], "--minutes works only with --classifier best"),
+        (["--metric", "macro-f1"], "--metric works only with --classifier best"),
+        (["--classifier", "best", "--rejection", "1%"], "--rejection does not apply to"),
         (["--classifier", "best", "--epochs", 3], "does not have it"),
         (["--classifier", "best", "--metric", "recall:falt"], "did you mean 'fault'?"),
         (["--classifier", "best", "--board", "host"], "host"),

@@ -258,7 +258,7 @@ def test_generated_code_that_was_edited_is_not_measured(folder: Path) -> None:
     source.write_text(source.read_text().replace(constant, f"{constant}1"))
     result = run("hil", folder / "iris.csv", "--project", edited)
     assert result.exit_code == 2
-    assert "pnn_model.c is not what 'build' writes" in result.stderr
+    assert "pnn_model.c differs from what 'build' writes" in result.stderr
 
 
 @needs_emulated_avr
@@ -330,7 +330,7 @@ def test_hil_shares_the_points_among_boards_and_tells_how_they_differ(
     ("arguments", "words"),
     [
         (["--port", "a", "--port", "a"], "--port is given twice"),
-        (["--port", "a", "--emulate"], "exclude each other"),
+        (["--port", "a", "--emulate"], "cannot be used together"),
         (["--watts", "0"], "--watts"),
         (["--repeat", "65537"], "--repeat"),
     ],
@@ -370,7 +370,7 @@ def test_demo_writes_tables_that_train_reads_and_no_other_ones_are_replaced(tmp_
     (tmp_path / "test.csv").write_text("mine")
     result = run("demo", "--csv", "-o", tmp_path)
     assert result.exit_code == 2
-    assert "test.csv is already there" in result.stderr
+    assert "test.csv already exists" in result.stderr
     assert not (tmp_path / "train.csv").exists()
 
 

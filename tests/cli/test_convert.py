@@ -112,9 +112,12 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
         (["model.npz", "-o", "model.npz/run"], "choose another"),
         (["foo", "-o", "model.npz"], "W does not exist"),
         (["results", "-o", "run"], "its name must end in .npz"),
-        (["results", "-o", "model.npz", "--data", "other.csv"], "has 5 features, the data has 2"),
+        (
+            ["results", "-o", "model.npz", "--data", "other.csv"],
+            "has 5 features, but the data has 2",
+        ),
         (["machine.pkl", "-o", "run"], "machine.pkl is a pickle, which could execute code"),
-        (["model.npz", "-o", "run", "--data", "foo"], "has 12 features, the data has 5"),
+        (["model.npz", "-o", "run", "--data", "foo"], "has 12 features, but the data has 5"),
     ],
 )
 def test_what_cannot_be_converted_is_one_sentence(
@@ -191,14 +194,18 @@ def test_an_estimator_becomes_a_model(foo: Path, machine: Path, tmp_path: Path):
         (
             "model.npz",
             ["--normalization", "none"],
-            "--normalization is for a folder, and SOURCE is",
+            "--normalization is for a folder, but SOURCE is",
         ),
         (
             "model.npz",
             ["--board", "uno"],
-            "--board is for an estimator, and SOURCE is a model file",
+            "--board is for an estimator, but SOURCE is a model file",
         ),
-        ("foo", ["--layout", "npy"], "--layout is for a model file, and SOURCE is a folder"),
+        (
+            "foo",
+            ["--layout", "npy"],
+            "--layout is for a model file, but SOURCE is a folder",
+        ),
         ("machine.skops", ["--features", "raw"], "--features is for a model file"),
     ],
 )
@@ -257,7 +264,7 @@ def test_numbers_of_classes_are_named_in_the_order_of_the_training(name: str, tm
     refused = convert(*command[:-1], "--classes", "tulip,lily,lily")
     assert refused.exit_code == 2
     assert_one_sentence(refused)
-    assert "each once in --classes" in refused.stderr
+    assert "name each class once in --classes" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["rf.joblib", "rf.pkl"])

@@ -59,7 +59,7 @@ def test_unknown_label_in_the_points_to_verify(tmp_path: Path, model_file: Path)
 def test_points_with_another_number_of_features(tmp_path: Path, model_file: Path) -> None:
     data = tmp_path / "points.csv"
     data.write_text("label,a,b,c\nclass 0,1,2,3\nclass 1,1,2,3\n")
-    assert_one_sentence(run("verify", model_file, data), "3 features, the model wants 2")
+    assert_one_sentence(run("verify", model_file, data), "3 features, but the model expects 2")
 
 
 def damaged_models(good: bytes) -> Sequence[tuple[str, bytes, str]]:
@@ -159,7 +159,9 @@ def test_file_where_the_project_needs_a_folder(
     folder = tmp_path / "project"
     (folder / blocked).parent.mkdir(parents=True)
     (folder / blocked).write_text("in the way")
-    assert_one_sentence(run("build", model_file, "-o", folder), "needs a folder", "another -o")
+    assert_one_sentence(
+        run("build", model_file, "-o", folder), "needs a folder", "another folder with -o"
+    )
     assert not (folder / "platformio.ini").exists()
 
 
@@ -167,7 +169,9 @@ def test_foreign_platformio_project_is_left_alone(tmp_path: Path, model_file: Pa
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "platformio.ini").write_text("[env:nano]\nboard = nanoatmega328\n")
-    assert_one_sentence(run("build", model_file, "-o", folder), "has no [env:uno]", "another -o")
+    assert_one_sentence(
+        run("build", model_file, "-o", folder), "has no [env:uno]", "another folder with -o"
+    )
     assert [path.name for path in folder.iterdir()] == ["platformio.ini"]
 
 

@@ -252,7 +252,7 @@ def test_clips_are_cut_where_sound_begins(tmp_path: Path) -> None:
         firsts = written["X_train"][:, :, 0]
         assert (firsts[:, 0] != 512).all()  # it begins with the sound
         assert written["class_names"].tolist() == ["beep", "hum"]
-    assert "begins at a level of 200; lower it" in refusal(run(*words, 200))
+    assert "begins at a level of 200; lower the level" in refusal(run(*words, 200))
 
 
 def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) ->
 
 def test_onsets_are_of_one_channel_and_alone(recording: Path, tmp_path: Path) -> None:
     words = ["windows", recording, "-o", tmp_path / "w.npz", "--window", 20, "--onset", 4]
-    assert "is for sound, of one channel, and these are 2" in refusal(run(*words))
+    assert "is for sound with one channel, but the recording has 2" in refusal(run(*words))
     for more in (["--stride", 5], ["--trigger", "auto"]):
         assert "--onset for sounds; give one" in run(*words, *more).stderr
 
@@ -358,7 +358,10 @@ def test_noise_in_folders_of_takes_has_groups(hums: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("header", "sentence"),
     [
-        ("x,z", "hum.csv has the channels 'x', 'z', the recording has the channels 'x', 'y'; give"),
+        (
+            "x,z",
+            "hum.csv has the channels 'x', 'z', the recording has the channels 'x', 'y'; give",
+        ),
         ("x", "hum.csv has the channels 'x', the recording has"),
         ("1,2", "hum.csv has 2 channels without names, the recording has"),
         ("z,x,y", "--noise: the longest run of equal labels without a gap has 15 samples"),

@@ -252,12 +252,18 @@ def first_tree(learner: Any) -> Any:
         (lambda it: it["objective"].update(name="reg:squarederror"), "'reg:squarederror'"),
         (lambda it: first_tree(it)["split_type"].__setitem__(0, 1), "splits by categories"),
         (lambda it: first_tree(it)["tree_param"].update(size_leaf_vector="3"), "several classes"),
-        (lambda it: first_tree(it)["left_children"].__setitem__(0, 0), "nodes are no tree"),
-        (lambda it: first_tree(it)["left_children"].__setitem__(0, 10**6), "nodes are no tree"),
-        (lambda it: first_tree(it)["right_children"].__setitem__(0, -7), "nodes are no tree"),
-        (lambda it: first_tree(it)["split_indices"].__setitem__(0, 4), "a feature that is not"),
+        (lambda it: first_tree(it)["left_children"].__setitem__(0, 0), "nodes do not form a tree"),
+        (
+            lambda it: first_tree(it)["left_children"].__setitem__(0, 10**6),
+            "nodes do not form a tree",
+        ),
+        (
+            lambda it: first_tree(it)["right_children"].__setitem__(0, -7),
+            "nodes do not form a tree",
+        ),
+        (lambda it: first_tree(it)["split_indices"].__setitem__(0, 4), "an unknown feature"),
         (lambda it: first_tree(it)["split_conditions"].__setitem__(1, 1e35), "are not finite"),
-        (lambda it: first_tree(it)["split_conditions"].__setitem__(1, np.nan), "not there|finite"),
+        (lambda it: first_tree(it)["split_conditions"].__setitem__(1, np.nan), "unknown|finite"),
         (lambda it: first_tree(it)["tree_param"].update(num_nodes=10**15), "has the shape"),
         (lambda it: it["learner_model_param"].update(num_class=10**12), "1,000,000,000,000"),
         (lambda it: it["learner_model_param"].update(num_feature=10**12), "1,000,000,000,000"),
@@ -267,9 +273,12 @@ def first_tree(learner: Any) -> Any:
             lambda it: it["gradient_booster"]["model"]["gbtree_model_param"].update(
                 num_parallel_tree="5"
             ),
-            "as many in each round",
+            "different numbers of trees",
         ),
-        (lambda it: it["gradient_booster"]["model"].update(tree_info=[-1] * 12), "class that is"),
+        (
+            lambda it: it["gradient_booster"]["model"].update(tree_info=[-1] * 12),
+            "for an unknown class",
+        ),
         (lambda it: it["gradient_booster"]["model"].update(trees=[]), "shape"),
         (lambda it: it.pop("objective"), "KeyError"),
         (lambda it: it.update(feature_names=3), "TypeError"),
@@ -290,13 +299,13 @@ def test_what_has_no_counterpart_is_refused(change: Any, words: str, tmp_path: P
         ("num_cat=0", "num_cat=1", "splits by categories"),
         ("is_linear=0", "is_linear=1", "linear functions in leaves"),
         ("decision_type=2", "decision_type=6", "zeros that are missing values"),
-        ("left_child=1", "left_child=0", "nodes are no tree"),
-        ("left_child=1", "left_child=9", "child that is not there"),
-        ("left_child=1", "left_child=-90", "nodes are no tree"),
+        ("left_child=1", "left_child=0", "nodes do not form a tree"),
+        ("left_child=1", "left_child=9", "an unknown child"),
+        ("left_child=1", "left_child=-90", "nodes do not form a tree"),
         ("num_leaves=3", "num_leaves=900000000000000", "Unable to allocate|shape"),
         ("num_leaves=3", "num_leaves=-3", "ValueError"),
-        ("max_feature_idx=3", "max_feature_idx=1", "a feature that is not there"),
-        ("num_class=3", "num_class=2", "several trees for a class"),
+        ("max_feature_idx=3", "max_feature_idx=1", "an unknown feature"),
+        ("num_class=3", "num_class=2", "a class has several trees"),
         ("leaf_value=", "leaf_value=nan ", "shape"),
         ("tree\n", "twig\n", "the first line"),
         ("objective=multiclass num_class:3", "objective=", "IndexError"),
@@ -332,7 +341,7 @@ def test_other_text_is_refused(old: str, new: str, words: str, tmp_path: Path):
 def test_damaged_files_are_one_sentence(content: bytes, tmp_path: Path):
     path = tmp_path / "damaged.ubj"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="is no classifier of XGBoost") as caught:
+    with pytest.raises(InputError, match="is not a classifier that XGBoost") as caught:
         load_booster(path)
     assert "\n" not in str(caught.value)
 

@@ -151,7 +151,9 @@ def test_what_cannot_fit_is_said():
         digits(SVC(), budget=20)
     with pytest.raises(CheckFailed, match="needs about .* B flash"):
         digits(SVC(), board=tiny, n_projections=8, n_prototypes=80)
-    with pytest.raises(CheckFailed, match="takes 1,952 B of int8 parameters, the budget is 100"):
+    with pytest.raises(
+        CheckFailed, match="takes 1,952 B of int8 parameters, but the budget is 100"
+    ):
         digits(SVC(), budget=100, n_projections=8, n_prototypes=80)
 
 
@@ -197,7 +199,7 @@ MACHINE = SVC().fit(X_IRIS, Y_IRIS)
 @pytest.mark.parametrize("names", [["a", "b\nc", "c"], ["x" * 101, "b", "c"], ["", "b", "c"]])
 def test_names_that_cannot_be_shown_are_refused(names: list[str]):
     machine = SVC().fit(X_IRIS, np.array(names)[Y_IRIS])
-    with pytest.raises(InputError, match="a name is printable text") as caught:
+    with pytest.raises(InputError, match="it must be 1 to 100 printable") as caught:
         from_sklearn(machine, X_IRIS)
     assert "\n" not in str(caught.value)
 
@@ -210,10 +212,10 @@ def test_names_that_cannot_be_shown_are_refused(names: list[str]):
         ({"X": np.ones((0, 4))}, "X has the shape"),
         ({"X": [["a", "b", "c", "d"]]}, "must be a table of numbers"),
         ({"X": np.ones((5, 4))}, "every feature is constant"),
-        ({"X": X_IRIS[:20]}, "answers 1 of its 3 classes on these points"),
+        ({"X": X_IRIS[:20]}, "predicts only 1 of its 3 classes on these points"),
         ({"y": Y_IRIS[:-1]}, "the labels have the shape"),
         ({"y": np.stack([Y_IRIS, Y_IRIS], 1)}, "the labels have the shape"),
-        ({"y": Y_IRIS + 1}, "has the label '3', the SVC knows '0', '1', '2'"),
+        ({"y": Y_IRIS + 1}, "has the label '3', but the SVC knows '0', '1', '2'"),
         ({"evaluate_on": (X_IRIS[:, :2], Y_IRIS)}, "evaluate_on has the shape"),
         ({"classes": ["a", "b"]}, "classes' has 2 names for 3"),
         ({"classes": ["a", "b", "b"]}, "has the name 'b' twice"),
@@ -232,7 +234,7 @@ def test_bad_arguments_are_one_sentence(arguments: dict[str, Any], words: str):
 def test_more_classes_than_a_device_counts_are_refused():
     X = np.arange(600.0)[:, None]
     machine = NearestCentroid().fit(X, np.arange(600) // 2)
-    with pytest.raises(InputError, match="300 classes, generated code counts up to 255"):
+    with pytest.raises(InputError, match="300 classes, but generated code counts only to 255"):
         from_sklearn(machine, X)
 
 
@@ -249,7 +251,9 @@ def test_a_conversion_is_measured_exported_and_saved_as_an_estimator_is(tmp_path
     assert load_model(tmp_path / "model.npz").classes == ("a", "b", "c")
     converted.export(tmp_path / "library")
     assert (tmp_path / "library" / "src").is_dir()
-    with pytest.raises(InputError, match="row 0 has the label 'a', the LogisticRegression knows"):
+    with pytest.raises(
+        InputError, match="row 0 has the label 'a', but the LogisticRegression knows"
+    ):
         converted.measure(X[:30], ["a"] * 30)
 
 

@@ -133,10 +133,10 @@ def test_decisions_are_scikit_learns():
             "step 'polynomialfeatures' is a PolynomialFeatures",
         ),
         (make_pipeline(MinMaxScaler(clip=True), SVC()).fit(X, Y), "the MinMaxScaler clips"),
-        (SVC().fit(X[:, :5], Y), "was fitted with 5 features, the points have 13"),
+        (SVC().fit(X[:, :5], Y), "was fitted with 5 features, but the points have 13"),
         (
             make_pipeline(StandardScaler(), SVC()).fit(X[:, :5], Y),
-            "was fitted with 5 features, the points have 13",
+            "was fitted with 5 features, but the points have 13",
         ),
     ],
 )
@@ -160,7 +160,7 @@ def test_what_cannot_be_converted_is_one_sentence(estimator: Any, words: str):
         (KNeighborsClassifier(), "n_neighbors", 1000, "do not match"),
         (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13, 2)), "has the shape"),
         (LogisticRegression(max_iter=9000), "coef_", np.zeros((3, 13)), "the same coefficients"),
-        (LogisticRegression(max_iter=9000), "intercept_", np.zeros(5), "where 3 belongs"),
+        (LogisticRegression(max_iter=9000), "intercept_", np.zeros(5), "but must have 3"),
         (NearestCentroid(), "centroids_", np.zeros((3, 13)), "the same coefficients"),
     ],
 )

@@ -163,7 +163,7 @@ def test_gaps_that_no_imputer_fills_are_refused(tmp_path: Path) -> None:
     fine = X[TEST].copy()
     fine[3, 0] = np.nan
     assert np.isfinite(points_of(model, table(tmp_path / "fine.csv", fine))).all()
-    with pytest.raises(InputError, match="has gaps in 'x2', 'x3', which nothing filled"):
+    with pytest.raises(InputError, match="has gaps in 'x2', 'x3', which training did not fill"):
         points_of(model, table(tmp_path / "bad.csv", GAPPED[TEST]))
 
 
@@ -217,10 +217,10 @@ def test_a_file_of_an_estimator_with_a_selector_is_converted(tmp_path: Path) -> 
         (SimpleImputer(add_indicator=True), "step 'odd', the SimpleImputer"),
         (make_pipeline(PCA(5), SimpleImputer()), "step 'simpleimputer', the SimpleImputer"),
         (columns(("a", KNNImputer(), [1, 2])), "step 'odd', the pipeline's step 'a' is a KNN"),
-        (columns(("a", PCA(1), [1, 2])), "step 'odd', the ColumnTransformer has a PCA"),
+        (columns(("a", PCA(1), [1, 2])), "step 'odd', the ColumnTransformer contains a PCA"),
         (
             columns(("a", MinMaxScaler(), [1, 2]), ("b", "passthrough", [2])),
-            "step 'odd', the ColumnTransformer takes a feature twice",
+            "step 'odd', the ColumnTransformer uses a feature twice",
         ),
         (
             columns(("a", MinMaxScaler(), [1, 2]), transformer_weights={"a": 2.0}),

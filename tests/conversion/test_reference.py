@@ -105,9 +105,9 @@ def test_sets_of_labels_get_a_threshold():
 
 def test_matrices_for_other_data_are_refused():
     run = reference_run(DIGITS.X_train)
-    with pytest.raises(InputError, match="has 64 features, the data has 32"):
+    with pytest.raises(InputError, match="has 64 features, but the data has 32"):
         from_reference(run, DIGITS.X_train[:, :32], "none", DIGITS.classes)
-    with pytest.raises(InputError, match="has 10 classes, the data has 3"):
+    with pytest.raises(InputError, match="has 10 classes, but the data has 3"):
         from_reference(run, DIGITS.X_train, "none", ("a", "b", "c"))
 
 

@@ -118,7 +118,7 @@ def header(shape: tuple[int, ...]) -> bytes:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        (".npy", header((2**30,)), "bytes by its header"),
+        (".npy", header((2**30,)), "bytes according to its header"),
         (".npy", b"", "is not a numpy array"),
         ("schema.json", b"{", r"cannot be read by skops \(JSONDecodeError\)"),
         ("schema.json", b"{}", r"cannot be read by skops \("),
@@ -157,5 +157,7 @@ def test_an_array_that_is_named_too_often_takes_no_memory(tmp_path: Path):
         name = next(each.filename for each in archive.infolist() if each.file_size == len(large))
     node = {"__class__": "ndarray", "__module__": "numpy", "file": name, "type": "numpy"}
     path = with_member(path, "schema.json", json.dumps([node] * 10).encode())
-    with pytest.raises(InputError, match="would take 335,545,.* bytes, the limit is 268,435,456"):
+    with pytest.raises(
+        InputError, match="would take 335,545,.* bytes, but the limit is 268,435,456"
+    ):
         load_estimator(path)

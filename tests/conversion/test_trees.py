@@ -86,15 +86,21 @@ def damaged(**changes: Any) -> DecisionTreeClassifier:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"left_child": 0}, "the nodes of the DecisionTreeClassifier are no tree; fit it again"),
-        ({"right_child": 10**9}, "are no tree"),
+        (
+            {"left_child": 0},
+            "the nodes of the DecisionTreeClassifier do not form a tree; fit it again",
+        ),
+        ({"right_child": 10**9}, "do not form a tree"),
         # Each node has one parent, but the second one is its own.
-        ({"left_child": [3, 1, -1, -1, -1], "right_child": [4, 2, -1, -1, -1]}, "are no tree"),
-        ({"feature": 4}, "ask for other features than the 4 there are"),
-        ({"feature": -2}, "ask for other features"),
+        (
+            {"left_child": [3, 1, -1, -1, -1], "right_child": [4, 2, -1, -1, -1]},
+            "do not form a tree",
+        ),
+        ({"feature": 4}, "test features other than the 4 given"),
+        ({"feature": -2}, "test features other"),
         ({"threshold": np.nan}, "have numbers that are not finite"),
         ({"impurity": np.inf}, "have numbers that are not finite"),
-        ({"node_count": 10**6}, "are not as many as it claims"),
+        ({"node_count": 10**6}, "differ from the number that it states"),
     ],
 )
 def test_damaged_trees_are_refused_before_they_are_walked(changes: Any, sentence: str):
@@ -148,5 +154,5 @@ def test_files_with_trees_of_several_outputs_are_not_loaded(tmp_path: Path):
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, json.dumps(schema) if name == "schema.json" else content)
-    with pytest.raises(InputError, match="has a tree of several outputs"):
+    with pytest.raises(InputError, match="contains a tree with several outputs"):
         load_estimator(path)

@@ -72,7 +72,7 @@ def test_its_words_name_all_random_layers() -> None:
 @pytest.mark.parametrize(
     ("name", "place", "number", "sentence"),
     [
-        ("convolution_layers", (0, 0), 4, "a number that no layer has"),
+        ("convolution_layers", (0, 0), 4, "a number that is invalid for a layer"),
         ("convolution_layers", (0, 5), 0, "a layer without weights"),
         ("convolution_layers", (0, 5), 60_000, "ends before its layers do"),
         ("convolution_layers", (2, 1), 5, "windows of 5x2 pixels"),
@@ -108,7 +108,7 @@ def test_a_missing_array_and_a_wrong_type_are_refused() -> None:
 def test_layers_that_do_not_fit_together_are_refused() -> None:
     first, *_ = random_layers().layers
     with pytest.raises(
-        InputError, match="layer 2 takes 6x6 up to 15, but the layer before it gives"
+        InputError, match="layer 2 takes 6x6 up to 15, but the layer before it returns"
     ):
         Convolutions((first, first))
     with pytest.raises(InputError, match="give at least one"):

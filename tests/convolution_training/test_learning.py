@@ -105,7 +105,7 @@ def test_layers_that_tell_no_images_apart_are_refused(
 ) -> None:
     X, y = digits
     same = np.repeat(X[:1], 40, axis=0)
-    with pytest.raises(InputError, match="all 40 images have the same features behind"):
+    with pytest.raises(InputError, match="all 40 images have the same features after"):
         learned_network(WANTED, same, y[:40], None, seed=0)
 
 

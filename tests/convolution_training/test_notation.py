@@ -65,7 +65,7 @@ def test_any_other_text_is_refused_in_a_sentence(text: str) -> None:
         ("max2", "the first layer of a network is max2; begin with"),
         ("average2,max", "the first layer of a network is max; begin with"),
         ("average9", "is 'average9'"),
-        (",".join(["2x1"] * 13), "there are 13 layers of convolutions, 12 are possible"),
+        (",".join(["2x1"] * 13), "there are 13 convolution layers, but the limit is 12"),
     ],
 )
 def test_what_is_no_network_is_named(text: str, said: str) -> None:

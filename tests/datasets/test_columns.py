@@ -64,7 +64,7 @@ def test_all_columns_are_listed_at_once(messy: Path) -> None:
         in said["unreadable"]
     )
     assert said["constant"] == "1 of 3 features never vary in the training points: 'fixed'"
-    assert said["spelling"].endswith("'OK', 'ok'; typos?")
+    assert said["spelling"].endswith("'OK', 'ok'; are these typos?")
     assert {"missing", "left_out", "decimal_comma", "delimiter", "label"} <= said.keys()
 
 
@@ -117,7 +117,7 @@ def test_a_copy_of_the_label_is_noticed(tmp_path: Path, column: object, how: str
     ]
     path.write_text("x,copy,label\n" + "".join(rows))
     said = [notice.text for notice in leaks(load_dataset(path))]
-    expected = f"column 'copy' alone gives the label of 100.00 % of the rows, {how}; if"
+    expected = f"column 'copy' alone determines the label of 100.00 % of the rows, {how}; if"
     assert [text[: len(expected)] for text in said] == ([expected] if how else [])
 
 

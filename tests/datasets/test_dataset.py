@@ -130,7 +130,7 @@ def test_points_with_too_many_features_are_refused_with_both_numbers(
     tmp_path: Path, name: str
 ) -> None:
     (tmp_path / name).write_text("1,1,2,3\n" if name == "d.csv" else "1 3:1\n")
-    with pytest.raises(InputError, match="3 features, the model wants 2"):
+    with pytest.raises(InputError, match="3 features, but the model expects 2"):
         load_points(tmp_path / name, Expected(n_features=2, classes=("1", "2")))
 
 

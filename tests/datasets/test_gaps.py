@@ -58,7 +58,10 @@ def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
         "d.csv:5 has '' in column 1, one of 2 gaps, in column 'x' (1), column 'y [mm]' (1);"
         in sentence
     )
-    assert "--missing drop leaves out their rows, --missing median or most-frequent" in sentence
+    assert (
+        "use --missing drop to leave out their rows, or --missing median or most-frequent"
+        in sentence
+    )
 
 
 def test_rows_with_gaps_are_left_out(gappy: Path) -> None:
@@ -128,7 +131,7 @@ def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
     assert "gaps" in refusal(run("predict", model, gappy, "--missing", "error"))
     sentence = refusal(run("predict", model, gappy, "--missing", "median"))
     assert (
-        "the model was trained without it; train it again with it, or give --missing drop"
+        "the model was trained without it; train it again with it, or use --missing drop"
         in sentence
     )
 
@@ -165,7 +168,7 @@ def test_a_column_that_was_empty_in_training_cannot_be_filled(tmp_path: Path) ->
     rows = "".join(f"{row % 7},{'1' if row < 2 else ''},{'ab'[row % 2]}\n" for row in range(30))
     dataset = load_dataset(write(tmp_path / "d.csv", f"x,y,label\n{rows}"), missing="median")
     assert dataset.X_train[:, 1].tolist() == [1] * 30
-    with pytest.raises(InputError, match="feature 'y' has no value in the rows to train with"):
+    with pytest.raises(InputError, match="feature 'y' has no value in the training rows"):
         holdout(replace(dataset, groups=np.arange(30) // 2), 0.5, seed=0)
 
 
@@ -213,7 +216,7 @@ def test_texts_become_features(gappy: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "problem"),
     [
-        ("1,a\n2,b\n", {"one_hot": "1"}, "needs names of columns"),
+        ("1,a\n2,b\n", {"one_hot": "1"}, "needs column names"),
         ("x,x,label\n1,2,a\n2,1,b\n", {"one_hot": "1"}, "has 2 columns 'x'; rename them"),
         ("x,label\n1,a\n2,b\n", {"one_hot": "y"}, "--one-hot is 'y', which is not a column"),
         (
@@ -224,7 +227,7 @@ def test_texts_become_features(gappy: Path) -> None:
         (
             "x,label\n" + "".join(f"v{row},{'ab'[row % 2]}\n" for row in range(101)),
             {"one_hot": "x"},
-            "column 'x' has 101 different values, and --one-hot is for 1 to 100",
+            "column 'x' has 101 different values, but --one-hot allows 1 to 100",
         ),
     ],
 )
@@ -267,7 +270,9 @@ def test_separated_thousands_are_noticed(tmp_path: Path) -> None:
 def test_classes_that_differ_in_case_are_noticed(tmp_path: Path) -> None:
     path = write(tmp_path / "d.csv", "x,label\n1,OK\n2,ok\n3,bad\n4,o k\n")
     found = texts(load_dataset(path), "spelling")
-    assert found == ["classes that differ in case or blanks only: 'OK', 'o k', 'ok'; typos?"]
+    assert found == [
+        "classes that differ only in case or blanks: 'OK', 'o k', 'ok'; are these typos?"
+    ]
 
 
 # --- from Python ----------------------------------------------------------------------------------
@@ -309,5 +314,5 @@ def test_a_second_file_is_the_test_part_as_a_model_reads_it(tmp_path: Path) -> N
         load_dataset(tmp_path / "train.csv", test=tmp_path / "other.csv", **options)
     np.savez(tmp_path / "two.npz", **{f"X_{part}": data.X_train for part in ("train", "test")},
              **{f"y_{part}": data.y_train for part in ("train", "test")})  # fmt: skip
-    with pytest.raises(InputError, match="the data has a test part already"):
+    with pytest.raises(InputError, match="the data already has a test part"):
         load_dataset(tmp_path / "two.npz", test=tmp_path / "test.csv")

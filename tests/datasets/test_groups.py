@@ -62,7 +62,7 @@ def test_a_file_with_a_line_per_point_names_groups(archive: Path, tmp_path: Path
         ("nobody", "neither an array of .* nor a file"),
         ("other", r"shape \(24, 2\) for 24 points"),
         ("short.txt", r"shape \(1,\) for 24 points"),
-        ("alone", "are all the same"),
+        ("alone", "have the same group"),
         ("gap.txt", "the group of point 1 is missing"),
     ],
 )

@@ -172,7 +172,7 @@ def whole_png() -> bytes:
 
 HOSTILE = {
     "a bomb": (png_of(60_000, 60_000), "cannot be read as PNG or JPEG"),
-    "a large one": (png_of(9_000, 9_000), "has 9,000 x 9,000 pixels, the limit is 64,000,000"),
+    "a large one": (png_of(9_000, 9_000), "has 9,000 x 9,000 pixels, but the limit is 64,000,000"),
     "truncated": (whole_png()[:90], "cannot be read as PNG or JPEG"),
     "text": (b"x" * 100, "cannot be read as PNG or JPEG"),
     "nothing": (b"", "is empty"),
@@ -201,7 +201,7 @@ def test_links_out_of_the_folder_are_refused(tmp_path: Path, command: str) -> No
     (images / "light" / "1.png").rename(tmp_path / "secret.png")
     (images / "light" / "1.png").symlink_to(tmp_path / "secret.png")
     more = ("-o", tmp_path / "parts") if command == "split" else ()
-    assert_one_sentence(run(command, images, *more), "is a link out of")
+    assert_one_sentence(run(command, images, *more), "is a link to a place outside")
 
 
 @pytest.mark.parametrize("size", [(28,), (0, 4), (4, 5_000), "28x28", (2.0, 2.0), (True, -1)])
@@ -245,5 +245,6 @@ def test_other_files_are_named(tmp_path: Path) -> None:
     images = folder_of(tmp_path)
     (images / "light" / "notes.md").write_text("x")
     assert (
-        "not read, as neither .png, .jpg nor .jpeg: 'light/notes.md'" in run("data", images).stderr
+        "files that are neither .png, .jpg nor .jpeg were not read: 'light/notes.md'"
+        in run("data", images).stderr
     )

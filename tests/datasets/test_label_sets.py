@@ -107,7 +107,7 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
         ({"n_labels": 10**12}, "'n_labels' must be one whole number from 1 to"),
         ({"n_labels": 2.5}, "'n_labels' must be one whole number from 1 to"),
         ({"n_labels": [3, 3]}, "'n_labels' must be one whole number from 1 to"),
-        ({"n_labels": 2}, "'Y_train_indices' has 2, the columns count from 0 to 1"),
+        ({"n_labels": 2}, "'Y_train_indices' has 2, but columns are numbered 0 to 1"),
         ({"Y_train_indices": [-1, 0, 1, 2]}, "'Y_train_indices' has -1"),
         ({"Y_train_indices": None}, "no array 'Y_train_indices'"),
         ({"Y_train_indptr": None}, "no array 'Y_train_indptr'"),
@@ -115,7 +115,10 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
         ({"Y_train_indptr": [0, 2, 3, 3, 9]}, "'Y_train_indptr' must rise from 0 to the 4"),
         ({"Y_train_indptr": [1, 2, 3, 3, 4]}, "'Y_train_indptr' must rise from 0 to the 4"),
         ({"Y_train_indptr": np.zeros(0, int)}, "'Y_train_indptr' must rise from 0 to the 4"),
-        ({"Y_train_indptr": [0, 4]}, r"'y_train' has the shape \(1, 3\), 'X_train' has 4 points"),
+        (
+            {"Y_train_indptr": [0, 4]},
+            r"'y_train' has the shape \(1, 3\), but 'X_train' has 4 points",
+        ),
         ({"Y_train_indptr": [[0, 4]]}, "'Y_train_indptr' has the shape"),
         ({"Y_train_indices": [0.0, 1.0, 1.0, 2.0]}, "'Y_train_indices' has the shape .* float64"),
         ({"Y_train_indices": [], "Y_train_indptr": [0] * 5}, "list of whole numbers"),
@@ -123,9 +126,9 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
             {"Y_train_indices": np.zeros(0, int), "Y_train_indptr": [0] * 5},
             "no point with a label",
         ),
-        ({"class_names": ["a", "b"]}, "has 3 labels, 'class_names' has 2"),
+        ({"class_names": ["a", "b"]}, "has 3 labels, but 'class_names' has 2"),
         ({"class_names": ["a", "b", "a"]}, "twice"),
-        ({"X_test": np.zeros((2, 5))}, "5 features, the training part has 3"),
+        ({"X_test": np.zeros((2, 5))}, "5 features, but the training part has 3"),
         ({"X_test": None}, "no array 'X_test'"),
         ({"X_train": None, **compressed("X_train", X)}, "no array 'n_features'"),
         ({"X_train": None, "n_features": 3, **compressed("X_train", X)}, "no array 'X_train_data'"),
@@ -136,7 +139,7 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
         ),
         (
             {"X_train": None, "n_features": 2} | compressed("X_train", X, True),
-            "'X_train_indices' has 2, the columns count from 0 to 1",
+            "'X_train_indices' has 2, but columns are numbered 0 to 1",
         ),
         (
             {
@@ -146,7 +149,7 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
                 "X_train_indices": [1, 1],
                 "X_train_data": [1.0, 2.0],
             },
-            "'X_train_indices' has a feature twice in a row",
+            "'X_train_indices' has a feature twice in one row",
         ),
     ],
 )
@@ -252,7 +255,7 @@ def test_both_parts_of_a_folder_have_the_labels_of_both(tmp_path: Path) -> None:
 
 def test_too_many_labels_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dataset_module, "LABEL_LIMIT", 3)
-    with pytest.raises(InputError, match="4 different labels, the limit is 3"):
+    with pytest.raises(InputError, match="4 different labels, but the limit is 3"):
         load_dataset(write(tmp_path / "d.svm", "1,2 1:1\n3,4 1:2\n"))
 
 
@@ -263,7 +266,9 @@ def test_one_label_in_all_is_refused(tmp_path: Path) -> None:
 
 def test_a_model_of_classes_is_not_tested_on_sets(tmp_path: Path) -> None:
     path = write(tmp_path / "d.svm", "1,2 1:1\n2 1:2\n")
-    with pytest.raises(InputError, match="has sets of labels, the model answers with one class"):
+    with pytest.raises(
+        InputError, match="has sets of labels, but the model answers with one class"
+    ):
         load_points(path, Expected(n_features=1, classes=("1", "2")))
 
 

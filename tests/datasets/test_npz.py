@@ -80,9 +80,12 @@ def test_more_axes_are_flattened(tmp_path: Path) -> None:
         ({"y_train": None}, "no array 'y_train'"),
         ({"y_test": None}, "no array 'y_test'"),
         ({"X_test": None}, "no array 'X_test'"),
-        ({"y_train": [0, 1]}, r"'y_train' has the shape \(2,\), 'X_train' has 4 points"),
+        ({"y_train": [0, 1]}, r"'y_train' has the shape \(2,\), but 'X_train' has 4 points"),
         ({"y_train": np.eye(4)}, "differ: one has sets of labels"),
-        ({"y_train": 2 * np.eye(4)}, "'y_train' is a matrix, 4 x 4; sets of labels are zeros"),
+        (
+            {"y_train": 2 * np.eye(4)},
+            "'y_train' is a matrix, 4 x 4; sets of labels must be a matrix of zeros",
+        ),
         ({"X_train": np.where(X == 4, np.nan, X)}, "row 1, feature 1"),
         ({"X_train": X * 1e300}, "too large in row 0"),
         ({"X_train": X.astype(str)}, "'X_train' has the shape .* numbers"),
@@ -92,7 +95,7 @@ def test_more_axes_are_flattened(tmp_path: Path) -> None:
         ({"y_train": [0.0, np.nan, 0.0, 1.0]}, "NaN or infinite label in row 1"),
         ({"y_train": [1, 1, 1, 1], "y_test": [1, 1]}, "only one class, '1'"),
         ({"y_test": [1, 7]}, "unknown label '7' in row 1.*knows '0', '1'"),
-        ({"X_test": np.zeros((2, 5))}, "5 features, the training part has 3"),
+        ({"X_test": np.zeros((2, 5))}, "5 features, but the training part has 3"),
         ({"class_names": ["a", "b", "c"]}, "no point of class 'c'"),
         ({"class_names": ["a"]}, "'y_train' must point into 'class_names'"),
         ({"class_names": ["a", "a"]}, "twice"),
@@ -116,7 +119,7 @@ def test_what_is_wrong_is_told_in_one_sentence(
 def test_measurements_are_no_labels(tmp_path: Path) -> None:
     many = np.arange(1_001)
     np.savez(tmp_path / "data.npz", X=many[:, None], y=many)
-    with pytest.raises(InputError, match="1,001 different labels, the limit is 1,000"):
+    with pytest.raises(InputError, match="1,001 different labels, but the limit is 1,000"):
         load_dataset(tmp_path / "data.npz")
 
 
@@ -142,5 +145,5 @@ def test_a_file_that_would_unpack_too_large_is_refused(
 
 def test_too_many_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "TABLE_LIMIT_BYTES", 40)
-    with pytest.raises(InputError, match="'X_train' has 12 values, the limit is 10"):
+    with pytest.raises(InputError, match="'X_train' has 12 values, but the limit is 10"):
         load_dataset(save(tmp_path))

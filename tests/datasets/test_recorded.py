@@ -133,7 +133,7 @@ def test_sound_is_in_the_counts_of_an_analog_input(tmp_path: Path) -> None:
 def test_files_of_other_rates_are_refused(tmp_path: Path) -> None:
     write_wave(tmp_path / "hum.wav", np.zeros((4, 1)))
     write_wave(tmp_path / "beep.wav", np.zeros((4, 1)), rate=16000)
-    with pytest.raises(InputError, match="recordings of the same rate"):
+    with pytest.raises(InputError, match="recordings with the same rate"):
         read_recording(tmp_path)
 
 

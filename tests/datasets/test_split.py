@@ -49,7 +49,7 @@ def test_rows_stay_as_they_are(table: Path) -> None:
     assert len(load_dataset(folder / "train.csv", missing="median").y_train) == 60
     succeed("split", table, "-o", folder, "--test", 0.25)
     assert parts(folder) == (train, test)
-    assert "is already there; name another folder" in refusal(
+    assert "already exists; choose another folder" in refusal(
         run("split", table, "-o", folder, "--seed", 1)
     )
 
@@ -88,7 +88,7 @@ def test_only_tables_are_split(tmp_path: Path) -> None:
     assert "neither .csv nor .tsv" in refusal(run("split", other, "-o", tmp_path / "p"))
     take = tmp_path / "take.csv"
     take.write_text("# protonn-edge recording; sensor: x; rate: 50 Hz\nx,label\n1,a\n2,b\n")
-    assert "cut it with 'windows'" in refusal(run("split", take, "-o", tmp_path / "p"))
+    assert "divide it with 'windows'" in refusal(run("split", take, "-o", tmp_path / "p"))
 
 
 def test_a_class_without_training_rows_is_noticed(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_class_without_training_rows_is_noticed(tmp_path: Path) -> None:
     )
     record = run_json("split", path, "-o", tmp_path / "p", "--groups", "g")
     (notice,) = record["notices"]
-    assert notice["text"].startswith("no row to train with has the class 'b'")
+    assert notice["text"].startswith("no training row has the class 'b'")
 
 
 @given(

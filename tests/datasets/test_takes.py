@@ -90,7 +90,7 @@ def test_a_field_ends_where_the_text_behind_it_first_occurs(
     ],
 )
 def test_a_name_that_is_not_like_the_pattern_is_refused(pattern: str, name: str) -> None:
-    with pytest.raises(InputError, match="is not named like"):
+    with pytest.raises(InputError, match="does not match"):
         NamePattern(pattern).read(Path(f"{name}.csv"))
 
 

@@ -136,7 +136,7 @@ def test_libsvm_text_is_known_by_its_first_line_or_its_name(tmp_path: Path, name
         ("1 1:2\n2 qid\n", "d.svm:2 has 'qid'"),
         ("1 1:2\n1,,3 1:2\n", "d.svm:2 begins with '1,,3', which has an empty label"),
         ("1 1:2\n1:3 2:2\n", "d.svm:2 begins with a feature"),
-        ("1 1000001:2\n", "the index 1,000,001, the limit is 1,000,000"),
+        ("1 1000001:2\n", "the index 1,000,001, but the limit is 1,000,000"),
         ("1 1" + "0" * 5_000 + ":2\n", "which is not index:number"),
         ("1\n2\n", "no features"),
         ("# nothing\n", "no features"),
@@ -160,7 +160,7 @@ def test_a_sparse_file_that_would_be_a_huge_table_stays_sparse_but_for_the_devic
     assert issparse(dataset.X_train)
     assert dataset.X_train.shape == (2, 1_000)
     assert dataset.y_train.tolist() == [0, 1]
-    with pytest.raises(InputError, match="table of 2 x 1,000 values, the limit is 1,000"):
+    with pytest.raises(InputError, match="table of 2 x 1,000 values, but the limit is 1,000"):
         load_points(path, Expected(n_features=1_000, classes=("1", "2")))
 
 
@@ -168,7 +168,7 @@ def test_more_pairs_than_memory_is_meant_for_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "_PAIRS_LIMIT", 3)
-    with pytest.raises(InputError, match="more than 3 pairs"):
+    with pytest.raises(InputError, match="more than 3 index:value pairs"):
         load_dataset(write(tmp_path / "d.svm", "1 1:1 2:1\n2 1:1 2:1\n"))
 
 

@@ -72,5 +72,5 @@ def test_dark_on_light_is_deskewed_as_light_on_dark() -> None:
 
 
 def test_large_images_are_refused() -> None:
-    with pytest.raises(InputError, match="up to 32 pixels a side"):
+    with pytest.raises(InputError, match="the limit is 32 pixels a side"):
         AveragePooling((33, 28), (33, 28), (11, 14), _SCALE)

@@ -48,9 +48,11 @@ def test_it_is_asked_for_like_all_others(classifier: type[ProtoNNClassifier]) ->
     asked = classifier(features="scale:0.5").asked
     assert asked is not None
     assert asked.kind == "scale"
-    with pytest.raises(InputError, match="'scale:much' of the features has to be like scale:0.99"):
+    with pytest.raises(InputError, match="'scale:much' of the features must look like scale:0.99"):
         trained(classifier, features="scale:much")
-    with pytest.raises(InputError, match="'pool:4x4' of the features does not go with scale:0.5"):
+    with pytest.raises(
+        InputError, match="'pool:4x4' of the features cannot be combined with scale:0.5"
+    ):
         trained(classifier, features="scale:0.5,pool:4x4")
     with pytest.raises(Incompatible, match="to be scaled, but the points are sparse"):
         classifier(features="scale:0.5", normalization="none").fit(

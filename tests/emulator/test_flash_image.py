@@ -97,8 +97,8 @@ def test_a_hex_file_may_have_gaps_and_bases(tmp_path_factory, start, count, line
     [
         (b"", "is empty"),
         (b"hello", "neither an ELF nor an Intel HEX"),
-        (b"\x7fELF", "not a whole ELF"),
-        (b"\x7fELF" + bytes(1000), "not a whole ELF"),
+        (b"\x7fELF", "not a complete ELF"),
+        (b"\x7fELF" + bytes(1000), "not a complete ELF"),
         (record(0, 0, b"\0\0"), "no end record"),
         (END, "holds no program"),
         (b":0000000\n", "line 1, is not"),
@@ -144,7 +144,7 @@ def test_a_program_for_a_pc_is_refused(tmp_path):
     source, executable = tmp_path / "main.c", tmp_path / "main"
     source.write_text("int main(void) { return 0; }")
     subprocess.run(["gcc", "-o", executable, source], check=True, timeout=60)
-    with pytest.raises(InputError, match="is not for the AVR|not a whole ELF"):
+    with pytest.raises(InputError, match="is not for the AVR|not a complete ELF"):
         load_image(executable)
 
 

@@ -88,7 +88,7 @@ def test_one_kind_replaces_itself_and_no_other(tmp_path: Path, kind: str):
     assert written_in(tmp_path / "library").kind == kind
     before = files_in(tmp_path / "library")
     for other in {EXPORT, LOGGER, LIVE} - {kind}:
-        with pytest.raises(InputError, match=f"has {kind} in it, which {other} does not replace"):
+        with pytest.raises(InputError, match=f"contains {kind}, which {other} does not replace"):
             write_folder(tmp_path / "library", FILES, other)
     assert files_in(tmp_path / "library") == before == {"a.txt": "two\n"}
 
@@ -102,7 +102,7 @@ def test_a_file_that_was_edited_is_left_alone(tmp_path: Path):
 def test_a_file_of_ones_own_in_the_way_is_left_alone(tmp_path: Path):
     write_folder(tmp_path / "library", FILES)
     (tmp_path / "library" / "new.txt").write_text("mine")
-    refuses(tmp_path / "library", "new.txt is not of an export")
+    refuses(tmp_path / "library", "new.txt is not part of an export")
 
 
 def test_a_file_in_place_of_the_folder_is_left_alone(tmp_path: Path):

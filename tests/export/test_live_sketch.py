@@ -218,7 +218,7 @@ def test_buttons_are_where_their_pins_are_free(
 
 def test_a_ring_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     model = random_window_model(window_features_of("mean,max", 256, 6))
-    with pytest.raises(CheckFailed, match="for samples that wait, .* give --hop 256"):
+    with pytest.raises(CheckFailed, match="to buffer samples, but .* give --hop 256"):
         export_for_uno(
             model,
             "arduino",

@@ -69,7 +69,9 @@ def test_the_largest_sums_fit() -> None:
     cells = Cells((32, 32), (32, 32), (2, 2))
     sums = cells.sums(stripes[None].astype(np.uint8))
     assert sums.max() <= cells.most.max() <= 65_535
-    with pytest.raises(InputError, match="sum of up to .* 16 bits hold 65,535; give more cells"):
+    with pytest.raises(
+        InputError, match="sum of up to .*16 bits hold only 65,535; give more cells"
+    ):
         Cells((32, 32), (32, 32), (1, 1))
 
 
@@ -102,13 +104,13 @@ def test_sums_of_most_images_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"image_shape": (33, 20)}, "up to 32 pixels a side"),
+        ({"image_shape": (33, 20)}, "at most 32 pixels a side"),
         ({"cropped_shape": (13, 12)}, "cannot be cropped to 13x12"),
-        ({"cells": (9, 2)}, "12x12 pixels have up to 8x8 cells, 9x2 are asked for"),
+        ({"cells": (9, 2)}, "12x12 pixels has up to 8x8 cells, not 9x2"),
         ({"cells": (0, 2)}, r"a shape is \(0, 2\)"),
         ({"cells": 4}, "a shape is 4"),
-        ({"directions": 6}, "4 or 8 directions, 6 are asked for"),
-        ({"shift": 0}, "shifted by 0 bits, 1 to 8 are possible"),
+        ({"directions": 6}, "4 or 8 directions, not 6"),
+        ({"shift": 0}, "shifted by 0 bits, but the limits are 1 and 8"),
     ],
 )
 def test_what_cannot_be_is_refused(settings: dict[str, object], problem: str) -> None:
@@ -130,7 +132,11 @@ def test_gradients_come_back_from_the_file(tmp_path: Path) -> None:
         ("gradients", np.ones(8, np.int64), "'gradients' has the shape"),
         ("gradients", np.ones(9), "'gradients' has the type"),
         ("gradients", np.array([12, 14, 12, 12, 2, 3, 8, 3, 2]), "'gradients' ends with 2"),
-        ("gradients", np.array([12, 14, 12, 12, 2, 2, 8, 3, 0]), "gives 32 features, 'W' has 48"),
+        (
+            "gradients",
+            np.array([12, 14, 12, 12, 2, 2, 8, 3, 0]),
+            "gives 32 features, but 'W' has 48",
+        ),
         ("gradients", np.array([12, 14, 12, 12, 2, 3, 7, 3, 0]), "4 or 8 directions"),
         ("gradients", np.array([12, 14, -1, 12, 2, 3, 8, 3, 0]), "a shape is"),
         ("gradients_pixels", np.array([0.0, 0.0]), "has pixels that begin with"),

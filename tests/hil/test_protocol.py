@@ -183,7 +183,7 @@ def test_hostile_bytes_raise_nothing_but_the_protocol_error(data):
 
 @pytest.mark.parametrize("body", [b"", b"\x01", bytes(65_534)])
 def test_a_body_that_no_frame_can_carry_is_refused(body):
-    with pytest.raises(InputError, match=f"has {len(body)} bytes, must have 2 to 65533"):
+    with pytest.raises(InputError, match=f"has {len(body)} bytes, but must have 2 to 65533"):
         encode_frame(body)
 
 
@@ -258,21 +258,24 @@ def test_any_message_round_trips(content, sequence):
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("2b 00", "type 0x2b, which protocol v2 does not know"),
-        ("01 00 05", "HELLO request has a payload of 1 bytes, must have 0"),
-        ("81 00", "HELLO reply has a payload of 0 bytes, must have 19"),
+        ("2b 00", "type 0x2b, which protocol v2 does not define"),
+        ("01 00 05", "HELLO request has a payload of 1 bytes, but must have 0"),
+        ("81 00", "HELLO reply has a payload of 0 bytes, but must have 19"),
         ("81 00 01 00", "speaks protocol 1, this program speaks 2; .* `protonn-edge build"),
-        ("82 00 01 02 03", "PREDICT reply has a payload of 3 bytes, must have 5"),
-        ("83 00 01 02 03 04", "payload of 4 bytes, must have 5 and 4 for each class"),
-        ("83 00 01 02 03 04 05 06", "payload of 6 bytes, must have 5 and 4 for each class"),
-        ("04 00 00", "STATS request has a payload of 1 bytes, must have 0"),
-        ("84 00 01", "STATS reply has a payload of 1 bytes, must have 13"),
-        ("05 00 01", "REPEAT request has a payload of 1 bytes, must have 2"),
-        ("85 00 01", "REPEAT reply has a payload of 1 bytes, must have 5"),
-        ("06 00", "LEARN request has a payload of 0 bytes, must have 1"),
-        ("87 00 01", "FORGET reply has a payload of 1 bytes, must have 2"),
-        ("08 00 01", "STORE request has a payload of 1 bytes, must have 2 and the bytes to write"),
-        ("ff 00", "ERROR reply has a payload of 0 bytes, must have 1"),
+        ("82 00 01 02 03", "PREDICT reply has a payload of 3 bytes, but must have 5"),
+        ("83 00 01 02 03 04", "payload of 4 bytes, but must have 5 and 4 for each class"),
+        ("83 00 01 02 03 04 05 06", "payload of 6 bytes, but must have 5 and 4 for each class"),
+        ("04 00 00", "STATS request has a payload of 1 bytes, but must have 0"),
+        ("84 00 01", "STATS reply has a payload of 1 bytes, but must have 13"),
+        ("05 00 01", "REPEAT request has a payload of 1 bytes, but must have 2"),
+        ("85 00 01", "REPEAT reply has a payload of 1 bytes, but must have 5"),
+        ("06 00", "LEARN request has a payload of 0 bytes, but must have 1"),
+        ("87 00 01", "FORGET reply has a payload of 1 bytes, but must have 2"),
+        (
+            "08 00 01",
+            "STORE request has a payload of 1 bytes, but must have 2 and the bytes to write",
+        ),
+        ("ff 00", "ERROR reply has a payload of 0 bytes, but must have 1"),
     ],
 )
 def test_a_message_with_a_payload_that_does_not_fit_is_refused(body, words):

@@ -125,7 +125,7 @@ def test_a_torn_last_line_goes_when_the_file_begins_with_what_is_kept(tmp_path):
 def test_a_file_that_holds_something_else_is_left_alone(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text("label,a\nx,1\n")
-    with pytest.raises(InputError, match="not a results file .*does not begin like a results file"):
+    with pytest.raises(InputError, match="not a results file .*header of a results file"):
         ResultsFile(path, ORIGIN, 2)
     assert path.read_text() == "label,a\nx,1\n"
 
@@ -174,7 +174,7 @@ def test_a_file_that_is_not_results_is_refused_with_the_line(tmp_path, line, wor
 def test_a_file_that_begins_with_something_else_is_refused(tmp_path, start):
     path = tmp_path / "results.csv"
     path.write_bytes(start)
-    with pytest.raises(InputError, match="does not begin like a results file"):
+    with pytest.raises(InputError, match="header of a results file"):
         read_results(path)
 
 

@@ -262,8 +262,8 @@ def test_a_refusal_of_the_device_is_an_error_if_it_is_said_again_and_again(make_
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (protocol.ScoresReply(3, 1, (1, 2, 3)), "answered class 3, its model has 3 classes"),
-        (protocol.ScoresReply(0, 1, (1, 2)), "sent 2 scores, its model has 3 classes"),
+        (protocol.ScoresReply(3, 1, (1, 2, 3)), "answered class 3, but its model has 3 classes"),
+        (protocol.ScoresReply(0, 1, (1, 2)), "sent 2 scores, but its model has 3 classes"),
     ],
 )
 def test_an_answer_that_its_own_model_cannot_give_is_refused(make_device, content, words):

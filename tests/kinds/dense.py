@@ -27,9 +27,13 @@ KIND = Kind(
         ("W1", np.ones((6, 12)), "array 'W1' has the type float64"),
         ("W1", np.full((6, 12), np.inf, np.float32), "array 'W1' has a value at .0, 0. that is"),
         ("W1", np.ones((6, 11), np.float32), "'W' has 11"),
-        ("W2", np.ones((4, 5), np.float32), "array 'W2' has 5 columns, the others need 6"),
-        ("b1", np.ones(5), "array 'b1' has 5 features, the others have 6"),
-        ("b2", None, "no array 'b2'"),
+        (
+            "W2",
+            np.ones((4, 5), np.float32),
+            "array 'W2' has 5 columns, but the other arrays need 6",
+        ),
+        ("b1", np.ones(5), "array 'b1' has 5 features, but the other arrays have 6"),
+        ("b2", None, "array 'b2' is missing"),
         ("V1", np.ones((3, 5)), "array 'V1' has the shape .3, 5.; it must be .3, 6."),
         ("V1", np.full((3, 6), -1.0), "array 'V1' has numbers below 0"),
         ("V1", np.full((3, 6), np.nan), "array 'V1' has a value at .0, 0. that is NaN"),
@@ -58,12 +62,12 @@ KIND = Kind(
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'dense' does not"),
         (("--hidden", "10,20,30"), "hidden is '10,20,30'; it must be the units of one or two"),
-        (("--size-budget", "40"), "a budget of 40 B leaves less than a weight for each of 10"),
+        (("--size-budget", "40"), "a budget of 40 B leaves less than one weight for each of 10"),
     ),
     refused_settings=(
         ({"hidden": "0"}, "hidden is '0'; it must be the units"),
         ({"hidden": "256"}, "each 1 to 255"),
-        ({"size_budget": 200}, "a budget of 200 B leaves less than a weight for each of 20"),
+        ({"size_budget": 200}, "a budget of 200 B leaves less than one weight for each of 20"),
         ({"epochs": 0}, "'epochs' parameter of DenseClassifier"),
     ),
 )

@@ -55,8 +55,8 @@ KIND = Kind(
         ("thresholds", np.full(_INNER, np.nan), "array 'thresholds' has a value at .0,. that is"),
         ("leaves", np.ones((2, 4)), "array 'leaves' has the type float64"),
         ("leaves", np.ones((2, 4), np.float32), "array 'leaves' has 2 rows"),
-        ("bias", np.zeros(3), "array 'leaves' has 4 columns, the others need 3"),
-        ("bias", None, "no array 'bias'"),
+        ("bias", np.zeros(3), "array 'leaves' has 4 columns, but the other arrays need 3"),
+        ("bias", None, "array 'bias' is missing"),
         ("W", np.ones((4, 12), np.float32), "unknown array 'W'"),
     ),
     settings={"n_trees": 10, "size_budget": None},
@@ -80,10 +80,10 @@ KIND = Kind(
     tuning=("--trials", "2", "--max-latency-ms", "1"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'forest' does not"),
-        (("--size-budget", "40"), "a budget of 40 B leaves nothing"),
+        (("--size-budget", "40"), "a budget of 40 B is too small"),
     ),
     refused_settings=(
-        ({"size_budget": 40}, "a budget of 40 B leaves nothing of 10 trees"),
+        ({"size_budget": 40}, "a budget of 40 B is too small for 10 trees"),
         ({"ensemble": "bagged"}, "'ensemble' parameter of ForestClassifier"),
         ({"n_trees": 0}, "'n_trees' parameter of ForestClassifier"),
     ),

@@ -15,7 +15,11 @@ KIND = replace(
     classifier=LocalDeepKernelClassifier,
     random_model=random_kernel_model,
     damages=(
-        ("T", np.ones((1, 14), np.float32), "array 'T' has 14 columns, the others need 13"),
+        (
+            "T",
+            np.ones((1, 14), np.float32),
+            "array 'T' has 14 columns, but the other arrays need 13",
+        ),
         ("Z", np.ones((5, 12), np.float32), "unknown array 'Z'"),
     ),
     variants={"local deep kernel": BONSAI.variants["bonsai"]},

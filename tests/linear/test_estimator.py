@@ -106,10 +106,10 @@ def test_it_takes_the_weights_that_convolutions_were_learned_with(
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "solver is network, whose weights are learned with convolutions, but none are to be"),
+        ({}, "solver is network, which learns weights with convolutions, but there are none"),
         (
             {"image_shape": (8, 8), "features": "conv:4x3", "normalization": "l2"},
-            "solver is network, which has seen no points of length 1",
+            "solver is network, which does not support the normalization l2",
         ),
     ],
 )

@@ -33,7 +33,7 @@ def test_constants_beyond_64_kb_are_refused(tmp_path):
     compile_text(SOURCE, elf, "-Os", "-DSIZE=1000", mcu="atmega2560")
     check_constants_within_reach(read_program(elf), ProtoNNHead.remedies)
     compile_text(SOURCE, elf, "-Os", "-DSIZE=2000", mcu="atmega2560")
-    with pytest.raises(CheckFailed, match=r"constants reach up to 66,\d{3} B of flash.*65,536"):
+    with pytest.raises(CheckFailed, match=r"constants extend to byte 66,\d{3} of flash.*65,536"):
         check_constants_within_reach(read_program(elf), ProtoNNHead.remedies)
 
 

@@ -191,9 +191,9 @@ def test_nonsense_in_a_whole_frame_is_no_description() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--port", "p", "--emulate"], "exclude each other"),
-        (["--sensor", "a0=x.csv"], "give --emulate"),
-        (["--emulate", "--project", "nowhere"], "nowhere has no project; write it with"),
+        (["--port", "p", "--emulate"], "cannot be used together"),
+        (["--sensor", "a0=x.csv"], "add --emulate"),
+        (["--emulate", "--project", "nowhere"], "nowhere contains no project; write it with"),
     ],
 )
 def test_what_cannot_be_watched_is_refused(words: list[str], sentence: str) -> None:
@@ -254,7 +254,7 @@ def test_ranges_of_other_channels_are_damaged() -> None:
     ("built", "words"),
     [
         (BYTES_OF_HASH.hex() + 48 * "0", []),
-        ("ab" * 32, ["model 0001020304050607, but live has abababababababab; if that is meant"]),
+        ("ab" * 32, ["model 0001020304050607, but live has abababababababab; to run the latter"]),
     ],
 )
 def test_a_board_with_another_model_than_the_projects_is_told(

@@ -278,13 +278,13 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
         (
             MODEL,
             {"sensor": "a0"},
-            "takes 6 channels .* a0 gives a0; train it on data of this sensor",
+            "takes 6 channels .* but a0 provides a0; train it on data from this sensor",
         ),
         (plain_model(7), {"sensor": "a0,a1"}, "7 values, which is not a multiple"),
-        (MODEL, {"votes": 16}, "--votes is 16; give 1 to 15"),
-        (MODEL, {"hop": 70_000}, "--hop is 70000; give 1 to 65,535"),
-        (MODEL, {"hop": 1, "rate": 700.0}, "bytes a second, but 115,200 baud carry"),
-        (named("x" * 63 + "one", "x" * 63 + "two"), {}, "are equal in the 63 bytes"),
+        (MODEL, {"votes": 16}, "--votes is 16; it must be 1 to 15"),
+        (MODEL, {"hop": 70_000}, "--hop is 70000; it must be 1 to 65,535"),
+        (MODEL, {"hop": 1, "rate": 700.0}, "bytes a second, but 115,200 baud can carry"),
+        (named("x" * 63 + "one", "x" * 63 + "two"), {}, "begin with the same 63 bytes"),
         (hearing_from(0.0, 1.0), {"sensor": "microphone"}, "from 0 to 255, but microphone gives 0"),
         (hearing_from(-32640.5, 256.0), {"sensor": "microphone"}, r"from -32,6.. to 32,6.."),
         (moving_from(-32768.0, 257.0), {"sensor": "a3"}, "from -32,768 to 32,767, but a3 gives 0"),
@@ -313,7 +313,7 @@ def test_channels_are_found_by_their_names() -> None:
     plain = replace(plain_model(2), feature_names=("a3", "a1"))
     assert windows_of(plain, sensor="a1,a3").used == (1, 0)
     other = replace(model, feature_names=sample_names(("x", "y"), 20))
-    with pytest.raises(InputError, match=r"\(x, y\), mpu6050 gives ax, ay"):
+    with pytest.raises(InputError, match=r"\(x, y\), but mpu6050 provides ax, ay"):
         windows_of(other)
 
 
@@ -381,4 +381,4 @@ def test_channels_are_found_by_name_by_axis_or_else_by_place_with_a_warning() ->
     places, warnings = used(model, "left", "up", "x")
     assert places == (0, 1, 2)
     (warning,) = warnings
-    assert warning.endswith("their order counts: left = ax, up = ay, x = az")
+    assert warning.endswith("matched by position: left = ax, up = ay, x = az")

@@ -94,7 +94,7 @@ def test_units_are_those_of_the_points() -> None:
     ("changes", "problem"),
     [
         ({"classes": ("a", "b")}, "'classes' has 2 names for 3"),
-        ({"normalizer": Normalizer.identity(6)}, "6 features, 'W' has 5"),
+        ({"normalizer": Normalizer.identity(6)}, "6 features, but 'W' has 5"),
         ({"threshold": np.nan}, "'threshold' is not a finite number"),
         ({"raw_exponents": np.zeros(4, np.int64)}, "'raw_exponents' must have 5 integers"),
     ],
@@ -117,5 +117,5 @@ def test_another_kind_goes_through_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert isinstance(loaded.head, Plane)
     assert np.array_equal(loaded.scores(X), model.scores(X))
     assert loaded.head.paper_bytes == 4 * 15
-    with pytest.raises(InputError, match="kind 'plane', the converter accepts 'protonn' only"):
+    with pytest.raises(InputError, match="kind 'plane', but the converter accepts only 'protonn'"):
         protonn_head(loaded, "the converter")

@@ -111,7 +111,7 @@ def test_wrong_number_of_features_and_infinite_values_are_named() -> None:
     model = tiny_integer_model()
     with pytest.raises(InputError, match=r"shape \(2, 5\).*takes 6 features"):
         model.quantize(np.zeros((2, 5)))
-    with pytest.raises(InputError, match="row 1 has a value that is not finite"):
+    with pytest.raises(InputError, match="row 1 has a NaN or infinite value"):
         model.quantize([[0.0] * 6, [0.0] * 5 + [float("nan")]])
     with pytest.raises(InputError, match="quantize"):
         model.scores(np.zeros((2, 6)))

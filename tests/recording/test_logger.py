@@ -73,12 +73,17 @@ def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
     ("names", "rate", "more", "sentence"),
     [
         (["mpu6050", "a0"], 100, {}, "cannot be sampled together"),
-        (["a0", "A0"], 100, {}, "name each once"),
-        (["mpu6050"], 2000, {}, "can sample them at 0.24 to 1,000 Hz"),
+        (["a0", "A0"], 100, {}, "name at least one"),
+        (["mpu6050"], 2000, {}, "supports 0.24 to 1,000 Hz"),
         (["microphone"], 10_000, {}, "to 9,000 Hz"),
         (["a0", "a1"], 8000, {}, "to 4,500 Hz"),
-        (["a0"], 0.1, {}, "can sample them at 0.24"),
-        (["microphone"], 8000, {"baud": 115_200}, "16,993 bytes a second, but 115,200 baud carry"),
+        (["a0"], 0.1, {}, "supports 0.24"),
+        (
+            ["microphone"],
+            8000,
+            {"baud": 115_200},
+            "16,993 bytes a second, but 115,200 baud can carry",
+        ),
         (["a0"], 10, {"baud": 920_000}, "cannot generate 920,000 baud"),
     ],
 )
@@ -91,7 +96,8 @@ def test_what_cannot_be_kept_is_refused(
 
 def test_a_board_with_another_chip_is_refused() -> None:
     with pytest.raises(
-        InputError, match="attiny85 has an attiny85, sensors are sampled by an atmega"
+        InputError,
+        match="attiny85 has an attiny85, but only these chips can sample sensors: atmega",
     ):
         logger_of([sensor_kind("a0")], 10, load_board("attiny85"))
 

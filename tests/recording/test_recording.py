@@ -93,10 +93,10 @@ def test_recorded_takes_are_what_was_played_and_are_cut_into_windows(tmp_path: P
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "there is no terminal for keys"),
-        (["--port", "p", "--emulate"], "--port and --emulate exclude each other"),
-        (["--port", "p", "--sensor", "a0=x.csv"], "give --emulate"),
-        (["--port", "p"], "there is no terminal for keys"),
+        ([], "there is no terminal to read keys from"),
+        (["--port", "p", "--emulate"], "--port and --emulate cannot be used together"),
+        (["--port", "p", "--sensor", "a0=x.csv"], "add --emulate"),
+        (["--port", "p"], "there is no terminal to read keys from"),
         (["--port", "p", "--takes", "2"], "give --seconds"),
     ],
 )
@@ -110,7 +110,7 @@ def test_what_cannot_be_recorded_is_refused(
 
 def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
     words = ["--label", "x", "--seconds", 1, "--emulate", "--logger", tmp_path]
-    assert "has no project; write a logger with" in refusal(
+    assert "contains no project; write a logger with" in refusal(
         run("record", "-o", tmp_path / "r.csv", *words)
     )
 

@@ -61,7 +61,7 @@ def test_a_projection_saved_the_other_way_round_is_recognized(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("W", "1\t2\n3\n", "W:2 has 1 numbers, the first row has 2"),
+        ("W", "1\t2\n3\n", "W:2 has 1 numbers, but the first row has 2"),
         ("W", "1\ttwo\n", "W:1 has a value that is not a number"),
         ("W", "1\tnan\n", "W has a NaN or infinite number in row 0, column 1"),
         ("W", "1\t1e999\n", "W has a NaN or infinite"),
@@ -102,7 +102,7 @@ def header(shape: tuple[int, ...], descr: str = "<f4") -> bytes:
     [
         (b"no array", "is not an .npy file of numbers"),
         (header((2**39, 2**20)), "should hold"),
-        (header((3, 5)) + b"\0" * 59, "should hold 60 B of numbers and has 59"),
+        (header((3, 5)) + b"\0" * 59, "should hold 60 B of numbers, but has 59"),
         (header((3, 5), "|O") + pickle.dumps([1]), "is not an .npy file of numbers"),
         (header((3, 5), "<U9"), "is not an .npy file of numbers"),
         (b"\x93NUMPY\x01\x00\xff\xff{", "is not an .npy file of numbers"),

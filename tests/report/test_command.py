@@ -72,7 +72,7 @@ def test_beside_a_project_the_results_are_enough(folder, tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert "left out of this report: it is a test." in page
     assert str(folder) not in page
-    assert "no function that pnn_predict calls computes in floats" in page
+    assert "no function that pnn_predict calls uses floating point" in page
     assert "bound, by its machine code" in page
 
 
@@ -126,9 +126,9 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["empty.csv", "--model", "model.npz"], "empty.csv has no results yet"),
         (["wild.csv", "--model", "model.npz"], "a class or scores at index 0 that the model"),
         (["wild.csv", "--model", "another.npz"], "which is not among those given"),
-        (["model.npz", "--model", "model.npz"], "does not begin like a results file"),
-        (["beyond.csv", "--model", "model.npz"], "has index 16, the run has 16 points"),
-        (["relabelled.csv", *WHOLE], "has class 0 at index 1, the point has class "),
+        (["model.npz", "--model", "model.npz"], "header of a results file"),
+        (["beyond.csv", "--model", "model.npz"], "has index 16, but the run has 16 points"),
+        (["relabelled.csv", *WHOLE], "has class 0 at index 1, but the point has class "),
         (["wild.csv", "--model", "model.npz", "--front", "points.csv"], "is not what 'tune"),
     ],
 )
@@ -162,4 +162,4 @@ def test_results_without_a_project_want_a_model(folder, tmp_path, monkeypatch):
     shutil.copy(folder / "wild.csv", tmp_path)
     done = report("wild.csv")
     assert done.exit_code == 2
-    assert "name the model that was run with --model" in done.stderr
+    assert "use --model to name the model that was run" in done.stderr

@@ -119,16 +119,16 @@ def test_claims_are_shown_with_what_shows_them(one):
     assert "the stack takes at most <80> B" in text
     assert f"measured on {len(one.results)} points" in text
     assert "protonn-edge certify PROJECT --board uno" in text
-    assert "the board answers as the integer model" in text
+    assert "the board returns the same scores as the integer model" in text
     wrong = replace(one.results[0], mismatch=True)
     differing = replace(one, firmware=firmware, results=(wrong, *one.results[1:]))
     text = "".join(Reader(render_page([differing], SCRIPT)).texts)
-    assert "the board answers as the integer model" not in text
+    assert "the board returns the same scores as the integer model" not in text
 
 
 def test_without_a_script_it_says_what_is_left_out(one):
-    page = render_page([one], PageScript(None, "npm not on PATH; install Node.js"))
-    assert "left out of this report: npm not on PATH; install Node.js." in page
+    page = render_page([one], PageScript(None, "npm not found on PATH; install Node.js"))
+    assert "left out of this report: npm not found on PATH; install Node.js." in page
     assert not Reader(page).all("script")
     assert "script-src" not in page
 

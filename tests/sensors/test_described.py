@@ -154,20 +154,20 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     assert_refused(write(tmp_path, **INPUTS | {"pin": "4"}), "has 3 channels from a4 on, and a5 is")
     assert_refused(write(tmp_path, "A1.toml", **INPUTS), "has the name of another sensor")
     assert_refused(write(tmp_path, "MPU6050.toml", **GOOD), "has the name of another sensor")
-    assert_refused(write(tmp_path, "bme280.toml", **GOOD), "bme280 is a sensor already")
-    assert_refused(write(tmp_path, "my one.toml", **GOOD), "is no name for a sensor")
+    assert_refused(write(tmp_path, "bme280.toml", **GOOD), "bme280 is already a sensor")
+    assert_refused(write(tmp_path, "my one.toml", **GOOD), "is not a valid name for a sensor")
     assert_refused(str(tmp_path / "none.toml"), "does not exist; name a sensor's file")
 
 
 def test_a_rate_that_a_sensor_does_not_allow_is_refused(tmp_path: Path) -> None:
     for name, rate in (("bme280", 200), (write(tmp_path, **GOOD | {"rates": "[5, 20]"}), 1)):
-        with pytest.raises(InputError, match=r"can sample them at (0\.25 to 100|5 to 20) Hz"):
+        with pytest.raises(InputError, match=r"supports (0\.25 to 100|5 to 20) Hz"):
             logger_of([sensor_kind(name)], rate, load_board("uno"))
 
 
 def test_a_long_transfer_is_not_read_faster_than_the_bus_is(tmp_path: Path) -> None:
     kind = sensor_kind(write(tmp_path, **GOOD | {"data_bytes": "32"}))
-    with pytest.raises(InputError, match="can sample them at 0.24 to 7[0-9][0-9] Hz"):
+    with pytest.raises(InputError, match="supports 0.24 to 7[0-9][0-9] Hz"):
         logger_of([kind], 1000, load_board("uno"))
 
 

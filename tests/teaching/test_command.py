@@ -98,7 +98,7 @@ def test_the_emulated_board_has_its_eeprom_in_a_file(folder: Path, tmp_path: Pat
     assert nothing.exit_code == 1
     assert "the board has no examples, so " in nothing.stderr
     assert teaching.load_taught(tmp_path / "again.npz", MODEL) == TAUGHT
-    assert "--eeprom is the emulated board's" in run(*emulated, "--port", "none").stderr
+    assert "--eeprom is for the emulated board" in run(*emulated, "--port", "none").stderr
 
 
 def test_the_model_may_be_named(uno: EmulatedUno, tmp_path: Path) -> None:
@@ -179,7 +179,9 @@ def test_pickled_examples_are_refused(tmp_path: Path) -> None:
 def test_more_examples_than_the_room_are_refused(tmp_path: Path) -> None:
     many = Taught(np.zeros((41, 3), np.int8), np.zeros(41, np.uint8))
     teaching.save_taught(tmp_path / "taught.npz", MODEL, many)
-    with pytest.raises(InputError, match="there are 41 taught examples, the model has room for 40"):
+    with pytest.raises(
+        InputError, match="there are 41 taught examples, but the model has room for 40"
+    ):
         teaching.load_taught(tmp_path / "taught.npz", MODEL)
 
 
@@ -196,7 +198,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(folder: Path, tmp_path: Path) -
     assert "none" in refused(*there)
     both = run("taught", *there, "--clear", "--restore", "x.npz")
     assert both.exit_code == 2
-    assert "--clear and --restore exclude each other" in both.stderr
+    assert "--clear and --restore cannot be used together" in both.stderr
 
 
 def test_a_model_without_room_is_refused(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def uno() -> Iterator[EmulatedUno]:
 def test_it_learns_once_for_each_prediction_and_keeps_it(uno: EmulatedUno) -> None:
     taught = Taught.nothing(3)
     with Session(uno.url) as session:
-        with pytest.raises(CheckFailed, match="no prediction to learn as class 0"):
+        with pytest.raises(CheckFailed, match="no prediction to learn"):
             device.learn(session, 0)
         for row, label in enumerate((0, 1, 2, 1, 1)):
             session.predict(Q[row])
@@ -48,7 +48,7 @@ def test_it_learns_once_for_each_prediction_and_keeps_it(uno: EmulatedUno) -> No
         assert device.forget(session, 1) == int((taught.classes != 1).sum())
         assert teaching.recalled(MODEL, device.read_store(session)) == taught.forget(1)
         session.predict(Q[0])
-        with pytest.raises(CheckFailed, match="as class 3, or fewer classes"):
+        with pytest.raises(CheckFailed, match="or no class 3"):
             device.learn(session, 3)
         assert device.forget(session) == 0
         assert len(teaching.recalled(MODEL, device.read_store(session))) == 0

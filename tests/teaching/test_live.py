@@ -107,7 +107,7 @@ class Board:
 
 
 CASES = {
-    "windows that follow one another": (MOVING, "mpu6050", 100.0, {}),
+    "windows of consecutive samples": (MOVING, "mpu6050", 100.0, {}),
     "windows that overlap": (MOVING, "mpu6050", 100.0, {"hop": 10}),
     "sound": (HEARING, "microphone", 8000.0, {}),
 }

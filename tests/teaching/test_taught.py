@@ -161,11 +161,11 @@ def test_refusals_of_examples() -> None:
     model = teachable_model()
     with pytest.raises(InputError, match="has room for 7"):
         teaching.with_taught(model, random_examples(model, 8))
-    with pytest.raises(InputError, match="take examples of this model"):
+    with pytest.raises(InputError, match="use examples of this model"):
         teaching.with_taught(model, Taught.nothing(3))
-    with pytest.raises(InputError, match="4 classes; take examples"):
+    with pytest.raises(InputError, match="4 classes; use examples"):
         teaching.with_taught(model, Taught(np.zeros((1, 5), np.int8), np.array([4], np.uint8)))
-    with pytest.raises(InputError, match="has 3 B, this model's has"):
+    with pytest.raises(InputError, match="has 3 B, but this model's has"):
         teaching.recalled(model, b"123")
     with pytest.raises(InputError, match="int64; take those of"):
         Taught(np.zeros((1, 5), np.int64), np.zeros(1, np.uint8))  # type: ignore[arg-type]
@@ -186,8 +186,8 @@ def test_float_builds_cannot_be_taught() -> None:
         ({"teachable": 250}, "'teachable' is 250"),
         ({"teachable": 3, "taught_vote": float("nan")}, "'taught_vote' is nan"),
         ({"teachable": 3, "taught_vote": 1.5}, "'taught_vote' is 1.5"),
-        ({"teachable": 3, "new_classes": 4}, "fewer than the 4 classes"),
-        ({"new_classes": 1}, "of a model that can be taught"),
+        ({"teachable": 3, "new_classes": 4}, "below the number of classes, 4"),
+        ({"new_classes": 1}, "the model must be teachable"),
     ],
 )
 def test_refusals_of_models(numbers: dict[str, float], match: str) -> None:
@@ -225,7 +225,7 @@ def test_new_classes_are_no_answers_until_they_are_taught() -> None:
     ("settings", "match"),
     [
         ({"new_classes": 1}, "new_classes is 1, but teachable is 0"),
-        ({"teachable": 3, "normalization": "l2"}, "teachable is 3, on a device, which takes"),
+        ({"teachable": 3, "normalization": "l2"}, "teachable is 3, but a device supports"),
         ({"teachable": 3, "new_classes": 1, "one_class": True}, "new_classes is 1, but one_class"),
     ],
 )

@@ -135,7 +135,7 @@ def test_a_window_is_an_example_once(teacher) -> None:
 def test_without_a_window_there_is_nothing_to_teach(teacher) -> None:
     board = teacher(BEGIN)
     board.wait()
-    assert board.teach(0) == "there is no window yet; label one when it has come"
+    assert board.teach(0) == "there is no window yet; wait for one, and label it"
     assert board._line.requests == []
 
 

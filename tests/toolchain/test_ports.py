@@ -38,7 +38,7 @@ def plug_in(monkeypatch: pytest.MonkeyPatch):
         ({"ttyACM0": MEGA, "ttyACM1": UNO}, "ttyACM1", r"not /dev/ttyACM0 \(.*Mega"),
         ({"ttyUSB0": MOUSE, "ttyUSB1": NANO}, "ttyUSB1", "a CH340, as on many Nanos"),
         ({"ttyUSB7": MOUSE}, "ttyUSB7", "a USB device, USB 046D:C077"),
-        ({"ttyACM1": UNO, "ttyACM0": UNO}, "ttyACM0", "--port chooses between those alike"),
+        ({"ttyACM1": UNO, "ttyACM0": UNO}, "ttyACM0", "use --port to choose another"),
     ],
 )
 def test_the_port_that_a_board_is_most_likely_at_is_taken(plug_in, there, taken, why) -> None:
@@ -52,5 +52,7 @@ def test_the_port_that_a_board_is_most_likely_at_is_taken(plug_in, there, taken,
 @pytest.mark.parametrize("there", [{}, {"ttyS0": None, "ttyS1": None}])
 def test_a_port_that_is_not_on_usb_is_never_taken(plug_in, there) -> None:
     plug_in(**there)
-    with pytest.raises(InputError, match="no board is plugged in: serial ports are .*; plug it in"):
+    with pytest.raises(
+        InputError, match=r"no board was found on USB \(serial ports: .*\); plug it in"
+    ):
         find_port(load_board("uno"))

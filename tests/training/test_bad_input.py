@@ -55,7 +55,7 @@ def test_some_constant_features_are_fine_and_all_of_them_are_not() -> None:
 
 
 def test_more_prototypes_than_points_are_refused() -> None:
-    refused("number of prototypes is 301, the training data has 300 points", n_prototypes=301)
+    refused("number of prototypes is 301, but the training data has 300 points", n_prototypes=301)
     refused("number of prototypes is 310", prototypes_per_class=31)
     assert fit(X[:12], Y[:12]).to_model().head.n_prototypes == 4 * len(np.unique(Y[:12]))
 
@@ -69,7 +69,7 @@ def test_shares_must_lie_between_0_and_1(name: str, share: float) -> None:
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
-        ((8, 9), "image_shape 8x9 has 72 pixels, the points have 64 features"),
+        ((8, 9), "image_shape 8x9 has 72 pixels, but the points have 64 features"),
         ((0, 64), "image_shape is"),
         ((64,), "image_shape is"),
     ],

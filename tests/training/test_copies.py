@@ -124,7 +124,7 @@ def test_every_kind_of_classifier_has_copies() -> None:
     [
         ({"features": None, "window_shape": None}, "copies is 2, but only images, windows"),
         ({"window_shape": None, "image_shape": (8, 9), "features": None}, "8x9 has 72 pixels"),
-        ({"window_shape": (50, 3)}, "windows of 50x3 have 150 samples, the points have 64"),
+        ({"window_shape": (50, 3)}, "windows of 50x3 have 150 samples, but the points have 64"),
         ({"window_shape": (1, 64)}, "64 channels"),
         ({"window_shape": None, "image_shape": (8, 8), "features": None, "augment": True}, "moves"),
         ({"copies": 101}, "copies"),

@@ -80,10 +80,13 @@ def test_images_are_moved_before_their_gradients_are_taken(
     ("settings", "problem"),
     [
         ({"image_shape": None}, "the shape of the image is not given"),
-        ({"features": "pool:4x4,gradients:3x3"}, "'gradients:3x3' .* does not go with pool:4x4"),
+        (
+            {"features": "pool:4x4,gradients:3x3"},
+            "'gradients:3x3' .* cannot be combined with pool:4x4",
+        ),
         ({"clip": 0.02}, "clip is 0.02, but gradients are summed, which become bytes alike"),
-        ({"features": "gradients:9x2"}, "8x8 pixels have up to 8x8 cells, 9x2 are asked for"),
-        ({"features": "gradients:3x3/6"}, "has 6 directions, but there are 8 or 4"),
+        ({"features": "gradients:9x2"}, "8x8 pixels has up to 8x8 cells, not 9x2"),
+        ({"features": "gradients:3x3/6"}, "has 6 directions, but must have 8 or 4"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

@@ -177,7 +177,7 @@ def test_reports_have_the_precision_at_one_also_of_test_points() -> None:
     classifier.fit(X_TRAIN, Y_TRAIN, evaluate_on=(X_TEST, Y_TEST))
     reached = precision_at(classifier.decision_function(X_TEST), csr_array(Y_TEST), (1,))[1]
     assert reports[-1].test_accuracy == pytest.approx(reached, abs=0.01)
-    with pytest.raises(InputError, match="has 5 columns, training had 6"):
+    with pytest.raises(InputError, match="has 5 columns, but training had 6"):
         classifier.fit(X_TRAIN, Y_TRAIN, evaluate_on=(X_TEST, Y_TEST[:, :5]))
     sets = [set(np.flatnonzero(row).tolist()) for row in Y_TRAIN]
     with pytest.raises(InputError, match="has the label '9'"):

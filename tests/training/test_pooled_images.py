@@ -117,7 +117,7 @@ def test_the_same_settings_give_the_same_model() -> None:
     [
         ({"image_shape": None}, "the shape of the image is not given"),
         ({"features": "crop:6x6"}, "no features are to be computed from the image"),
-        ({"image_shape": (8, 9)}, "72 pixels, the points have 64"),
+        ({"image_shape": (8, 9)}, "72 pixels, but the points have 64"),
         ({"features": "pool:9x8"}, "larger than its 8x8 pixels"),
         ({"features": "crop:4x4,pool:6x6"}, "6x6, which is larger than its 4x4"),
     ],

@@ -163,7 +163,7 @@ def test_a_value_that_is_no_number_is_found_by_its_row(tmp_path: Path, small_lim
     [
         ({"optimizer": "alternating"}, "optimizer is alternating, which needs all points"),
         ({"augment": True, "image_shape": (8, 8)}, "augment is True, which needs all points"),
-        ({"n_prototypes": 2_000}, "number of prototypes is 2,000, the training data has 1,347"),
+        ({"n_prototypes": 2_000}, "number of prototypes is 2,000, but the training data has 1,347"),
     ],
 )
 def test_what_cannot_be_done_in_blocks_is_refused(
@@ -174,7 +174,7 @@ def test_what_cannot_be_done_in_blocks_is_refused(
 
 
 def test_text_is_no_points(small_limits: None) -> None:
-    with pytest.raises(InputError, match="convert it to float32"):
+    with pytest.raises(InputError, match="only float32 can be read in blocks"):
         fit(DIGITS.X_train.astype(str), DIGITS.y_train)
 
 

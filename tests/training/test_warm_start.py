@@ -58,9 +58,9 @@ def test_the_record_names_the_model() -> None:
 
 def test_a_model_of_other_data_is_refused() -> None:
     model = fit(epochs=1).to_model()
-    with pytest.raises(InputError, match="has 10 classes, the data has 2"):
+    with pytest.raises(InputError, match="has 10 classes, but the data has 2"):
         ProtoNNClassifier(initial_model=model).fit(DIGITS.X_train, DIGITS.y_train > 4)
-    with pytest.raises(InputError, match="has 64 features, the data has 32"):
+    with pytest.raises(InputError, match="has 64 features, but the data has 32"):
         ProtoNNClassifier(initial_model=model).fit(DIGITS.X_train[:, :32], DIGITS.y_train)
 
 

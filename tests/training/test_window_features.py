@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_model() -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"features": "mode"}, "'mode' of the features is none of mean"),
+        ({"features": "mode"}, "'mode' of the features is not one of mean"),
         ({"window_shape": (30, 2)}, "windows of 30x2 have 60 samples"),
         ({"window_shape": None, "features": "bands:7"}, "at most 6 bands"),
         ({"features": None}, "window_shape is given, but no features"),
@@ -98,7 +98,7 @@ def test_the_same_seed_gives_the_same_model() -> None:
             {"image_shape": (32, 2), "features": "pool:16x2"},
             "window_shape is given, but no features of windows",
         ),
-        ({"image_shape": (32, 2), "augment": True}, "but augment moves images"),
+        ({"image_shape": (32, 2), "augment": True}, "because augment moves images"),
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(settings: dict[str, Any], sentence: str) -> None:
@@ -107,7 +107,7 @@ def test_what_cannot_be_meant_is_one_sentence(settings: dict[str, Any], sentence
 
 
 def test_sparse_windows_are_refused() -> None:
-    with pytest.raises(InputError, match="but the points are sparse"):
+    with pytest.raises(InputError, match="because the points are sparse"):
         classifier(normalization="none").fit(csr_array(X), Y)
 
 
@@ -116,5 +116,5 @@ def test_parts_of_the_data_are_refused() -> None:
         classifier().partial_fit(X, Y, classes=[0, 1, 2])
     fitted = classifier(epochs=2).fit(X, Y)
     fitted.set_params(features=None, window_shape=None)
-    with pytest.raises(InputError, match="goes on from a model of windows"):
+    with pytest.raises(InputError, match="continues a model of windows"):
         fitted.partial_fit(X, Y)

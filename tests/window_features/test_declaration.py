@@ -24,16 +24,16 @@ def test_numbers_have_defaults() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "'' is no feature"),
-        ("mean,", "'' is no feature"),
+        ("", "'' is not a feature"),
+        ("mean,", "'' is not a feature"),
         ("median", "no feature 'median'"),
-        ("mean:2", "'mean:2' is no feature"),
-        ("bands:-1", "'bands:-1' is no feature"),
+        ("mean:2", "'mean:2' is not a feature"),
+        ("bands:-1", "'bands:-1' is not a feature"),
         ("mean,mean", "'mean' is given twice"),
         ("bands:9", "number of bands is 9; give 1 to 8"),
         ("bands:0", "number of bands is 0"),
         ("crossings:128", "hysteresis is 128; give 0 to 127"),
-        ("mean;max", "'mean;max' is no feature"),
+        ("mean;max", "'mean;max' is not a feature"),
     ],
 )
 def test_what_is_no_list_of_features_is_one_sentence(text: str, sentence: str) -> None:

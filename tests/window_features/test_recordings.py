@@ -41,7 +41,9 @@ def test_training_windows_share_no_sample_with_test_windows(
     samples, labels = recording((0, 50), (1, length))
     kept = [run - math.floor(run * share) for run in (50, length)]
     if max(kept) < window:
-        with pytest.raises(InputError, match=f"for testing, a window {window}; use shorter"):
+        with pytest.raises(
+            InputError, match=f"for testing, but a window has {window}; use shorter"
+        ):
             cut_windows(samples, labels, window, stride, share)
         return
     cut = cut_windows(samples, labels, window, stride, share)

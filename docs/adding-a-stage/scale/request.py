@@ -39,7 +39,7 @@ class ScaleRequest(FeatureRequest):
         try:
             return cls(falloff=float(term.partition(":")[2]), **image)
         except ValueError:
-            raise unread(term, f"has to be like {cls.form}") from None
+            raise unread(term, f"must look like {cls.form}") from None
 
     def stage_for(
         self,

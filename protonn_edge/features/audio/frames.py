@@ -75,8 +75,8 @@ class BandPass:
                 )
         if self.most > Y_MAXIMUM:
             raise InputError(
-                f"a band pass reaches {self.most:,.0f}, 16 bits hold {Y_MAXIMUM:,}; train the "
-                "model again"
+                f"a band pass reaches {self.most:,.0f}, but 16 bits hold only {Y_MAXIMUM:,}; train "
+                "the model again"
             )
 
     @cached_property
@@ -184,7 +184,9 @@ class Frames:
         check_clip(len(self.bands), self.frames, self.length)
         mirrored = [band.mirrored for band in self.bands]
         if mirrored != sorted(mirrored):
-            raise InputError("a mirrored band comes before one that is not; train the model again")
+            raise InputError(
+                "a mirrored band comes before one that is not mirrored; train the model again"
+            )
 
     @property
     def n_features(self) -> int:

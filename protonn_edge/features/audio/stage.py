@@ -79,8 +79,8 @@ class AudioStage(Frames, FeatureStage):
         super().__post_init__()
         if not (math.isfinite(self.zero) and math.isfinite(self.step) and self.step > 0):
             raise InputError(
-                "the sound's zero and step are no finite numbers with a step above 0; train the "
-                "model again"
+                "the sound's zero and step must be finite, with a step above 0; train the model "
+                "again"
             )
         check_rate(self.rate)
         check_onset(self.onset)
@@ -162,9 +162,7 @@ class AudioStage(Frames, FeatureStage):
             )
         )
         if not usable:
-            raise InputError(
-                "array 'audio' is not the declaration of bands of sound; train the model again"
-            )
+            raise InputError("array 'audio' does not declare bands of sound; train the model again")
         bands = tuple(BandPass(*band) for band in declared.pop("bands"))
         return cls(bands, **declared)
 
@@ -198,8 +196,8 @@ def check_rate(rate: float) -> None:
     slowest, fastest = RATES
     if not slowest <= rate <= fastest:
         raise InputError(
-            f"sound has {rate:g} samples a second, the limits are {slowest:,g} and {fastest:,g}; "
-            "record it at 8,000, or convert it"
+            f"sound has {rate:g} samples a second, but the limits are {slowest:,g} and "
+            f"{fastest:,g}; record it at 8,000, or convert it"
         )
 
 

@@ -79,7 +79,7 @@ class Areas(crop.CroppedImage):
         if self.n_features > _PIXEL_LIMIT:
             raise InputError(
                 f"an image of {crop.shape_text(self.image_shape)} has {self.n_features:,} pixels, "
-                f"generated code counts up to {_PIXEL_LIMIT:,}; give smaller images"
+                f"but generated code counts only to {_PIXEL_LIMIT:,}; give smaller images"
             )
         self._check_area()
 
@@ -273,8 +273,9 @@ class AveragePooling(Areas, FeatureStage):
         super().__post_init__()
         if self.deskewed is not None and max(self.image_shape) > deskew.SIDE_LIMIT:
             raise InputError(
-                f"an image of {crop.shape_text(self.image_shape)} is to be deskewed, which is done "
-                f"up to {deskew.SIDE_LIMIT} pixels a side; leave deskew out, or give smaller images"
+                f"an image of {crop.shape_text(self.image_shape)} cannot be deskewed, because the "
+                f"limit is {deskew.SIDE_LIMIT} pixels a side; leave deskew out, or give smaller "
+                "images"
             )
 
     @property
@@ -330,8 +331,8 @@ class AveragePooling(Areas, FeatureStage):
             return None
         if array.shape != (3, 2) or array.min() < 1 or array.max() > _SIDE_LIMIT:
             raise InputError(
-                f"array 'reduction_shapes' has the shape {array.shape}; it must be three rows of a "
-                f"height and a width, each 1 to {_SIDE_LIMIT:,}; train the model again"
+                f"array 'reduction_shapes' has the shape {array.shape}; it must have three rows "
+                f"with a height and a width, each 1 to {_SIDE_LIMIT:,}; train the model again"
             )
         image, cropped, pooled = ((int(height), int(width)) for height, width in array)
         return cls(image, cropped, pooled, scale)

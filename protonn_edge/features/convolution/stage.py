@@ -70,7 +70,7 @@ class Convolutions(FeatureStage):
     def __post_init__(self) -> None:
         layers = self.layers
         if not layers:
-            raise InputError("there are no layers of convolutions; give at least one")
+            raise InputError("there are no convolution layers; give at least one")
         linked: tuple[Layer, ...] = ()
         for number, layer in reversed([*enumerate(layers)]):
             linked = replace(layer, by_rows=number > 0, behind=linked), *linked
@@ -210,9 +210,9 @@ def _check_chain(stage: Convolutions) -> None:
         if given not in (None, (layer.shape, layer.input_maximum)):
             assert given is not None
             raise InputError(
-                f"layer {number} takes {image_text(layer.shape)} up to {layer.input_maximum}, "
-                f"but the layer before it gives {image_text(given[0])} up to {given[1]}; train "
-                "the model again"
+                f"layer {number} takes {image_text(layer.shape)} up to {layer.input_maximum}, but "
+                f"the layer before it returns {image_text(given[0])} up to {given[1]}; train the "
+                "model again"
             )
         given = layer.output_shape, layer.maximum
 
@@ -308,8 +308,8 @@ class _Stock:
     def check_empty(self) -> None:
         if len(self._left):
             raise InputError(
-                f"array {self._name!r} has {len(self._left):,} values more than its layers; train "
-                "the model again"
+                f"array {self._name!r} has {len(self._left):,} values more than its layers use; "
+                "train the model again"
             )
 
 
@@ -335,7 +335,8 @@ def _layer(row: list[int], shape: ImageShape, maximum: int, stocks: _Stocks) -> 
     how, side, stride, padded, depthwise, channels, *numbers = row
     if how >= len(_HOW) or max(padded, depthwise, numbers[-1]) > 1:
         raise InputError(
-            "array 'convolution_layers' has a number that no layer has; train the model again"
+            "array 'convolution_layers' has a number that is invalid for a layer; train the model "
+            "again"
         )
     if _HOW[how] == "int8":
         return _int8_layer(shape, maximum, stocks)

@@ -102,25 +102,26 @@ class Cells(crop.CroppedImage):
         image, cropped = self.image_shape, self.cropped_shape
         if max(image) > deskewing.SIDE_LIMIT:
             raise InputError(
-                f"gradients are taken of images up to {deskewing.SIDE_LIMIT} pixels a side, these "
+                f"gradients need images of at most {deskewing.SIDE_LIMIT} pixels a side, but these "
                 f"have {crop.shape_text(image)}; give smaller images"
             )
         height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:
             raise InputError(
-                f"{crop.shape_text(cropped)} pixels have up to {crop.shape_text((height, width))} "
-                f"cells, {crop.shape_text(self.cells)} are asked for; give fewer"
+                f"an image of {crop.shape_text(cropped)} pixels has up to "
+                f"{crop.shape_text((height, width))} cells, not {crop.shape_text(self.cells)}; "
+                "give fewer"
             )
         if self.directions not in DIRECTIONS:
             raise InputError(
-                f"gradients have 4 or 8 directions, {self.directions!r} are asked for; give one "
-                "of the two"
+                f"gradients have 4 or 8 directions, not {self.directions!r}; give 4 or 8"
             )
         most = int(self.most.max())
         if most > SUM_MAXIMUM:
             raise InputError(
                 f"a cell of {crop.shape_text(cropped)} pixels in {crop.shape_text(self.cells)} "
-                f"cells has a sum of up to {most:,}, 16 bits hold {SUM_MAXIMUM:,}; give more cells"
+                f"cells has a sum of up to {most:,}, but 16 bits hold only {SUM_MAXIMUM:,}; give "
+                "more cells"
             )
 
     @property
@@ -285,8 +286,8 @@ class Gradients(Cells, FeatureStage):
         super().__post_init__()
         if self.shift not in SHIFTS:
             raise InputError(
-                f"sums of gradients are shifted by {self.shift} bits, {SHIFTS[0]} to {SHIFTS[-1]} "
-                "are possible; train the model again"
+                f"sums of gradients are shifted by {self.shift} bits, but the limits are "
+                f"{SHIFTS[0]} and {SHIFTS[-1]}; train the model again"
             )
 
     def fitted(self, X: NDArray[Any]) -> Self:
@@ -374,8 +375,8 @@ class Gradients(Cells, FeatureStage):
         directions, shift, deskew = others[4:]
         if deskew not in (0, 1):
             raise InputError(
-                f"array 'gradients' ends with {deskew}; it must be 0 or 1, whether images are "
-                "deskewed; train the model again"
+                f"array 'gradients' ends with {deskew}, but must end with 1 or 0: whether images "
+                "are deskewed; train the model again"
             )
         pixels = deskewing.PixelScale.from_arrays(arrays, "gradients_pixels")
         return cls((height, width), cropped, cells, directions, pixels, bool(deskew), shift)

@@ -103,8 +103,9 @@ class WindowFeatureStage(Windows, FeatureStage):
         window, channels = shape
         if X.ndim != 2 or min(shape) < 1 or X.shape[1] != window * channels:
             raise InputError(
-                f"windows of {window}x{channels} have {window * channels:,} samples, the points "
-                f"have {math.prod(X.shape[1:]):,} features; give samples and channels of a window"
+                f"windows of {window}x{channels} have {window * channels:,} samples, but the "
+                f"points have {math.prod(X.shape[1:]):,} features; give the samples and channels "
+                "of a window"
             )
         samples = X.reshape(-1, channels)
         lower = samples.min(axis=0).astype(np.float64)
@@ -166,7 +167,7 @@ class WindowFeatureStage(Windows, FeatureStage):
         )
         if not usable:
             raise InputError(
-                "array 'pipeline' is not the declaration of window features; train the model again"
+                "array 'pipeline' does not declare window features; train the model again"
             )
         return cls(FeatureSet.of(declared.pop("features")), rate=rate, **declared)
 

@@ -74,7 +74,7 @@ class FeatureSet:
             if self.kinds.count(kind) > 1:
                 raise InputError(f"the feature {kind!r} is given twice; give it once")
         if not self.kinds:
-            raise InputError(f"there is no feature; choose some of {', '.join(KINDS)}")
+            raise InputError(f"no feature is given; choose some of {', '.join(KINDS)}")
         object.__setattr__(self, "kinds", tuple(kind for kind in KINDS if kind in self.kinds))
         for asked, value, low, high, what in (
             ("bands" in self.kinds, self.bands, 1, BAND_LIMIT, "number of bands"),
@@ -94,7 +94,7 @@ class FeatureSet:
             found = re.fullmatch(r"\s*([a-z]+)\s*(?::\s*(\d{1,3})\s*)?", part)
             if found is None or (found[2] is not None and found[1] not in _NUMBERED):
                 raise InputError(
-                    f"{part.strip()[:40]!r} is no feature; give a list such as "
+                    f"{part.strip()[:40]!r} is not a feature; give a list such as "
                     "mean,deviation,min,max,crossings,bands:4"
                 )
             kinds.append(found[1])
@@ -129,8 +129,8 @@ LEVEL_SHIFT = 4  # of how fast it follows
 def check_window(window: int, channels: int) -> None:
     """Refuse windows with more samples or channels than generated code supports."""
     for value, limit, what in (
-        (window, WINDOW_LIMIT, "samples; generated code has exact sums of"),
-        (channels, CHANNEL_LIMIT, "channels; there may be"),
+        (window, WINDOW_LIMIT, "samples, but generated code supports only"),
+        (channels, CHANNEL_LIMIT, "channels, but generated code supports only"),
     ):
         if not 1 <= value <= limit:
             raise InputError(f"a window has {value:,} {what} 1 to {limit}")
@@ -153,7 +153,7 @@ class Windows:
         if self.features.bands and 2**self.features.bands > self.window:
             raise InputError(
                 f"{self.features.bands} bands need windows of {2**self.features.bands} samples, "
-                f"these have {self.window}; take at most {int(math.log2(self.window))} bands"
+                f"but these have {self.window}; use at most {int(math.log2(self.window))} bands"
             )
 
     @property

@@ -116,8 +116,8 @@ class TreeTable:
         size = sum(map(len, left))
         if size > _WORD:
             raise InputError(
-                f"the model has {size:,} bytes in a subtree, generated code counts up to "
-                f"{_WORD:,}; train it with smaller shares of weights that are not 0"
+                f"the model has {size:,} bytes in a subtree, but generated code counts only to "
+                f"{_WORD:,}; train it with smaller shares of non-zero weights"
             )
         branch = self._row(tree.branches, node), size.to_bytes(SKIP_BYTES, "little")
         return [*own, *branch, *left, *right]

@@ -91,8 +91,7 @@ def _best_projection(model: Model, head: BonsaiHead) -> projections.FittedProjec
     best = folding.most_exact(fit, _TOLERATED_ERROR, projections.IntegerProjection.widths)
     if best is None or not head.projection.any():
         raise InputError(
-            "no integer scale holds the weights of Z; train the model again with normalized "
-            "features"
+            "no integer scale fits the weights of Z; train the model again with normalized features"
         )
     return best
 

@@ -80,7 +80,7 @@ def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
     least = weights[-1].size + 2 * units
     if budget is not None and budget < least:
         raise InputError(
-            f"a budget of {budget:,} B leaves less than a weight for each of {units:,} hidden "
+            f"a budget of {budget:,} B leaves less than one weight for each of {units:,} hidden "
             f"units; allow at least {least:,} B, or train fewer units"
         )
 
@@ -179,7 +179,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         guess = math.log(self._data.Y.shape[1])
         last = epoch == self._settings.epochs
         if not objective < (_LOST * guess if last else math.inf):
-            raise DivergedError(f"the loss is {objective:.3g}, that of a guess is {guess:.3g}")
+            raise DivergedError(f"the loss is {objective:.3g}, but that of a guess is {guess:.3g}")
 
     def _gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
         return self.network.gradient(replace(batch, X=self._noisy(batch.X)))

@@ -72,8 +72,9 @@ class ForestHead(Head):
         low, high = int(given.min()), int(given.max())
         if low < LEAF or high >= self.n_inputs:
             raise InputError(
-                f"array 'nodes' has numbers in {low:,}..{high:,}; those of features are "
-                f"0..{self.n_inputs - 1:,}, and leaves have {LEAF}; train the model again"
+                f"array 'nodes' has numbers in {low:,}..{high:,}; they must be "
+                f"0..{self.n_inputs - 1:,} for features, and {LEAF} for leaves; train the model "
+                "again"
             )
         features = given.astype(np.int64)
         features.flags.writeable = False

@@ -250,7 +250,7 @@ def _first_rounds(grown: GrownTrees, budget: int) -> tuple[GrownTrees, dict[str,
 
 def _too_small(budget: int, trees: int) -> InputError:
     return InputError(
-        f"a budget of {budget:,} B leaves nothing of {trees:,} trees; train with a larger "
+        f"a budget of {budget:,} B is too small for {trees:,} trees; train with a larger "
         "--size-budget or fewer --trees"
     )
 

@@ -24,8 +24,8 @@ from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
 
 _HEAD_KEPT = (
-    "the layers were not trained to the end, so the classifier is the head that they were trained "
-    "with, as with the solver network"
+    "training of the layers was stopped, so the classifier is the one that they were trained with, "
+    "as with the solver network"
 )
 
 
@@ -57,13 +57,13 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             lambda case: (
                 case.settings.solver == NETWORK and not isinstance(case.asked, ConvolutionRequest)
             ),
-            "{solver} is network, whose weights are learned with convolutions, but none are to be; "
-            "say their layers with {features}, such as conv:8x3,max2, or take saga",
+            "{solver} is network, which learns weights with convolutions, but there are none; "
+            "give their layers with {features}, such as conv:8x3,max2, or choose saga",
         ),
         Refusal(
             lambda case: case.settings.solver == NETWORK and case.for_floats_alone,
-            "{solver} is network, which has seen no points of length 1; take another "
-            "{normalization} than l2",
+            "{solver} is network, which does not support the {normalization} l2; choose another "
+            "{normalization}",
         ),
     )
 

@@ -90,8 +90,8 @@ class ProtoNNHead(Head):
             raise InputError(f"'taught_vote' is {self.taught_vote:g}; it must be above 0, up to 1")
         if self.new_classes and not (0 < self.new_classes < self.n_classes and self.teachable):
             raise InputError(
-                f"'new_classes' is {self.new_classes}; it must be fewer than the "
-                f"{self.n_classes} classes, of a model that can be taught"
+                f"'new_classes' is {self.new_classes}; it must be below the number of classes, "
+                f"{self.n_classes}, and the model must be teachable"
             )
 
     def check_eeprom(self, board: Board) -> None:
@@ -147,8 +147,8 @@ def protonn_head(model: Model, use: str) -> ProtoNNHead:
     """Return the matrices of a ProtoNN; `use` names what requires one, for the error."""
     if not isinstance(model.head, ProtoNNHead):
         raise InputError(
-            f"the model is of the kind {model.head.kind!r}, {use} accepts 'protonn' only; give a "
-            "model that was trained with --classifier protonn"
+            f"the model is of the kind {model.head.kind!r}, but {use} accepts only 'protonn'; give "
+            "a model that was trained with --classifier protonn"
         )
     return model.head
 

@@ -30,7 +30,7 @@ def test_another_division_into_the_same_folder_is_refused(tmp_path: Path) -> Non
     succeed("split", data, "-o", parts)
     once = names(parts)
     assert len(once) == 16
-    assert_one_sentence(run("split", data, "-o", parts, "--seed", 3), ".png is already there;")
+    assert_one_sentence(run("split", data, "-o", parts, "--seed", 3), ".png already exists;")
     assert names(parts) == once
     succeed("split", data, "-o", parts)
     assert names(parts) == once
@@ -39,5 +39,7 @@ def test_another_division_into_the_same_folder_is_refused(tmp_path: Path) -> Non
 @pytest.mark.parametrize("inside", [".", "a", "parts"])
 def test_parts_in_the_folder_that_is_divided_are_refused(tmp_path: Path, inside: str) -> None:
     data = folder_of_images(tmp_path / "data")
-    assert_one_sentence(run("split", data, "-o", data / inside), "which is divided; name a folder")
+    assert_one_sentence(
+        run("split", data, "-o", data / inside), "the folder to divide; choose a folder"
+    )
     assert len(names(data)) == 16

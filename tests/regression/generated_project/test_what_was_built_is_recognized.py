@@ -74,7 +74,9 @@ def test_a_changed_file_of_a_model_of_windows_is_said_to_be_changed(
     project = write_project(random_window_model(window_features_of("mean,max")), tmp_path)
     path = tmp_path / "firmware" / "generated" / name
     path.write_text(path.read_text() + "\n")
-    with pytest.raises(InputError, match=f"{name} is not what 'build' writes for its model; run"):
+    with pytest.raises(
+        InputError, match=f"{name} differs from what 'build' writes for its model; run"
+    ):
         project.generated()
 
 
@@ -86,7 +88,7 @@ def test_another_plan_s_code_is_said_to_be_changed(tmp_path: Path) -> None:
     )
     source = Path("firmware", "generated", "pnn_model.c")
     (masked.folder / source).write_bytes((columns.folder / source).read_bytes())
-    with pytest.raises(InputError, match=r"pnn_model\.c is not what 'build' writes"):
+    with pytest.raises(InputError, match=r"pnn_model\.c differs from what 'build' writes"):
         masked.generated()
 
 
@@ -98,5 +100,5 @@ def test_a_plan_with_another_bound_is_not_the_plan(tmp_path: Path) -> None:
         tmp_path,
         with_first_cost(plan, exclusive=plan.costs[0].exclusive + 1),
     )
-    with pytest.raises(InputError, match=r"build\.json is not what 'build' writes"):
+    with pytest.raises(InputError, match=r"build\.json differs from what 'build' writes"):
         project.generated()

@@ -290,7 +290,7 @@ def test_another_clock_is_refused_with_both(clock, boards):
     answer = to(HelloRequest, lambda right: replace(right, clock_hz=clock))
     error = failure_on(HostileDevice(honest_model(), answer=answer), repeat=10)
     text = str(error)
-    assert f"reports a clock of {clock:,} Hz, uno has 16,000,000 Hz" in text
+    assert f"reports a clock of {clock:,} Hz, but uno has 16,000,000 Hz" in text
     assert "--board" in text
     assert boards in text
     assert "host" not in text  # it has no clock, but is no board either
@@ -300,7 +300,7 @@ def test_another_clock_is_refused_with_both(clock, boards):
 def test_a_window_that_the_board_does_not_have_is_refused(window):
     answer = to(HelloRequest, lambda right: replace(right, window=window))
     error = failure_on(HostileDevice(honest_model(), answer=answer))
-    assert f"reports a window of {window} bytes, uno has 1 to 63" in str(error)
+    assert f"reports a window of {window} bytes, but uno has 1 to 63" in str(error)
 
 
 def test_a_clock_that_changes_on_the_way_is_refused():
@@ -367,7 +367,7 @@ def test_the_ends_of_the_plans_range_are_possible():
 def test_repetitions_must_be_those_of_one_prediction(change):
     answer = to(RepeatRequest, change)
     error = failure_on(HostileDevice(honest_model(), answer=answer), repeat=100)
-    assert "for 100 repetitions, which must be class" in str(error)
+    assert "for 100 repetitions, but the latter must be class" in str(error)
 
 
 def test_a_class_that_is_another_in_both_kinds_of_request_is_noticed():
@@ -387,7 +387,7 @@ def test_impossible_cycles_in_both_kinds_of_request_are_noticed(cycles):
         return right
 
     error = failure_on(HostileDevice(honest_model(), answer=other), repeat=100)
-    assert f"names {cycles:,} cycles for each repetition" in str(error)
+    assert f"reports {cycles:,} cycles for each repetition" in str(error)
 
 
 def test_a_silence_at_repeat_ends_a_run():
@@ -403,7 +403,7 @@ def test_a_silence_at_repeat_ends_a_run():
 def test_a_stack_that_the_program_cannot_hold_fails_the_run(stack):
     answer = to(StatsRequest, lambda right: replace(right, stack_bytes=stack))
     error = failure_on(HostileDevice(honest_model(), answer=answer))
-    assert f"a stack of {stack:,} B, its program takes 1 to {STACK_BYTES}" in str(error)
+    assert f"a stack of {stack:,} B, but its program can take only 1 to {STACK_BYTES}" in str(error)
 
 
 @pytest.mark.parametrize(

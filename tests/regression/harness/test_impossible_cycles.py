@@ -85,7 +85,7 @@ def test_a_report_refuses_them(tmp_path: Path, cycles: int):
             said = cycles if row == 1 else make_plan(reference).worst_cycles
             values = tuple(map(int, scores[row]))
             file.append(Result(row, 0, int(labels[row]), said, False, values, "port"))
-    with pytest.raises(InputError, match=rf"{cycles:,} cycles at index 1, possible are .* by its"):
+    with pytest.raises(InputError, match=rf"{cycles:,} cycles at index 1, but must have .* by its"):
         gather(path, [model], [], UNO)
 
 
@@ -122,7 +122,7 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
     ):
         done = run("verify", tmp_path / "model.npz", tmp_path / "points.csv")
     assert done.exit_code == 1
-    words = f"at 5 of 5 points, first at point 0: {plan.worst_cycles + 1:,} cycles, possible are"
+    words = f"at 5 of 5 points, first at point 0: {plan.worst_cycles + 1:,} cycles, but must have"
     assert words in done.stderr.replace("\n", " ")
     assert f"{plan.least_cycles:,} to {plan.worst_cycles:,} by its plan" in done.stderr
 
@@ -175,4 +175,4 @@ def test_verify_of_a_board_takes_the_range_of_the_plan_in_its_project(
 def test_verify_of_a_board_refuses_another_model_s_project(tmp_path: Path):
     write_project(random_model(seed=1), tmp_path / "project")
     refused = verify_at_port(tmp_path, 1, "--project", str(tmp_path / "project"))
-    assert_one_sentence(refused, "has the firmware of the model")
+    assert_one_sentence(refused, "contains firmware with the model")

@@ -43,8 +43,8 @@ def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tu
     [
         ({"label": 77}, "class or scores at index 7 that the model with its 4 classes"),
         ({"predicted": 77}, "class or scores at index 7 that the model with its 4 classes"),
-        ({"label": 2}, "has class 2 at index 7, the point has class 3"),
-        ({"index": N}, f"line 10 has index {N}, the run has {N} points"),
+        ({"label": 2}, "has class 2 at index 7, but the point has class 3"),
+        ({"index": N}, f"line 10 has index {N}, but the run has {N} points"),
         ({"index": 3}, "line 10 repeats index 3"),
     ],
 )
@@ -61,7 +61,7 @@ def test_reading_ends_at_the_first_row_too_many(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     resumed(path, lambda row: replace(row, label=2), n=N)
     path.write_text(path.read_text() + f"{N},0,0,1,0,x,0,0,0,0\nno result\n")
-    with pytest.raises(InputError, match=f"line {N + 3} has index {N}, the run has {N} points"):
+    with pytest.raises(InputError, match=f"line {N + 3} has index {N}, but the run has {N} points"):
         read_results(path)
 
 

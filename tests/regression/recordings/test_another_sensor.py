@@ -73,7 +73,10 @@ def test_a_sensor_of_another_quantity_is_refused_with_any_unit(tmp_path: Path) -
     for words in ([], ["--unit", "1/1023 of the supply voltage"]):
         done = run("build", model, "-o", tmp_path / "live", "--sensor", "adxl345", *words)
         sentence = refusal(done)
-        assert "a unit of voltage, but ax of adxl345 gives 1/256 g, of acceleration" in sentence
+        assert (
+            "a unit of voltage, but ax of adxl345 measures 1/256 g, a unit of acceleration"
+            in sentence
+        )
 
 
 def test_counts_are_converted_when_their_unit_is_given(tmp_path: Path) -> None:
@@ -88,7 +91,7 @@ def test_counts_are_converted_when_their_unit_is_given(tmp_path: Path) -> None:
     assert other.model.model_sha256 == own.model.model_sha256  # only its inputs are converted
     (notice,) = other.notices
     assert "1/256 g to counts of 1/8192 g (times 32)" in notice.text
-    assert "of adxl345 (1/256 g), whose mounting and bandwidth may differ" in notice.text
+    assert "from adxl345 (1/256 g), whose mounting and bandwidth may differ" in notice.text
 
 
 @pytest.mark.parametrize(
@@ -141,14 +144,14 @@ def test_a_unit_is_declared_where_the_data_does_not_state_it(tmp_path: Path) -> 
     chain = built(load_model(model), "adxl345", "g").model
     assert chain.counts.tolist() == [256.0] * 3
     assert "give one such as g" in refusal(run(*words, "--unit", "256"))
-    assert "without a unit of ay" in refusal(run(*words, "--unit", "ax g"))
+    assert "which has no unit for ay" in refusal(run(*words, "--unit", "ax g"))
 
 
 def test_counts_without_a_unit_are_taken_for_the_sensors_and_that_is_said(tmp_path: Path) -> None:
     windowing = built(load_model(trained(tmp_path, "", 256)), "adxl345")
     assert windowing.model.counts is None
     (notice,) = windowing.notices
-    assert "taken for counts of adxl345 (1/256 g)" in notice.text
+    assert "assumes counts of adxl345 (1/256 g)" in notice.text
 
 
 def test_recordings_of_two_sensors_make_no_windows(tmp_path: Path) -> None:
@@ -157,8 +160,8 @@ def test_recordings_of_two_sensors_make_no_windows(tmp_path: Path) -> None:
     recording(takes / "a.csv", ADXL345, 256)
     recording(takes / "b.csv", HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
     sentence = refusal(run("windows", takes, "-o", tmp_path / "w.npz", "--window", 20))
-    assert "is of adxl345 (1/256 g), " in sentence
-    assert "of mpu6050 (1/8192 g)" in sentence
+    assert "is from adxl345 (1/256 g), " in sentence
+    assert "from mpu6050 (1/8192 g)" in sentence
 
 
 def test_a_head_without_a_unit_is_refused(tmp_path: Path) -> None:
@@ -190,7 +193,7 @@ def test_a_model_is_not_tried_on_data_in_other_units(tmp_path: Path, command: st
     run_json("train", own, "-o", model, "--sample-rate", 100, "--epochs", 3)
     data = tmp_path / "w.npz"
     sentence = refusal(run(command, model, data))
-    assert "is of mpu6050 (1/8192 g), but the model was trained on adxl345 (1/256 g)" in sentence
+    assert "is from mpu6050 (1/8192 g), but the model was trained on adxl345 (1/256 g)" in sentence
 
 
 def test_a_table_in_other_units_is_not_predicted(tmp_path: Path) -> None:
@@ -200,4 +203,4 @@ def test_a_table_in_other_units_is_not_predicted(tmp_path: Path) -> None:
     assert (facts["sensor"], facts["units"]) == ("adxl345", ["1/256 g"] * 3)
     assert run("predict", tmp_path / "m.npz", source).exit_code == 0
     other = recording(tmp_path / "g.csv", HEAD.format("", "g"), 1, 3)
-    assert "is of an unknown sensor (g)" in refusal(run("predict", tmp_path / "m.npz", other))
+    assert "is from an unknown sensor (g)" in refusal(run("predict", tmp_path / "m.npz", other))

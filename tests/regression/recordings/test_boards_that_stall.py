@@ -117,7 +117,7 @@ def test_a_board_that_sends_one_window_for_ever_sends_nothing_new(listener) -> N
 
 def test_a_board_whose_clock_hardly_moves_is_given_up(listener) -> None:
     board = listener((window(number, number) for number in itertools.count()), 5.0)
-    with pytest.raises(CheckFailed, match=r"by the board's clock, 0\.\d+ s have passed in 4\d s"):
+    with pytest.raises(CheckFailed, match=r"the board's clock advanced by only 0\.\d+ s in 4\d s"):
         list(board.answers(3.0))
 
 
@@ -159,7 +159,7 @@ def test_rates_that_boards_keep_are_accepted() -> None:
 
 
 def test_a_logger_whose_rate_changes_is_another_one() -> None:
-    with pytest.raises(CheckFailed, match="its rate is a different one than before"):
+    with pytest.raises(CheckFailed, match="its sampling rate has changed"):
         SampleStream().feed(logger() + logger(period=80_000))
 
 

@@ -48,8 +48,8 @@ def test_clips_that_may_begin_anywhere_are_told(clips: Path, tmp_path: Path) -> 
     del arrays["onset"]
     np.savez(tmp_path / "raster.npz", **arrays)
     options = ("-o", tmp_path / "m.npz", "--features", "audio:4x2", "--epochs", "2")
-    told = "the data does not say where its clips begin; the board begins them at a level of 4, as"
+    told = "the data does not state its onset level; the board starts clips at a level of 4, as"
     assert told in run("train", tmp_path / "raster.npz", *options).stderr
     level = ("--features", "audio:4x2,onset:4")
     for data, *more in ((clips,), (tmp_path / "raster.npz", *level)):
-        assert "where its clips begin" not in run("train", data, *options, *more).stderr
+        assert "its onset level" not in run("train", data, *options, *more).stderr

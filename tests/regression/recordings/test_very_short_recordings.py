@@ -18,7 +18,7 @@ def test_a_table_of_sessions_with_hardly_a_row_is_refused(tmp_path: Path, rows: 
     path = tmp_path / "r.csv"
     path.write_text("label,session,x,y\n" + "rest,first,1,2\n" * rows)
     done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 2)
-    assert ("has no points", "has 1 sample, a window 2")[rows] in refusal(done)
+    assert ("has no points", "has 1 sample, but a window has 2")[rows] in refusal(done)
     assert not (tmp_path / "w.npz").exists()
 
 

@@ -25,7 +25,9 @@ def played(rate: float) -> PlayedSensor:
 
 @pytest.mark.parametrize("reads", [["analog"], ["a0", "a1"], ["microphone"]])
 def test_an_emulated_board_without_a_sensor_is_refused(reads: list[str]) -> None:
-    with pytest.raises(InputError, match=f"reads {reads[0]}.*, which nothing plays on the emu"):
+    with pytest.raises(
+        InputError, match=f"reads {reads[0]}.*, but the emulated board has no recording to play"
+    ):
         check_read([], reads)
     check_read([], reads, emulate=False)
 
@@ -39,7 +41,7 @@ def test_a_rate_that_is_not_the_firmwares_is_told(rate: float, words: str | None
         assert notices == []
     else:
         (notice,) = notices
-        assert notice.text.endswith(f"the firmware takes 100, so that {words}")
+        assert notice.text.endswith(f"the firmware takes 100, so {words}")
 
 
 @needs_emulated_avr
@@ -50,22 +52,22 @@ def test_a_logger_and_a_model_of_an_analog_input_say_so(
     Path("light.csv").write_text("# rate: 50 Hz\na0\n" + "".join(f"{i % 9}\n" for i in range(99)))
     succeed("logger", "--sensor", "a0", "--rate", 100)
     record = ["record", "-o", "r.csv", "--emulate", "--label", "x", "--takes", 1, "--seconds", 1]
-    assert "the firmware reads a0, which nothing plays" in refusal(run(*record))
+    assert "the firmware reads a0, but the emulated board has no" in refusal(run(*record))
     assert not Path("r.csv").exists()
     done = succeed(*record, "--sensor", "a0=light.csv")
-    assert "a0 plays 50 samples a second, and the firmware takes 100, so that" in done.stderr
+    assert "a0 plays 50 samples a second, but the firmware takes 100, so" in done.stderr
     assert "r.csv: 1 take, 100 samples of a0 at 100 Hz" in done.stdout
     stage = window_features_of("mean,max", 20, 1)
     model = random_window_model(stage)
     save_model(replace(model, raw_exponents=np.zeros(1, np.int64)), Path("m.npz"))
     succeed("build", "m.npz", "--sensor", "a0", "--rate", 1)
     monitor = ["monitor", "--emulate", "--seconds", 1]
-    assert "the firmware reads analog, which nothing plays" in refusal(run(*monitor))
+    assert "the firmware reads analog, but the emulated board has no" in refusal(run(*monitor))
     done = succeed(*monitor, "--sensor", "a0=light.csv")
     assert "0 windows in 1 s" in done.stdout
-    assert "the first window takes 20 s; give more --seconds" in done.stdout
+    assert "the first window is complete after 20 s; give more --seconds" in done.stdout
 
 
 def test_a_board_that_classifies_is_no_silent_logger() -> None:
-    with pytest.raises(CheckFailed, match="which 'protonn-edge monitor' reads; upload what"):
+    with pytest.raises(CheckFailed, match="for 'protonn-edge monitor'; upload firmware"):
         SampleStream().feed(encode_frame(bytes([0x93]) + bytes(40)))

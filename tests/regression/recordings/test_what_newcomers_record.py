@@ -30,19 +30,23 @@ def cut(recording: Path, *more: object) -> tuple[object, ...]:
 def test_a_table_without_labels_is_told_and_not_that_windows_are_long(tmp_path: Path) -> None:
     path = table(tmp_path / "r.csv", "ax,ay,az", [f"{i % 7},{i % 11},{i % 13}" for i in range(300)])
     sentence = refusal(run(*cut(path)))
-    assert "the labels (column 'az') change 299 times in 300 samples; name the col" in sentence
-    assert "--label, or give a folder with a file per class" in sentence
+    assert (
+        "the labels (column 'az') change 299 times in 300 samples; use --label to name a col"
+        in sentence
+    )
+    assert "or give a folder with a file per class" in sentence
 
 
 def test_the_longest_run_is_told(tmp_path: Path) -> None:
     rows = [f"{i % 7},{'ab'[i // 40 % 2]}" for i in range(200)]
     path = table(tmp_path / "r.csv", "x,label", rows)
-    assert "longest run of equal labels without a gap has 40 samples, a window 50" in refusal(
-        run(*cut(path))
+    assert (
+        "longest run of equal labels without a gap has 40 samples, but a window has 50"
+        in refusal(run(*cut(path)))
     )
     path = table(tmp_path / "s.csv", "x,label", [f"{i % 7},{'ab'[i // 60]}" for i in range(120)])
     assert (
-        "has 60 samples, 0.5 of it for testing, a window 50; use shorter windows, or a s"
+        "has 60 samples, 0.5 of it for testing, but a window has 50; use shorter windows, or a s"
         in refusal(run(*cut(path, "--test", 0.5)))
     )
 
@@ -62,7 +66,7 @@ def test_columns_that_one_file_has_are_told_without_a_model(tmp_path: Path) -> N
     table(folder / "walk.csv", "ax,ay,temp", [f"{i},{i % 7},{i % 5}" for i in range(99)])
     done = run_json(*cut(folder))
     said = [notice["text"] for notice in done["notices"]]
-    assert any(text.endswith("rest.csv does not use it: 'temp'") for text in said), said
+    assert any(text.endswith("rest.csv does not use were ignored: 'temp'") for text in said), said
 
 
 @pytest.mark.parametrize(("rate", "told"), [(44_100, 1), (8000, 0)])
@@ -88,7 +92,9 @@ def test_training_on_sound_of_a_phone_asks_for_other_recordings(tmp_path: Path) 
     run_json(*cut(tmp_path / "takes")[:-1], 640)
     train = ("train", tmp_path / "takes.npz", "-o", tmp_path / "m.npz", "--features", "audio:4x5")
     sentence = refusal(run(*train))
-    assert "sound has 44100 samples a second, the limits are 1,000 and 20,000; record" in sentence
+    assert (
+        "sound has 44100 samples a second, but the limits are 1,000 and 20,000; record" in sentence
+    )
 
 
 def test_a_recording_that_was_not_cut_is_no_windows(tmp_path: Path) -> None:
@@ -96,11 +102,14 @@ def test_a_recording_that_was_not_cut_is_no_windows(tmp_path: Path) -> None:
     path = table(tmp_path / "r.csv", "ms,ax,ay,label", rows)
     train = ("train", path, "-o", tmp_path / "m.npz", "--features", "mean,max", "--epochs", 2)
     sentence = refusal(run(*train))
-    assert "one sample per row, whose times are in column 'ms'; cut it with 'proto" in sentence
+    assert "one sample per row and times in column 'ms'; cut it with 'proto" in sentence
     rows = [f"{i % 7},{i % 11},{'ab'[i // 50]}" for i in range(100)]
     table(tmp_path / "r.csv", "ax,ay,label", rows)
     said = [notice["text"] for notice in run_json(*train)["notices"]]
-    assert "each point is taken for a window of 2 samples of one channel; --window gives" in said[0]
+    assert (
+        "each point is treated as a window of 2 samples of one channel; give another shape"
+        in said[0]
+    )
     notices = run_json(*train, "--window", "2x1")["notices"]
     assert [notice["kind"] for notice in notices] == ["chance"]  # none is about windows
 
@@ -110,7 +119,7 @@ def test_windows_that_are_trained_on_as_they_are_are_told(tmp_path: Path) -> Non
     run_json(*cut(table(tmp_path / "r.csv", "ms,ax,ay,label", rows))[:-1], 20)
     train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--epochs", 2)
     said = [notice["text"] for notice in run_json(*train)["notices"]]
-    assert "each sample of a window is a feature; --features computes features of win" in said[0]
+    assert "each sample of a window is a feature of its own; use --features" in said[0]
     assert run_json(*train, "--features", "mean,max")["notices"] == []
 
 
@@ -139,8 +148,8 @@ def test_what_of_a_folder_is_not_read_is_told(tmp_path: Path) -> None:
     table(folder / "rest" / "5.csv", "ax,ay", [])
     done = run_json(*cut(folder))
     assert [(notice["text"], notice["warning"]) for notice in done["notices"]] == [
-        ("not read, as neither .csv, .tsv nor .wav: 'wave/3.m4a'", False),
-        ("left out, as there are no samples in it: 'circle', 'rest/5.csv'", True),
+        ("files that are neither .csv, .tsv nor .wav were not read: 'wave/3.m4a'", False),
+        ("left out for lack of samples: 'circle', 'rest/5.csv'", True),
     ]
     assert done["n_of_class"] == plain["n_of_class"]
 
@@ -151,14 +160,17 @@ def test_a_share_without_test_windows_is_told(tmp_path: Path) -> None:
     done = run_json(*cut(path, "--test", 0.3))
     assert done["n_test"] == 0
     (notice,) = done["notices"]
-    assert "no share of 0.3 at the end of a run has a whole one; use a larger" in notice["text"]
+    assert "the last 0.3 of each run is shorter than a window; use a larger" in notice["text"]
 
 
 def test_gaps_are_named_where_they_leave_no_window(tmp_path: Path) -> None:
     rows = [f"{i % 20 * 10},{i % 7},{'ab'[i // 100]}" for i in range(200)]
     path = table(tmp_path / "r.csv", "ms,x,label", rows)
     sentence = refusal(run(*cut(path)))
-    assert "(runs also end at gaps in time and new sessions, 8 in all), a window 50" in sentence
+    assert (
+        "(runs also end at gaps in time and new sessions, 8 in all), but a window has 50"
+        in sentence
+    )
     assert "or --drop the column of times or sessions if it is wrong" in sentence
     assert run_json(*cut(path, "--drop", "ms"))["n_train"] == 4
 

@@ -47,7 +47,7 @@ def test_windows_larger_than_memory_are_refused(tmp_path: Path) -> None:
             sound.setparams((1, 1, 8000, 0, "NONE", ""))
             sound.writeframes(bytes(range(256)) * 600)
     stated = ("-o", tmp_path / "w.npz", "--window", 60_000, "--stride", 1)
-    assert "use a longer --stride" in refusal(run("windows", tmp_path, *stated))
+    assert "use a larger --stride" in refusal(run("windows", tmp_path, *stated))
 
 
 def test_a_sound_without_a_rate_is_refused(tmp_path: Path) -> None:

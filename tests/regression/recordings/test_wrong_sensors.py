@@ -44,7 +44,7 @@ def test_what_is_read_is_played(name: str, reads: list[str]) -> None:
     ],
 )
 def test_what_is_not_read_is_refused(name: str, reads: list[str]) -> None:
-    with pytest.raises(InputError, match=f"plays {name}, and the firmware reads {reads[0]}; play"):
+    with pytest.raises(InputError, match=f"plays {name}, but the firmware reads {reads[0]}; play"):
         check_read([played(name)], reads)
 
 
@@ -52,7 +52,7 @@ def test_the_limit_of_a_window_of_one_channel_is_that_of_sound(tmp_path: Path) -
     path = tmp_path / "sound.csv"
     path.write_text("x,label\n" + "".join(f"{i % 7},{'ab'[i // 50]}\n" for i in range(100)))
     done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 99_999)
-    assert "a window has 99,999 samples; a device counts 1 to 65,000" in refusal(done)
+    assert "a window has 99,999 samples, but a device counts only to 65,000" in refusal(done)
     done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 20)
     assert "20 of 1 channel each: x" in done.stdout
 
@@ -66,4 +66,4 @@ def test_a_word_that_is_too_quiet_is_left_out_for_that(tmp_path: Path) -> None:
     path.write_text("\n".join(["x,label", *rows]) + "\n")
     done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 40, "--onset", 9)
     assert done.exit_code == 0, done.output
-    assert "left out, as no whole clip begins at a level of 9: 'c'" in done.stderr
+    assert "left out, because no whole clip begins at a level of 9: 'c'" in done.stderr

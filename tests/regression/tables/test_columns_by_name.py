@@ -73,7 +73,7 @@ def test_surplus_columns_are_ignored_with_a_word(
     data = write([["hello", *row, 7] for row in rows], ["note", *header, "age"])
     assert "--label" in run("inspect", model, "--data", data).stderr
     done = succeed("inspect", model, "--data", data, "--label", "species")
-    assert "ignored, as the model does not use it: 'note', 'age'" in done.stderr
+    assert "columns that the model does not use were ignored: 'note', 'age'" in done.stderr
 
 
 def test_a_missing_column_is_named(model: Path, write: Write, flowers: Flowers) -> None:
@@ -93,7 +93,7 @@ def test_without_names_columns_are_matched_by_position_and_it_is_said(
     rows = [[*x[1:], f"class {row % 2}"] for row, x in enumerate(rows)]
     data = write(rows, [*header[1:], header[0]])
     done = succeed("inspect", nameless, "--data", data)
-    assert "features are matched by position: the model has no names" in done.stderr
+    assert "features are matched by position, because the model has no feature names" in done.stderr
 
 
 def test_a_name_that_is_there_twice_cannot_be_matched(

@@ -243,7 +243,7 @@ def test_defaults_suit_small_data(write: Write, flowers: Flowers) -> None:
 def test_a_class_of_one_point_is_named(write: Write) -> None:
     rows = [[("open", "closed")[i % 2], i * 37 % 11, i * i % 7] for i in range(60)]
     path = write([*rows, ["pen", 3, 2]], ["label", "a", "b"])
-    assert "warning: class 'pen' has 1 point; a typo?" in texts(path)
+    assert "warning: class 'pen' has 1 point; is it a typo?" in texts(path)
 
 
 def test_a_constant_column_is_named(write: Write, flowers: Flowers) -> None:

@@ -80,7 +80,9 @@ def test_a_class_without_a_window_is_left_out_with_a_word(write: Write) -> None:
     path = write(rows, ["ax", "label"])
     output = path.with_name("w.npz")
     done = succeed("windows", path, "-o", output, "--window", 20)
-    assert "warning: left out, as no training run is as long as a window: 'fall'" in done.stderr
+    assert (
+        "warning: left out, because no training run is as long as a window: 'fall'" in done.stderr
+    )
     with np.load(output, allow_pickle=False) as arrays:
         assert arrays["class_names"].tolist() == ["rest", "walk"]
         assert set(arrays["y_train"]) == {0, 1}
@@ -89,7 +91,7 @@ def test_a_class_without_a_window_is_left_out_with_a_word(write: Write) -> None:
 def test_a_window_that_train_refuses_is_refused(write: Write) -> None:
     path = recording(write)
     done = run("windows", path, "-o", path.with_name("w.npz"), "--window", 300)
-    assert "a window has 300 samples; generated code has exact sums of 1 to 256" in refusal(done)
+    assert "a window has 300 samples, but generated code supports only 1 to 256" in refusal(done)
     assert not path.with_name("w.npz").exists()
 
 

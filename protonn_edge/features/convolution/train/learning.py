@@ -108,7 +108,7 @@ class Training:
         features = rounded.features(some)
         if len(features) > 1 and not np.ptp(features, axis=0).any():  # rounding killed all units
             raise InputError(
-                f"all {len(features):,} images have the same features behind the convolutions; "
+                f"all {len(features):,} images have the same features after the convolutions; "
                 "train with more passes, wider or fewer layers, or another seed"
             )
         return rounded
@@ -158,8 +158,8 @@ class Training:
             )
             if not math.isfinite(loss):
                 raise InputError(
-                    f"the training of convolutions diverges in pass {self._epoch + 1}; look for "
-                    "points of enormous weight, or take fewer layers"
+                    f"the training of the convolutions diverges in pass {self._epoch + 1}; check "
+                    "for points with very large weights, or use fewer layers"
                 )
             yield loss
 

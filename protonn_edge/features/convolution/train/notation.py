@@ -92,13 +92,13 @@ def read_layers(text: str) -> tuple[Layout, ...]:
     layers = tuple(_layer(part.strip()) for part in text.split(","))
     if len(layers) > MOST_LAYERS:
         raise InputError(
-            f"there are {len(layers)} layers of convolutions, {MOST_LAYERS} are possible; leave "
+            f"there are {len(layers)} convolution layers, but the limit is {MOST_LAYERS}; leave "
             "some out"
         )
     if not isinstance(layers[0], ConvolutionLayout):
         raise InputError(
             f"the first layer of a network is {layers[0]!s}; begin with a convolution, such as "
-            "8x3, or with averages of the image, such as average2, and one behind"
+            "8x3, or with averages of the image and then a convolution, such as average2,8x3"
         )
     return layers
 
@@ -131,7 +131,7 @@ def shapes_of(layers: tuple[Layout, ...], shape: tuple[int, int]) -> Iterator[tu
         channels = layer.channels_of(channels)
         if min(height, width) < 1:
             raise InputError(
-                f"the layer {layer!s} needs a larger image than the {before} pixels that are left "
+                f"the layer {layer!s} needs a larger image than the {before} pixels that remain "
                 "there; leave layers out, or pad with p"
             )
         yield height, width, channels

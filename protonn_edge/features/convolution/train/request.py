@@ -45,19 +45,18 @@ class ConvolutionRequest(ImageRequest):
         rows.Refusal(
             _cropped_alone,
             "convolutions use the whole image unless it is pooled, but {features} is "
-            "{settings.features}; let the layers begin with average2, or leave crop out",
+            "{settings.features}; begin the layers with average2, or leave crop out",
         ),
         *rows.but(
             lambda case: KIND in case.kinds,
-            "convolutions are to be learned, but <but>; leave {features} out",
+            "convolutions cannot be learned, because <but>; leave {features} out",
             rows.SPARSE,
             rows.LABEL_SETS,
             rows.IN_BLOCKS,
         ),
         rows.Refusal(
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
-            "convolutions are to be learned, but only pool and gradients can deskew images; leave "
-            "deskew out",
+            "only pool and gradients can deskew images, but not convolutions; leave deskew out",
         ),
         *rows.but(
             lambda case: case.settings.dead_zone > 0,
@@ -78,7 +77,7 @@ class ConvolutionRequest(ImageRequest):
         if found is not None:
             bits = Bits(int(found[1]), int(found[2] or 8))
             if bits.weights not in WEIGHT_BITS or bits.activations not in ACTIVATION_BITS:
-                what = "has to be 8, 4 or 2 bits of a weight, and 8 or 4 of a value"
+                what = "must have 8, 4 or 2 bits per weight, and 8 or 4 per value"
                 raise unread(terms[-1], what)
             terms = terms[:-1]
         return cls(layers=",".join(terms).partition(":")[2], bits=bits, **image)

@@ -112,8 +112,8 @@ class WantedImages:
         sides = list(self.grid)
         if len(sides) != 2 or min(sides) < 1:
             raise InputError(
-                f"the parts of an image are {self.grid}; they must be a number of rows and one of "
-                "columns, each 1 or more, such as (2, 2)"
+                f"the parts of an image are {self.grid}; they must be a number of rows and a "
+                "number of columns, each 1 or more, such as (2, 2)"
             )
 
     @property
@@ -201,8 +201,8 @@ def learned_student(
     images = student.images(points, y, weights)
     if images.Y.shape[1] != teacher.n_classes:
         raise InputError(
-            f"the teacher has {teacher.n_classes} classes, the points have {images.Y.shape[1]}; "
-            "use a teacher of the same classes"
+            f"the teacher has {teacher.n_classes} classes, but the points have "
+            f"{images.Y.shape[1]}; use a teacher with the same classes"
         )
     head = basis.BasisImages.random(
         teacher,

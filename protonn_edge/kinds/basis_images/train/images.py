@@ -117,8 +117,8 @@ class EstimatorTeacher:
             )
         if weights[0].shape[1] != shape[0] * shape[1]:
             raise InputError(
-                f"the teacher takes {weights[0].shape[1]} features, images have {shape[0]}x"
-                f"{shape[1]} pixels; fit it to the same images"
+                f"the teacher takes {weights[0].shape[1]} features, but images have "
+                f"{shape[0]}x{shape[1]} pixels; fit it to the same images"
             )
         activation = getattr(estimator, "activation", "identity")
         return cls(_singles(weights), _singles(biases), activation, shape, pixels)

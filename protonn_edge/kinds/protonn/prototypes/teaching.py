@@ -116,13 +116,13 @@ class Taught:
     def __post_init__(self) -> None:
         if self.points.dtype != np.int8 or self.points.ndim != 2:
             raise InputError(
-                f"taught points are (n, d) int8, these are {self.points.shape} "
+                f"taught points must be (n, d) int8, but these are {self.points.shape} "
                 f"{self.points.dtype}; take those of IntegerChain.coordinates"
             )
         if self.classes.dtype != np.uint8 or self.classes.shape != self.points.shape[:1]:
             raise InputError(
                 f"{len(self.points)} taught points have classes of {self.classes.shape} "
-                f"{self.classes.dtype}; give a uint8 for each"
+                f"{self.classes.dtype}; give one uint8 per point"
             )
 
     def check(self, teaching: Teaching | None, dimension: int, n_classes: int) -> None:
@@ -131,14 +131,14 @@ class Taught:
             raise InputError("the model cannot be taught; train it with --teachable")
         if len(self) > teaching.room:
             raise InputError(
-                f"there are {len(self)} taught examples, the model has room for {teaching.room}; "
-                "teach fewer"
+                f"there are {len(self)} taught examples, but the model has room for "
+                f"{teaching.room}; teach fewer"
             )
         if self.points.shape[1] != dimension or (self.classes >= n_classes).any():
             raise InputError(
                 f"taught examples have {self.points.shape[1]} coordinates and classes "
-                f"{sorted(set(self.classes.tolist()))}, the model has {dimension} and {n_classes} "
-                "classes; take examples of this model"
+                f"{sorted(set(self.classes.tolist()))}, but the model has {dimension} and "
+                f"{n_classes} classes; use examples of this model"
             )
 
     @classmethod

@@ -57,7 +57,7 @@ def sizes_within(
     least = limit.taken_by(n_projections or 1, n_classes)
     if budget < least:
         raise InputError(
-            f"the budget is {budget:,} B, the smallest model of {n_features:,} features and "
+            f"the budget is {budget:,} B, but the smallest model of {n_features:,} features and "
             f"{n_classes:,} classes takes {least:,} B; allow at least that, or use fewer features"
         )
     if n_projections is None:

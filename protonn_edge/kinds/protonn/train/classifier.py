@@ -96,7 +96,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: case.settings.teachable > 0 and case.for_floats_alone,
-            "{teachable} is {settings.teachable}, on a device, which takes neither sets of labels "
+            "{teachable} is {settings.teachable}, but a device supports neither sets of labels "
             "nor the {normalization} 'l2'; leave it out",
         ),
         Refusal(

@@ -270,7 +270,7 @@ class ProtoNNTraining:
         count = total if total is not None else n_classes * (per_class or 1)
         if count > self.prepared.n_rows:
             raise InputError(
-                f"the number of prototypes is {count:,}, the training data has "
+                f"the number of prototypes is {count:,}, but the training data has "
                 f"{self.prepared.n_rows:,} points; try fewer prototypes or more points"
             )
         return count
@@ -351,8 +351,8 @@ def sparse_projection(kind: str, data: TrainingSet, n_projections: int) -> str |
     D = data.X.shape[1]
     if kind == "identity" and D > _IDENTITY_LIMIT:
         raise InputError(
-            f"init_projection is 'identity' for {D:,} features, the limit is {_IDENTITY_LIMIT:,}; "
-            "choose 'sleec' or 'gaussian'"
+            f"init_projection is 'identity' for {D:,} features, but the limit is "
+            f"{_IDENTITY_LIMIT:,}; choose 'sleec' or 'gaussian'"
         )
     sparse = bool(issparse(data.X))
     if kind == "nca" and (sparse or data.multilabel):
