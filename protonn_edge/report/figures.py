@@ -271,7 +271,7 @@ def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
             area.plot(counts, accuracies, color=colour)
             words = (f"{who}, {n} examples: {100 * accuracies[n]:.2f} %" for n in counts)
             _dots(area, counts, accuracies, words, colour, markersize=6)
-        area.set_xlabel("examples of each class (upper line: mean, lower: worst person)")
+        area.set_xlabel("examples of each class (lower line: worst)")
         area.xaxis.set_major_locator(MaxNLocator(integer=True))
         _percent_axis(area, 1)
     return drawn[0]
