@@ -13,6 +13,7 @@
 #define INT8_LAYER_LINE_VALUES 4u
 #define INT8_LAYER_PLACES 1u /* of the window in a row */
 #define INT8_LAYER_CHANNELS 2u
+#define INT8_LAYER_TAPS 4u /* values of a row of the window */
 #define INT8_LAYER_GROUP 2u /* channels that are computed at once */
 #define INT8_LAYER_OFFSET 90
 #define INT8_LAYER_LOWEST 0
@@ -71,12 +72,16 @@ static inline const int8_t *int8_layer_add_up(const int8_t *weight, uint8_t chan
         : [window] "i"(int8_layer_window), [sums] "i"(int8_layer_sums)
         : "memory", "r0", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r26", "r27");
 #else
+    //@ loop unroll INT8_LAYER_GROUP;
     for (uint8_t o = 0; o < INT8_LAYER_GROUP; ++o) {
         int8_layer_sums[o] = 0;
     }
+    //@ loop unroll INT8_LAYER_SIDE;
     for (uint8_t row = 0; row < INT8_LAYER_SIDE; ++row) {
         const pnn_input_t *x = int8_layer_window[row];
-        for (uint16_t i = 0; i < 4u; ++i) {
+        //@ loop unroll INT8_LAYER_TAPS;
+        for (uint16_t i = 0; i < INT8_LAYER_TAPS; ++i) {
+            //@ loop unroll INT8_LAYER_GROUP;
             for (uint8_t o = 0; o < INT8_LAYER_GROUP; ++o) {
                 const int16_t product = (int16_t)(*x * PNN_READ_I8(weight++));
                 int8_layer_sums[o] = (int32_t)((uint32_t)int8_layer_sums[o] + (uint32_t)product);
@@ -158,6 +163,7 @@ static pnn_input_t int8_layer_value(int32_t sum, const struct int8_layer_scale *
 {
     sum = (int32_t)((uint32_t)sum + (uint32_t)RAW_READ_I32(&scale->bias));
     int8_t shift = PNN_READ_I8(&scale->shift);
+    //@ loop unroll 16;
     for (; shift < 0; ++shift) {
         sum = (int32_t)((uint32_t)sum << 1);
     }
@@ -172,16 +178,17 @@ static pnn_input_t int8_layer_value(int32_t sum, const struct int8_layer_scale *
     const int32_t upper = (int32_t)high * high_factor + (int32_t)(one >> 16) + (other >> 16) + (int32_t)(middle >> 16);
     int32_t value = (int32_t)((uint32_t)upper << 2 | (uint16_t)middle >> 14);
     if (shift > 0) {
-        value = (value + 1) >> 1;
+        value = (value >> 1) + (value & 1);
         if (value < 0) {
             --value;
         }
         --shift;
     }
+    //@ loop unroll 32;
     for (; shift > 0; --shift) {
         value >>= 1;
     }
-    value = (value + 1) >> 1;
+    value = (value >> 1) + (value & 1);
     if (value > INT8_LAYER_HIGHEST - INT8_LAYER_OFFSET) {
         return INT8_LAYER_HIGHEST;
     }
@@ -193,6 +200,7 @@ static pnn_input_t int8_layer_value(int32_t sum, const struct int8_layer_scale *
 
 static const struct int8_layer_scale *int8_layer_make_values(pnn_input_t *output, const struct int8_layer_scale *scale, uint8_t count)
 {
+    //@ loop unroll INT8_LAYER_GROUP;
     for (uint8_t o = 0; o < count; ++o) {
         output[o] = int8_layer_value(int8_layer_sums[o], scale++);
     }
@@ -209,6 +217,7 @@ static PNN_NOINLINE void int8_layer_compute(pnn_input_t *output)
         const int8_t *weight = int8_layer_weights;
         const struct int8_layer_scale *scale = int8_layer_scales;
         uint8_t channel = 0;
+        //@ loop unroll INT8_LAYER_CHANNELS;
         do {
             PNN_FACT(PASSED(int8_layer_groups, 1, 1));
             const uint8_t count = INT8_LAYER_GROUP;
@@ -217,6 +226,7 @@ static PNN_NOINLINE void int8_layer_compute(pnn_input_t *output)
             output += count;
             channel = (uint8_t)(channel + count);
         } while (channel < INT8_LAYER_CHANNELS);
+        //@ loop unroll INT8_LAYER_SIDE;
         for (uint8_t row = 0; row < INT8_LAYER_SIDE; ++row) {
             PNN_FACT(PASSED(int8_layer_moved, 1, 1));
             int8_layer_window[row] += 4;
