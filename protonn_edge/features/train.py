@@ -24,7 +24,7 @@ from protonn_edge.features.window_features.stage import WindowFeatureStage
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.training import features
 from protonn_edge.training import refusals as rows
-from protonn_edge.training.augmentation import SignalMovement
+from protonn_edge.training.augmentation import SignalMovement, SoundMovement
 from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32
 
@@ -151,7 +151,9 @@ class AudioRequest(features.FeatureRequest):
     word: ClassVar[str] = "audio"
     form: ClassVar[str] = "audio:12x20"
     of_samples: ClassVar[bool] = True
-    movement: ClassVar[SignalMovement] = SignalMovement(0.025, speed=1.0, gain=1.5, noise=0.0)
+    movement: ClassVar[SignalMovement] = SoundMovement(
+        0.025, speed=1.35, gain=1.5, noise=0.0, equalizer=4.0
+    )
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.models_all_at_once(AudioStage.kind, "clips of sound"),
         rows.Refusal(
