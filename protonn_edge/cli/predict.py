@@ -17,6 +17,7 @@ from protonn_edge.cli.options import MODEL_FILE, POINTS, FiniteRange
 from protonn_edge.cli.paths import PREDICTIONS, PREDICTIONS_HEAD, OutputFile
 from protonn_edge.cli.tables import TABLE, features_for
 from protonn_edge.datasets import TableOptions
+from protonn_edge.datasets.images import has_images, image_names
 from protonn_edge.datasets.recorded import read_recording
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.live import live_figures
@@ -30,8 +31,8 @@ def predict_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
     output: Path | None = option(
-        "Write a table (.csv) with the row, class and, if it is known, confidence of each point.  "
-        "[default: print the classes]",
+        "Write a table (.csv) of the rows, from 0, with the class and, if known, confidence and "
+        "file of each.  [default: print the classes]",
         OutputFile(PREDICTIONS),
     ),
     hop: int | None = option(
@@ -86,7 +87,8 @@ def predict_command(
     found, counts = np.unique(names, return_counts=True)
     record = dict(zip(found.tolist(), counts.tolist(), strict=True))
     if output is not None:
-        write_atomically(output, _table(names, per_cent))
+        files = image_names(data, table) if has_images(data) else []
+        write_atomically(output, _table(names, per_cent, files))
         out.say(fact_table([(name, f"{n:,} points") for name, n in record.items()]))
         out.say(f"wrote {output}")
     else:
@@ -95,13 +97,11 @@ def predict_command(
     out.finish({"n": len(names), "classes": record, "predicted": names, **confidence})
 
 
-def _table(names: list[str], per_cent: list[int]) -> str:
-    rows = enumerate(names, 1)
+def _table(names: list[str], per_cent: list[int], files: list[str]) -> str:
+    others = {"confidence_percent": per_cent, "file": files}
+    known = {name: column for name, column in others.items() if column}
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
-    if per_cent:
-        lines.writerow([*PREDICTIONS_HEAD, "confidence_percent"])
-        lines.writerows((*row, each) for row, each in zip(rows, per_cent, strict=True))
-    else:
-        lines.writerows([PREDICTIONS_HEAD, *rows])
+    lines.writerow([*PREDICTIONS_HEAD, *known])
+    lines.writerows(zip(range(len(names)), names, *known.values(), strict=True))
     return text.getvalue()

@@ -116,6 +116,7 @@ class Provenance:
     # the axes that a point has in the file, such as samples and channels; empty if not known
     point_shape: tuple[int, ...] = ()
     pixels: bool = False  # whether a point is a gray image, of 0 to 255, read from a file
+    group_names: tuple[str, ...] = ()  # of the groups with the numbers 0, 1, ..., if known
     # how the data was read, and probable mistakes
     notices: tuple[Notice, ...] = ()
     layout: TableLayout | None = None  # how a text table was read

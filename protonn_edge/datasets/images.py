@@ -41,14 +41,25 @@ def has_images(folder: Path) -> bool:
     return no_tables and any(path.suffix.lower() in IMAGES for path in inside)
 
 
+def image_names(folder: Path, options: TableOptions) -> list[str]:
+    """Return the names of the images to test a model with, in their order in the folder."""
+    takes = _images_in(folder, options)
+    tested = [take for take in takes if take.tested] or takes
+    return [take.path.relative_to(folder).as_posix() for take in tested]
+
+
+def _images_in(folder: Path, options: TableOptions) -> list[Take]:
+    pattern = None if options.name is None else NamePattern(options.name)
+    return takes_in(folder, pattern, IMAGES)
+
+
 def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | None]:
     """Return a folder's images as training points, and as test points if it has two parts.
 
     Pixels are 0 (black) to 255. All images have the options' size, or else the first one's.
     """
     require("PIL")
-    pattern = None if options.name is None else NamePattern(options.name)
-    takes = takes_in(folder, pattern, IMAGES)
+    takes = _images_in(folder, options)
     shape = None if options.size is None else _checked(options.size)
     first = _gray(takes[0].path, folder, shape)
     check_table_size(str(folder), len(takes), first.size)

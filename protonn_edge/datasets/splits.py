@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.datasets import rules
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.dataset import Dataset, MultiLabelDataset, dense_features
-from protonn_edge.datasets.naming import NO_CLASS, label_text, listed
+from protonn_edge.datasets.naming import NO_CLASS, Notice, label_text, listed
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, USUAL_DELIMITERS, check_is_text
 from protonn_edge.datasets.tables import TableFile, recording_head
@@ -77,6 +77,10 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
             f"a share of {fraction:g} of {len(held_out):,} {what} holds out none of them; use a "
             "larger share"
         )
+    if groups is not None and dataset.group_names:
+        apart = listed(dataset.group_names[group] for group in names[held_out])
+        notice = Notice("held_out", f"held out for testing: {apart}")
+        dataset = replace(dataset, notices=(*dataset.notices, notice))
     chosen = held_out[units]
     dataset = _relearned(dataset, ~chosen)
     if groups is not None and classes and len(np.unique(y[~chosen])) < len(classes):
@@ -165,7 +169,8 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
             f"all points have the same group in {name!r}; choose other groups, or leave --groups "
             "out"
         )
-    return replace(dataset, groups=numbers)
+    first = np.unique(numbers, return_index=True)[1].tolist()
+    return replace(dataset, groups=numbers, group_names=tuple(str(names[row]) for row in first))
 
 
 def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:

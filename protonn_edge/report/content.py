@@ -23,6 +23,7 @@ RATES = (1e-9, 1e6)  # the range of predictions per second
 IDLE_WATTS = (0.0, 1_000.0)  # the range of a board's power between predictions, in W
 _SHOWN_RATES = (0.1, 1.0, 10.0, 100.0)
 _HOURS_A_DAY, _DAYS_A_YEAR = 24.0, 365.25
+_SHELF_LIFE_YEARS = 10  # beyond which other things than the load empty a battery
 _SELF_DISCHARGE = 0.03  # of an alkaline battery's energy, a year
 _LARGEST_FILE = 8 << 20
 _MOST_CANDIDATES = 10_000
@@ -185,6 +186,8 @@ class Life:
     def text(self) -> str:
         """The time in a suitable unit."""
         days = self.hours / _HOURS_A_DAY
+        if days > _SHELF_LIFE_YEARS * _DAYS_A_YEAR:
+            return f"more than {_SHELF_LIFE_YEARS} years (the shelf life of the battery)"
         if days >= 2 * _DAYS_A_YEAR:
             return f"{days / _DAYS_A_YEAR:,.1f} years"
         return f"{days:,.0f} days" if days >= 2 else f"{self.hours:,.1f} hours"

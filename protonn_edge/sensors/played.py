@@ -43,7 +43,8 @@ _SENSOR = re.compile(r"#.*; sensor: ([^;]+);")  # of a recording
 _NUMBERS = re.compile(r"[-+0-9.,;\s]+")
 _OPTION = re.compile(r"([^=]+)=(.*?)(?:,rate=([^,=]+))?", re.DOTALL)
 _DELIMITERS = ",;\t"
-_NO_CHANNELS = ("label", "session", "time")  # of a recording that `record` made
+# columns of a recording that `record` made, or of the persons in another one
+_NO_CHANNELS = ("label", "session", "time", "person", "subject", "user")
 
 
 class Wave(NamedTuple):

@@ -75,7 +75,7 @@ def test_a_table_of_classes_is_written_and_replaced(
         (head, *rows) = csv.reader(stream)
     assert head == ["row", "predicted_class", "confidence_percent"]
     assert [name for _, name, _ in rows] == answers(model, points)
-    assert [int(row) for row, _, _ in rows] == [*range(1, len(rows) + 1)]
+    assert [int(row) for row, _, _ in rows] == [*range(len(rows))]
     integers = quantize(model)
     assert integers.confidence is not None
     scores = integers.scores(integers.quantize(points))
@@ -91,7 +91,7 @@ def test_without_calibration_there_is_no_column_of_confidence(
     save_model(replace(model, sharpness=None), tmp_path / "m.npz")
     data, out = write(tmp_path / "new.csv", points), tmp_path / "out.csv"
     assert "confidence_percent" not in run_json("predict", tmp_path / "m.npz", data, "-o", out)
-    assert out.read_text().startswith("row,predicted_class\n1,")
+    assert out.read_text().startswith("row,predicted_class\n0,")
 
 
 @pytest.mark.usefixtures("model")

@@ -28,7 +28,13 @@ def test_rates_beyond_the_board_are_left_out_and_its_own_limit_is_last():
 
 
 @pytest.mark.parametrize(
-    ("hours", "text"), [(30, "30.0 hours"), (72, "3 days"), (2e5, "22.8 years")]
+    ("hours", "text"),
+    [
+        (30, "30.0 hours"),
+        (72, "3 days"),
+        (6e4, "6.8 years"),
+        (2e5, "more than 10 years (the shelf life of the battery)"),
+    ],
 )
 def test_a_life_is_told_in_a_unit_that_suits_it(hours, text):
     assert Life(0.0, 0.0, hours).text == text

@@ -103,7 +103,7 @@ class Cells(crop.CroppedImage):
         if max(image) > deskewing.SIDE_LIMIT:
             raise InputError(
                 f"gradients need images of at most {deskewing.SIDE_LIMIT} pixels a side, but these "
-                f"have {crop.shape_text(image)}; give smaller images"
+                f"have {crop.shape_text(image)}; give smaller images, as with --size 28x28"
             )
         height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:

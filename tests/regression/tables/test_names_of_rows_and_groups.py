@@ -1,0 +1,50 @@
+"""Rows of predictions count from 0 and name files; held-out groups and persons are named."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+from command_line import succeed
+from PIL import Image
+
+from protonn_edge.sensors.played import read_sensor
+
+
+def test_predictions_of_a_folder_name_the_files_and_count_from_0(tmp_path: Path) -> None:
+    generator, folder = np.random.default_rng(0), tmp_path / "images"
+    for label, shade in {"dark": 40, "light": 220}.items():
+        (folder / label).mkdir(parents=True)
+        for number in range(8):
+            pixels = shade + generator.integers(-20, 20, (4, 4))
+            Image.fromarray(pixels.astype(np.uint8)).save(folder / label / f"{number}.png")
+    model, out = tmp_path / "m.npz", tmp_path / "p.csv"
+    succeed("train", folder, "-o", model, "--classifier", "linear")
+    succeed("predict", model, folder, "-o", out)
+    with out.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [int(row["row"]) for row in rows] == [*range(16)]
+    names = [f"{label}/{number}.png" for label in ("dark", "light") for number in range(8)]
+    assert [row["file"] for row in rows] == names
+    assert {(row["file"].split("/")[0], row["predicted_class"]) for row in rows} == {
+        ("dark", "dark"),
+        ("light", "light"),
+    }
+
+
+def test_train_names_the_groups_that_it_holds_out(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    people = ("anna", "ben", "cleo", "dora")
+    lines = [f"{i % 7},{i % 2},{people[i % 4]},{'ab'[i % 8 // 4]}" for i in range(80)]
+    path.write_text("\n".join(["x,y,person,label", *lines]) + "\n")
+    options = ("--groups", "person", "--holdout", 0.25, "--classifier", "linear")
+    done = succeed("train", path, "-o", tmp_path / "m.npz", *options)
+    (line,) = (each for each in done.stderr.splitlines() if "held out for testing" in each)
+    assert sum(f"'{name}'" in line for name in people) == 1
+
+
+def test_a_column_of_persons_is_not_a_channel_of_a_recording(tmp_path: Path) -> None:
+    path = tmp_path / "light.csv"
+    path.write_text("# rate: 100 Hz\nlight,person\n" + "5,anna\n6,ben\n")
+    assert read_sensor(f"a0={path}").values.tolist() == [[5], [6]]
