@@ -1,11 +1,13 @@
-"""Boosted trees of other libraries on the emulated Uno: how many answers stay the same.
+"""Trees and networks of other libraries on the emulated Uno: how many answers stay the same.
 
     python benchmarks/imported.py [--only ROW] [--json]
 
 A row is a data set and a library: XGBoost, LightGBM or scikit-learn's histogram boosting trains on
 the training points, and all test points run on the emulated Uno. `equal` is the share of the
-library's own answers that the Uno gives. Needs: pip install xgboost lightgbm.
-Exits with 1 if too few answers are equal, or if the Uno and NumPy differ.
+library's own answers that the Uno gives. Other rows are networks that PyTorch, Keras or
+scikit-learn trained and exported to ONNX (benchmarks/framework_networks.py).
+Needs: pip install xgboost lightgbm onnx. Exits with 1 if too few answers are equal, if a network
+loses more than 0.3 points of accuracy, or if the Uno and NumPy differ.
 """
 
 from __future__ import annotations
@@ -19,14 +21,16 @@ from typing import Any
 import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
-from on_uno import run_on_uno
+from framework_networks import FOLDER, MOST_TRAINED
+from on_uno import TAKEN, run_on_uno
 from printing import Columns, Record, print_table
 from rows import DATA
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
-from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.converting import from_onnx, from_sklearn
+from protonn_edge.conversion.kept import Conversion
 from protonn_edge.datasets import Dataset, load_dataset
 
 _WHOLE, _OTHER = 0.999, 0.995  # the least share of equal answers, for features that are integers
@@ -79,16 +83,18 @@ _LIBRARIES: dict[str, Callable[[Sizes], Any]] = {
     "histogram": _histogram,
 }
 _ROWS = [f"{name}-{library}" for name in _SETS for library in _LIBRARIES]
+_NETWORKS = sorted(each.stem for each in FOLDER.glob("*.onnx"))
+_MOST_LOST = 0.003
 
 COLUMNS: Columns = [
     ("data, library", lambda r: r["row"]),
-    ("trees, leaves", lambda r: f"{r['trees']:,}, {r['leaves']:,}"),
+    ("trees, leaves", lambda r: f"{r['trees']:,}, {r['leaves']:,}" if "trees" in r else ""),
     ("library %", lambda r: f"{100 * r['library_accuracy']:.2f}"),
     ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),
     ("equal %", lambda r: f"{100 * r['equal']:.2f}{'' if r['holds'] else ' SHORT'}"),
     ("points", lambda r: f"{r['n']:,}"),
     ("mismatches", lambda r: str(r["mismatches"] + r["lost"])),
-    ("flash B", lambda r: f"{r['flash_bytes']:,}"),
+    *TAKEN[:-1],
     ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
 ]
 
@@ -114,9 +120,25 @@ def imported(row: str) -> Record:
     trees = _LIBRARIES[library](_SETS[name]).fit(X_train, data.y_train)
     answers = np.searchsorted(trees.classes_, trees.predict(X_test))
     found = from_sklearn(trees, X_train, evaluate_on=(X_test, data.y_test), classes=data.classes)
+    whole = bool((np.rint(X_train) == X_train).all())
+    return _measured(row, found, data, answers, _WHOLE if whole else _OTHER)
+
+
+def imported_network(row: str) -> Record:
+    """Convert and run the network of a row."""
+    data = dataset_of(row.rpartition("-")[2])
+    X_train, X_test = np.asarray(data.X_train[:MOST_TRAINED]), np.asarray(data.X_test)
+    path = FOLDER / f"{row}.onnx"
+    found = from_onnx(path, X_train, evaluate_on=(X_test, data.y_test), classes=data.classes)
+    record = _measured(row, found, data, found.source.answers(X_test), 0.0)
+    lost = record["library_accuracy"] - record["accuracy"]
+    return record | {"lost_share": lost, "holds": record["holds"] and lost <= _MOST_LOST}
+
+
+def _measured(row: str, found: Conversion, data: Dataset, answers: Any, least: float) -> Record:
+    """Run a model on all test points, beside the answers of its library."""
     ran = run_on_uno(found.model, data)
     equal = float(np.mean(ran.reference.predict(ran.Q) == answers))
-    whole = bool((np.rint(X_train) == X_train).all())
     exact = ran.record["mismatches"] + ran.record["lost"] == 0
     return {
         "row": row,
@@ -124,22 +146,22 @@ def imported(row: str) -> Record:
         "equal": equal,
         "steps": found.to_json()["steps"],
         **{size.name: size.number for size in found.model.sizes},
-        "holds": exact and equal >= (_WHOLE if whole else _OTHER),
+        "holds": exact and equal >= least,
         **ran.record,
     }
 
 
 @click.command()
-@click.option("--only", type=click.Choice(_ROWS), help="One row.")
+@click.option("--only", type=click.Choice([*_ROWS, *_NETWORKS]), help="One row.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 def main(only: str | None, as_json: bool) -> None:
-    """Print what importing boosted trees keeps."""
+    """Print what importing trees and networks keeps."""
     short: list[str] = []
 
     def records() -> Any:
-        for row in [only] if only else _ROWS:
+        for row in [only] if only else [*_ROWS, *_NETWORKS]:
             try:
-                record = imported(row)
+                record = (imported_network if row in _NETWORKS else imported)(row)
             except ModuleNotFoundError as error:
                 raise click.UsageError(
                     f"{row} needs {error.name}; pip install {error.name}"

@@ -73,8 +73,8 @@ class ConvertOptions:
     )
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
     epochs: int = option(
-        "From .skops: epochs of training on the estimator's answers, if the conversion is not "
-        "exact.",
+        "From .skops or .onnx: epochs of training on the estimator's answers, if the conversion is "
+        "not exact.",
         click.IntRange(0, 1_000_000),
         shown=EPOCHS,
     )

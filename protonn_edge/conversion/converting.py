@@ -28,7 +28,7 @@ from protonn_edge.conversion import EPOCHS, prototypes
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.int8_network import Int8Network
 from protonn_edge.conversion.kept import Conversion, Measured
-from protonn_edge.conversion.networks import FloatNetwork, network_model
+from protonn_edge.conversion.networks import FloatNetwork, network_models
 from protonn_edge.conversion.onnx_operators import load_network
 from protonn_edge.conversion.scaling import rows_of
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
@@ -258,10 +258,15 @@ class _Search:
 
     def _network(self, network: FloatNetwork) -> _Candidate:
         """Return a network, its layers on images in integers."""
-        model = network_model(network, self.X, self.classes)
+        models = network_models(network, self.X, self.classes, self.epochs, self.seed)
         smaller = "a network with fewer channels, units or weights"
         found = replace(self, limit=replace(self.limit, smaller=smaller))
-        return found._candidate(("exact" if network.image is None else "rounded", model))
+        steps: tuple[tuple[str, Model], ...] = ()
+        candidates = []
+        for step in models:
+            steps = (*steps, step)
+            candidates.append(found._candidate(*steps))
+        return max(candidates, key=lambda candidate: candidate.agreement)
 
     def _int8(self, network: Int8Network) -> _Candidate:
         """Return a network of int8 layers as it is."""

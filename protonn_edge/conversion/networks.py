@@ -7,20 +7,23 @@ same way; the matrices are those of a `DenseHead` or a `LinearHead`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer, common_range
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling, Rectifier
-from protonn_edge.features.convolution.train.network import MatrixHead, Network, features_of
-from protonn_edge.features.convolution.train.rounding import Bits, integer_stages
+from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
+from protonn_edge.features.convolution.train.network import Network, features_of
+from protonn_edge.features.convolution.train.rounding import Bits, integer_stages, sum_ends
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.kinds.dense.head import DenseHead
@@ -31,6 +34,10 @@ from protonn_edge.training.points import Float32, Indices
 MOST_HIDDEN = 2
 _AT_ONCE = 256
 _CALIBRATED = 2_000  # images that steps are chosen on
+_MOST_TRAINED = 5_000  # images that layers are trained on
+_PASSES = 1 / 6  # of the layers, for each epoch that is asked for
+_RATE = 0.002
+_LEAST_FACTOR = np.float32(1e-3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +49,10 @@ class FloatNetwork:
     weights: tuple[Float32, ...]  # of each matrix, (units, inputs), and the last one's scores
     biases: tuple[Float32, ...]
     order: NDArray[np.intp]  # (D,): the places of a point's values in the network's own input
-    bits: Bits = field(default_factory=Bits)
+    # (channels,): the first layer's image is a point's times `scale` plus `shift`
+    scale: Float32 = field(default_factory=lambda: np.ones(1, np.float32))
+    shift: Float32 = field(default_factory=lambda: np.zeros(1, np.float32))
+    bits: Bits = field(default_factory=lambda: Bits(shared=True))
     landmarks = None
 
     def rows(self, X: ArrayLike) -> NDArray[Any]:
@@ -59,8 +69,13 @@ class FloatNetwork:
             return X
         starts = range(0, len(X), _AT_ONCE)
         return np.concatenate(
-            [features_of(self.layers, self.images(X[i : i + _AT_ONCE])) for i in starts]
+            [features_of(self.layers, self.scaled(X[i : i + _AT_ONCE])) for i in starts]
         )
+
+    def scaled(self, X: NDArray[Any]) -> Float32:
+        """Return points (n, D) as the first layer's images (channels, height, width, n)."""
+        scale, shift = (each[:, None, None, None] for each in (self.scale, self.shift))
+        return self.images(X) * scale + shift
 
     def images(self, X: NDArray[Any]) -> Float32:
         """Return points (n, D) as images (channels, height, width, n)."""
@@ -80,64 +95,117 @@ class FloatNetwork:
         return found
 
 
-def network_model(network: FloatNetwork, X: Float32, classes: tuple[str, ...]) -> Model:
-    """Return the model of a network, whose layers are rounded for training points X (n, D)."""
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """A `TrainableHead` of matrices with rectified units between them."""
+
+    network: DenseNetwork
+
+    @property
+    def parameters(self) -> list[Float32]:
+        """All matrices and biases."""
+        return self.network.parameters
+
+    def scores(self, features: Float32) -> Float32:
+        """Return the scores (n, L)."""
+        return self.network.scores(features)
+
+    def gradient(
+        self, features: Float32, Y: Float32, weights: Float32 | None
+    ) -> tuple[float, Float32, list[Float32]]:
+        """Return the cross-entropy and its derivatives."""
+        loss, slope, of = self.network.backward(features, Y, weights)
+        return loss, slope @ self.network.weights[0], of
+
+
+def network_models(
+    network: FloatNetwork, X: Float32, classes: tuple[str, ...], epochs: int, seed: int
+) -> Iterator[tuple[str, Model]]:
+    """Yield models of a network for training points X (n, D), with the name of each step.
+
+    Layers of images are rounded, and then trained to give the network's scores with their integers.
+    """
     if network.image is None:
-        stage, features, unit = None, X, 1.0
         inputs = InputStatistics.of(X)
-    else:
-        network = _rectified(network, X[:: max(1, len(X) // _CALIBRATED)])
-        stage, unit = _rounded(network, X)
-        features = stage.apply(X)
-        inputs = InputStatistics.of(features).with_one_range()
+        head = _head(network.weights, network.biases, X)
+        yield "exact", _model(head, inputs, classes, None)
+        return
+    X = X[:: -(-len(X) // _MOST_TRAINED)]
+    some = X[:: -(-len(X) // _CALIBRATED)]
+    lower, upper, _ = common_range(X)
+    pixels = PixelScale.between(lower, upper, lower)
+    ready = _equalized(_rectified(network, some), some[:_AT_ONCE])
+    dense = DenseNetwork([W.copy() for W in ready.weights], [b.copy() for b in ready.biases])
+    layers = tuple(_of_bytes(ready, pixels))
+    images = network.images(pixels.to_bytes(some))
+    rounded = Network(layers, Matrices(dense)).rounded(images, network.bits, 1.0, BYTE_MAXIMUM)
+    yield "rounded", _convolutional(rounded, dense, network.image, pixels, X, classes)
+    if passes := round(epochs * _PASSES):
+        scores = network.scores(X)
+        Y = np.exp(scores - scores.max(axis=1, keepdims=True))
+        Y /= Y.sum(axis=1, keepdims=True)
+
+        def to_bytes(raw: Float32) -> NDArray[Any]:
+            return np.moveaxis(network.images(pixels.to_bytes(raw)), -1, 0)
+
+        own = Images(X, Y, None, network.image[:2], to_bytes)
+        generator = np.random.default_rng(seed)
+        Training(own, Schedule(passes, moved_share=0.0), generator).fine_tune(rounded, _RATE)
+        yield "trained", _convolutional(rounded, dense, network.image, pixels, X, classes)
+
+
+def _model(
+    head: Head, inputs: InputStatistics, classes: tuple[str, ...], stage: FeatureStage | None
+) -> Model:
+    normalizer = Normalizer.identity(head.n_inputs)
     return Model(
-        head=_head(network, features, unit),
-        normalizer=Normalizer.identity(features.shape[1]),
-        inputs=inputs,
-        classes=classes,
-        feature_stage=stage,
+        head=head, normalizer=normalizer, inputs=inputs, classes=classes, feature_stage=stage
     )
 
 
-def _head(network: FloatNetwork, features: NDArray[Any], unit: float) -> Head:
-    """Return the matrices, of features in `unit`."""
-    *hidden, W = network.weights
-    *before, b = (bias.astype(np.float64) for bias in network.biases)
+def _convolutional(
+    rounded: Network,
+    dense: DenseNetwork,
+    image: ImageShape,
+    pixels: PixelScale,
+    X: Float32,
+    classes: tuple[str, ...],
+) -> Model:
+    """Return the model of rounded layers, and of matrices behind them."""
+    stage = Convolutions(integer_stages(rounded.layers, image, BYTE_MAXIMUM), None, pixels)
+    features = stage.apply(X)
+    first = dense.weights[0] * np.float32(rounded.unit)
+    head = _head((first, *dense.weights[1:]), dense.biases, features)
+    return _model(head, InputStatistics.of(features).with_one_range(), classes, stage)
+
+
+def _head(weights: Sequence[Float32], biases: Sequence[Float32], features: NDArray[Any]) -> Head:
+    """Return matrices as a classifier of features (n, F)."""
+    *hidden, W = weights
+    *before, b = (bias.astype(np.float64) for bias in biases)
     if len(W) == 2:  # one row is enough for two classes
         W, b = np.diff(W, axis=0), np.diff(b)
-    weights = [*hidden, W]
-    weights[0] = weights[0] * np.float32(unit)
     if not hidden:
-        return LinearHead(weights[0], b)
-    return DenseHead.of(weights, [*before, b], features.astype(np.float32))
+        return LinearHead(W, b)
+    return DenseHead.of([*hidden, W], [*before, b], features.astype(np.float32))
 
 
-def _rounded(network: FloatNetwork, X: Float32) -> tuple[Convolutions, float]:
-    """Return the layers in integers, and the value of a unit of their outputs."""
-    lower, upper, _ = common_range(X)
-    pixels, layers = PixelScale.between(lower, upper, lower), list(network.layers)
-    first, convolution = next(
-        (place, layer) for place, layer in enumerate(layers) if isinstance(layer, Convolution)
-    )
-    layers[first] = _of_bytes(convolution, pixels)
-    some = X[:: max(1, len(X) // _CALIBRATED)]
-    images = network.images(pixels.to_bytes(some))
-    none = MatrixHead(np.zeros((1, 1), np.float32), np.zeros(1, np.float32))
-    rounded = Network(tuple(layers), none).rounded(images, network.bits, 1.0, BYTE_MAXIMUM)
-    assert network.image is not None
-    stages = integer_stages(rounded.layers, network.image, BYTE_MAXIMUM)
-    return Convolutions(stages, None, pixels), rounded.unit
+def _of_bytes(network: FloatNetwork, pixels: PixelScale) -> Iterator[Layer]:
+    """Yield a network's layers, the first one of bytes.
 
-
-def _of_bytes(layer: Convolution, pixels: PixelScale) -> Convolution:
-    """Return a layer of raw pixels as one of bytes.
-
-    Around the image is the background, the byte 0, and no raw 0 as in the network.
+    Around the image is the byte 0, which may differ from the network's 0.
     """
-    sums = layer.weights.sum(axis=(1, 2, 3)) * np.float32(pixels.zero)
-    return replace(
-        layer, weights=layer.weights * np.float32(pixels.step), biases=layer.biases + sums
-    )
+    raw = True
+    zero, step = np.float32(pixels.zero), np.float32(pixels.step)
+    for layer in network.layers:
+        if raw and isinstance(layer, Convolution):
+            raw, by = False, [network.scale * step, network.scale * zero + network.shift]
+            if layer.layout.depthwise:
+                by = [each[:, None, None, None] for each in by]
+            moved = (layer.weights * by[1]).sum(axis=(1, 2, 3))
+            yield replace(layer, weights=layer.weights * by[0], biases=layer.biases + moved)
+        else:
+            yield layer
 
 
 def _rectified(network: FloatNetwork, X: Float32) -> FloatNetwork:
@@ -159,3 +227,27 @@ def _rectified(network: FloatNetwork, X: Float32) -> FloatNetwork:
     W, b = network.weights[0], network.biases[0]
     b = b - W.reshape(len(W), -1, channels).sum(axis=1) @ moved
     return replace(network, layers=tuple(layers), biases=(b, *network.biases[1:]))
+
+
+def _equalized(network: FloatNetwork, X: Float32) -> FloatNetwork:
+    """Return a network with the same scores, and with sums of the same size in all channels.
+
+    The weights of a layer share one step, and its largest sum needs 16 bits, so that channels with
+    small sums would lose bits. Each is divided by its largest sum, and the next layer takes it as
+    many times (Nagel et al., "Data-Free Quantization", 2019).
+    """
+    layers, W = list(network.layers), network.weights[0]
+    values, taken = network.scaled(X), np.ones(1, np.float32)
+    for place, layer in enumerate(layers):
+        if isinstance(layer, Convolution):
+            by = taken[:, None, None, None] if layer.layout.depthwise else taken
+            layer = replace(layer, weights=layer.weights * by)  # noqa: PLW2901
+            taken = np.ones(len(layer.biases), np.float32)
+            if isinstance(clip := layers[place + 1], Rectifier) and clip.largest is None:
+                sums = np.abs(sum_ends(layer, float(values.max()))).max(axis=0)
+                taken = np.maximum(sums / sums.max(), _LEAST_FACTOR)
+            by = taken[:, None, None, None]
+            layers[place] = replace(layer, weights=layer.weights / by, biases=layer.biases / taken)
+        values = layers[place].forward(values)[0]
+    W = W * np.tile(taken, W.shape[1] // len(taken))
+    return replace(network, layers=tuple(layers), weights=(W, *network.weights[1:]))

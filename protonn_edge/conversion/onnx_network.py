@@ -36,6 +36,7 @@ class NetworkBuilder:
         # The present values are these times `scale` plus `shift`, by place, as far as it is not
         # folded into a layer.
         self.scale, self.shift = np.ones(n), np.zeros(n)
+        self.before = np.ones(1), np.zeros(1)  # of the first layer's channels: scale and shift
         self.image: ImageShape | None = None
         self.depth = 1  # channels of the present image
         self.signal = False  # whether images are one pixel wide, and have one axis less
@@ -68,7 +69,9 @@ class NetworkBuilder:
             )
         weights = tuple(W.astype(np.float32) for W, _ in self.matrices)
         biases = tuple(b.astype(np.float32) for _, b in self.matrices)
-        return FloatNetwork(tuple(self.layers), self.image, weights, biases, self.order)
+        scale, shift = (each.astype(np.float32) for each in self.before)
+        layers = tuple(self.layers)
+        return FloatNetwork(layers, self.image, weights, biases, self.order, scale, shift)
 
     def _add(self, node: Node) -> None:
         """Add a node, or compute constants, such as the shapes that PyTorch computes."""

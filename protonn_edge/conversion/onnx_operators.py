@@ -52,7 +52,9 @@ def _convolution(net: NetworkBuilder, node: Node) -> None:
     if bias.shape != (len(W),):
         raise node.unsupported(f"has {bias.size} biases for {len(W)} channels")
     scale, shift = (net.channels(node, each) for each in (net.scale, net.shift))
-    if net.layers and layout.padded and shift.any():
+    if not net.layers:  # which may pad its image
+        net.before, scale, shift = (scale, shift), np.ones(channels), np.zeros(channels)
+    if layout.padded and shift.any():
         raise node.unsupported(
             "pads values that a normalization behind a Relu moved", "normalize before the Relu"
         )

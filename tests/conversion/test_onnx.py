@@ -14,9 +14,11 @@ from sklearn.neural_network import MLPClassifier
 
 from protonn_edge import from_onnx
 from protonn_edge.boards import load_board
+from protonn_edge.conversion.networks import Matrices
 from protonn_edge.conversion.onnx_operators import load_network
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
+from protonn_edge.kinds.dense.train import DenseNetwork
 
 DIGITS = load_digits_dataset()
 AS_PYTORCH = [
@@ -191,6 +193,44 @@ def test_a_convolution_that_is_not_rectified_keeps_negative_sums():
     nodes, shape, constants = NETWORKS["pooled"]
     X = np.abs(numbers(200, *shape))
     assert from_onnx(network(nodes, shape, **constants), X).agreement > 0.9
+
+
+def test_rounded_layers_are_trained_on_the_answers():
+    """Around the images, the device has the lowest value, and the network 0."""
+    sizes = np.float32([100, 1, 1, 1])
+    nodes = [
+        node("Conv", "x w1", "a", pads=[1] * 4),
+        node("Relu", "a", "b"),
+        node("Conv", "b w2", "c"),
+        node("Relu", "c", "d"),
+        node("Flatten", "d", "e"),
+        node("Gemm", "e w3", "f", transB=1),
+        node("Relu", "f", "g"),
+        node("Gemm", "g w4", "y"),
+    ]
+    weights = {
+        "w1": numbers(4, 1, 3, 3) * sizes[:, None, None, None],
+        "w2": numbers(6, 4, 3, 3) / sizes[:, None, None],
+        "w3": numbers(8, 216),
+        "w4": numbers(8, 5),
+    }
+    content, X = network(nodes, (1, 8, 8), **weights), numbers(300, 64)
+    rounded = from_onnx(content, X, epochs=0)
+    assert [step.name for step in rounded.steps] == ["estimator", "rounded", "integers"]
+    trained = from_onnx(content, X, epochs=30)
+    assert trained.agreement > rounded.agreement + 0.02
+    assert trained.steps[-2].name == "trained"
+
+
+def test_an_epoch_moves_layers_and_matrices_against_the_loss():
+    matrices = DenseNetwork([numbers(3, 4), numbers(2, 3)], [numbers(3), numbers(2)])
+    head, X, Y = Matrices(matrices), numbers(5, 4).astype(np.float64), np.eye(2)[[0, 1, 1, 0, 1]]
+    _, slope, _ = head.gradient(X, Y, None)
+    for place in np.ndindex(X.shape):
+        step = np.zeros_like(X)
+        step[place] = 1e-5
+        ends = [head.gradient(X + sign * step, Y, None)[0] for sign in (1, -1)]
+        assert slope[place] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-3)
 
 
 def test_a_network_that_is_too_large_is_a_failed_check():

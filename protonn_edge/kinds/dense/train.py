@@ -125,9 +125,16 @@ class DenseNetwork:
 
     def gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
         """Return the mean loss of a batch, and its derivatives with respect to the parameters."""
-        values = self.values(batch.X)
+        loss, _, gradient = self.backward(batch.X, batch.Y, batch.weights)
+        return loss, gradient
+
+    def backward(
+        self, X: Matrix, Y: Matrix, weights: Matrix | None
+    ) -> tuple[float, Matrix, list[Matrix]]:
+        """Return the mean loss, and derivatives by the first layer's sums and by parameters."""
+        values = self.values(X)
         scores = scores_of_sums(values[-1] @ self.weights[-1].T + self.biases[-1])
-        loss, slope, _ = cross_entropy(scores, batch.Y, _NO_SHARPNESS, batch.weights)
+        loss, slope, _ = cross_entropy(scores, Y, _NO_SHARPNESS, weights)
         slope = slope_of_sums(slope, len(self.biases[-1]))
         of_weights: list[Matrix] = []
         of_biases: list[Matrix] = []
@@ -136,7 +143,7 @@ class DenseNetwork:
             of_biases.insert(0, slope.sum(axis=0))
             if place:
                 slope = (slope @ self.weights[place]) * (values[place] > 0)
-        return loss, [*of_weights, *of_biases]
+        return loss, slope, [*of_weights, *of_biases]
 
 
 def minimize(

@@ -113,6 +113,10 @@ class Training:
             )
         return rounded
 
+    def fine_tune(self, rounded: networks.Network, rate: float) -> None:
+        """Train a network that is on integers, in place, with this learning rate."""
+        self._train(rounded, np.float32(1), self.schedule.epochs, rate)
+
     def in_floats(self, network: networks.Network) -> None:
         """Train a network, in place, that no device will have."""
         schedule = self.schedule

@@ -7,6 +7,7 @@ product with a byte. A backward pass ignores the rounding (straight-through).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -36,6 +37,9 @@ class Bits:
 
     weights: int = 8  # 2 are ternary: -1, 0 and 1
     activations: int = 8
+    # whether weights lose as many bits as values where a sum would be too large; otherwise values
+    # lose most of them, which long training makes up for
+    shared: bool = False
 
     @property
     def largest_weight(self) -> int:
@@ -158,7 +162,7 @@ class RoundedConvolution(Layer):
         )
 
 
-def sum_ends(layer: Convolution, largest_input: int) -> tuple[Float32, Float32]:
+def sum_ends(layer: Convolution, largest_input: float) -> tuple[Float32, Float32]:
     """Return the least and the largest sum of each output, (out,), on the way too."""
     flat = layer.weights.reshape(len(layer.weights), -1)
     low = layer.biases + largest_input * np.minimum(flat, 0).sum(axis=1)
@@ -182,6 +186,8 @@ def _maximum_for(behind: Convolution | None, step: float, bits: Bits) -> int:
         return bits.maximum
     best = _best_step(behind.weights, bits.largest_weight)
     coarser = _least_step(behind, step, bits.maximum) / best
+    if bits.shared:
+        return max(1, round(bits.maximum / math.sqrt(max(1.0, coarser))))
     return bits.maximum if coarser <= _COARSEST else max(1, round(bits.maximum / coarser))
 
 

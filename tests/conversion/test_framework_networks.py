@@ -1,0 +1,34 @@
+"""The networks that frameworks exported give their scores; see benchmarks/framework_networks.py."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from protonn_edge.conversion.onnx_operators import load_network
+
+pytest.importorskip("onnx", reason="needs onnx: pip install 'protonn-edge[onnx]'")
+FOLDER = Path(__file__).parents[1] / "data" / "networks"
+ANSWERS = json.loads((FOLDER / "answers.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", sorted(set(ANSWERS) - {"versions"}))
+def test_a_network_gives_the_scores_of_its_framework(name: str):
+    expected = np.array(ANSWERS[name]["scores"])
+    shape = ANSWERS[name]["shape"]
+    points = np.random.default_rng(0).random((len(expected), *shape), np.float32)
+    network = load_network(FOLDER / f"{name}.onnx", name).rule
+    scores = network.scores(network.rows(points))
+    if not name.startswith("pytorch"):  # the others export probabilities
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        scores /= scores.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(scores, expected, rtol=1e-3, atol=1e-3)
+
+
+def test_files_are_small():
+    sizes = [path.stat().st_size for path in FOLDER.iterdir()]
+    assert max(sizes) < 60_000
+    assert sum(sizes) < 300_000
