@@ -49,6 +49,11 @@ FAULTS = {
         "channel->sum + x",
     ),
     "a division by 0": ("confidence", "uint16_t sum = 255;", "uint16_t sum = 0;"),
+    "a row of weights too far": (
+        "convolution: 3x3",
+        "convolution_weights[(row * ",
+        "convolution_weights[((row + 1) * ",
+    ),
 }
 """A program, the text of its C that the fault is in, and what takes its place."""
 

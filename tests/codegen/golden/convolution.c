@@ -106,39 +106,36 @@ static pnn_input_t convolution_value_of(int16_t sum)
         return 0;
     }
     const uint32_t product = (uint32_t)sum * 146u + 128u;
-    uint32_t value = product >> 8;
-    if ((product & 255u) == 0) { /* halfway: to even */
-        value &= ~(uint32_t)1;
-    }
+    const uint8_t halfway = (product & 255u) == 0; /* to even */
+    const uint32_t value = product >> 8 & ~(uint32_t)halfway;
     return (pnn_input_t)(value < 15u ? value : 15u);
 }
 
 static void convolution_compute(pnn_input_t *output)
 {
     //@ loop unroll CONVOLUTION_PLACES;
-    for (uint8_t left = CONVOLUTION_PLACES; left > 0; --left) {
-        const uint8_t *weight = convolution_weights;
+    for (uint8_t left = CONVOLUTION_PLACES; left > 0; --left, output += 1) {
         {
             static const int16_t bias[] PNN_FLASH = {32};
             int16_t sums[1];
+            //@ loop unroll 1;
             for (uint8_t o = 0; o < 1; ++o) {
                 sums[o] = (int16_t)PNN_READ_I16(&bias[o]);
             }
             for (uint8_t row = 0; row < CONVOLUTION_SIDE; ++row) {
-                const pnn_input_t *x = convolution_window[row];
                 for (uint8_t i = 0; i < CONVOLUTION_SIDE * 1; ++i) {
                     for (uint8_t o = 0; o < 1; ++o) {
-                        const uint8_t byte = PNN_READ_U8(&weight[o / 2]);
+                        const uint8_t byte = PNN_READ_U8(&convolution_weights[(row * CONVOLUTION_SIDE * 1 + i) * 1 + o / 2]);
                         const int8_t own = (int8_t)((byte >> o % 2 * 4 & 15) - 8);
-                        sums[o] = (int16_t)((uint16_t)sums[o] + (uint16_t)(x[i] * own));
+                        sums[o] = (int16_t)((uint16_t)sums[o] + (uint16_t)(convolution_window[row][i] * own));
                     }
-                    weight += 1;
                 }
             }
             for (uint8_t o = 0; o < 1; ++o) {
-                *output++ = convolution_value_of(sums[o]);
+                output[o] = convolution_value_of(sums[o]);
             }
         }
+        //@ loop unroll CONVOLUTION_SIDE;
         for (uint8_t row = 0; row < CONVOLUTION_SIDE; ++row) {
             convolution_window[row] += CONVOLUTION_STRIDE * 1;
         }
@@ -166,6 +163,7 @@ static PNN_NOINLINE void convolution_take(void)
     }
     PNN_FACT(PASSED(convolution_output_rows, 4, 4));
     convolution_missing = CONVOLUTION_STRIDE;
+    //@ loop unroll CONVOLUTION_SIDE;
     for (uint8_t i = 0; i < CONVOLUTION_SIDE; ++i) {
         PNN_FACT(PASSED(convolution_lines, 12, 12));
         convolution_window[i] = CONVOLUTION_LINES + line * CONVOLUTION_LINE_VALUES;

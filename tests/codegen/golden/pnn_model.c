@@ -667,14 +667,16 @@ void pnn_begin(void)
 
 void pnn_push_many(const pnn_input_t *features, uint16_t count)
 {
-    if (count > features_left) {
+    projection_consumed = (uint16_t)(PNN_FEATURES - features_left);
+    if (count < features_left) {
+        features_left = (uint16_t)(features_left - count);
+    } else {
         count = features_left;
+        features_left = 0;
     }
     if (count == 0) {
         return;
     }
-    projection_consumed = (uint16_t)(PNN_FEATURES - features_left);
-    features_left = (uint16_t)(features_left - count);
     projection_push(features, count);
 }
 
