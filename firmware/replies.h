@@ -88,7 +88,7 @@ static inline void reply_taught(struct taught *taught, uint8_t type, uint8_t cla
     taught->examples = pnn_taught();
 }
 
-/* How many bytes a STORE writes whose payload has so many; more than it has if it may not. */
+/* The number of bytes that a STORE writes, by the length of its payload; more than it has if it may not. */
 static inline uint16_t stored_bytes(const struct stored *stored, uint16_t payload_bytes)
 {
     const uint16_t count = payload_bytes - sizeof stored->place;

@@ -15,7 +15,7 @@ from protonn_edge.kinds.protonn.prototypes.teaching import ERASED
 
 _KEYS = "1234567890abcdefghijklmnoprstuvwxyz"  # without q
 _FORGET, _QUIT = "-", "q"
-_LONGEST_LINE = 1000  # of a pipe; what follows counts as the next line
+_LONGEST_LINE = 1000  # of a pipe; the rest counts as the next line
 
 
 def at_terminal() -> bool:

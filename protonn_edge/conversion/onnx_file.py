@@ -65,7 +65,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class OnnxGraph:
-    """The nodes of a network, each of which takes outputs of earlier nodes, or constants."""
+    """The nodes of a network; each takes outputs of earlier nodes, or constants."""
 
     what: str  # the file
     input: str

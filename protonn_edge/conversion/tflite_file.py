@@ -87,7 +87,7 @@ def load_tflite(path: Path) -> StoredClassifier:
 
 
 def read_network(content: bytes) -> Int8Network:
-    """Return the network of a file; `InputError` says which operator cannot be taken, and why."""
+    """Return the network of a file; `InputError` names the operator that cannot be taken, and the reason."""
     model = FlatTable.root(content, b"TFL3")
     graphs = list(model.tables(2))
     if len(graphs) != 1:
