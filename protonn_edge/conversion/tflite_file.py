@@ -87,7 +87,7 @@ def load_tflite(path: Path) -> StoredClassifier:
 
 
 def read_network(content: bytes) -> Int8Network:
-    """Return the network of a file; `InputError` names the operator that cannot be taken, and the reason."""
+    """Return the network of a file; `InputError` names an operator that cannot be taken."""
     model = FlatTable.root(content, b"TFL3")
     graphs = list(model.tables(2))
     if len(graphs) != 1:
