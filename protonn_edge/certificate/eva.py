@@ -38,12 +38,13 @@ _OPTIONS = (
 )
 # Intervals alone, or relations between two counters, through calls, with short loops unrolled. The
 # first is much faster for convolutions and functions that get a place among inputs, the second for
-# trees. What is left of the features and a count need relations in both ways.
+# trees. What is left of the features, and a count, need relations in both ways.
 _INTERVALS_FIRST = re.compile(r"_compute\(pnn_input_t|pnn_input_t \*\w+, pnn_place_t")
 _WAYS = (
     (
         *("-cpp-extra-args=-DTURNS=1", "-eva-slevel", "1"),
         *("-eva-widening-delay", "3", "-eva-auto-loop-unroll", "1"),
+        *("-eva-domains-function", "octagon:{prefix}_push_many"),
     ),
     (
         *("-eva-domains", "octagon", "-eva-octagon-through-calls"),
@@ -95,14 +96,12 @@ def prove(folder: Path, driver: str, deadline_s: float, prefix: str = PREFIX) ->
     write_atomically(source, environment.get_template(f"proof/{driver}.c.j2").render())
     header = (folder / f"{prefix}_model.h").read_text(encoding="utf-8")
     defines = [f"-D{name.upper()}" for name in _OPTIONAL if f"{prefix}_{name}(" in header]
-    flags = [
-        f"-cpp-extra-args={' '.join([f'-I{folder}', *defines])}",
-        f"-eva-domains-function=octagon:{prefix}_push_many",
-    ]
+    flags = f"-cpp-extra-args={' '.join([f'-I{folder}', *defines])}"
     files = {source.name, model.name}  # not those of libraries
     intervals_first = _INTERVALS_FIRST.search(model.read_text(encoding="utf-8"))
     for way in _WAYS if intervals_first else _WAYS[::-1]:
-        command = ["frama-c", *flags, *_OPTIONS, *way, str(source), str(model)]
+        options = [option.format(prefix=prefix) for option in (*_OPTIONS, *way)]
+        command = ["frama-c", flags, *options, str(source), str(model)]
         command += ["-then", "-report-csv", str(report)]
         done = run_within(deadline_s, command, name="frama-c")
         found = _REACHED.search(done.stdout)
