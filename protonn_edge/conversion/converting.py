@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,6 @@ from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read
 from protonn_edge.conversion.int8_network import Int8Network
 from protonn_edge.conversion.kept import Conversion, Measured
 from protonn_edge.conversion.networks import FloatNetwork, network_models
-from protonn_edge.conversion.onnx_operators import load_network
 from protonn_edge.conversion.scaling import rows_of
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.naming import check_names, label_text
@@ -163,49 +161,6 @@ def from_sklearn(
     model = replace(found.model.with_units_of(points), activity=activity)
     held_out = evaluate_on is not None
     return _conversion(found, model, fitted, test, limit.board, held_out=held_out)
-
-
-def from_onnx(
-    model: Path | str | bytes,
-    X: ArrayLike,
-    y: ArrayLike | None = None,
-    *,
-    evaluate_on: tuple[ArrayLike, ArrayLike | None] | None = None,
-    **options: Any,
-) -> Conversion:
-    """Convert a trained network in ONNX into a model for a board.
-
-    Parameters
-    ----------
-    model : Path, str or bytes
-        The file (.onnx), or its contents. docs/conversion.md lists the operators.
-    X : array of shape (n, D), or (n, ...) as the network takes it
-        Representative points, such as the training points: they calibrate the integers. In rows,
-        images have the channels of a pixel next to each other.
-    y : array of shape (n,), optional
-        Their labels, only for the accuracies.
-    evaluate_on : tuple of X and y or None, optional
-        Points for measuring the steps, instead of `X` and `y`.
-    **options
-        `board`, `budget`, `classes`, `epochs` and `random_state`, as for `from_sklearn`.
-
-    Returns
-    -------
-    Conversion
-
-    Raises
-    ------
-    InputError
-        If the network cannot be converted: the sentence names the node.
-    CheckFailed
-        If it is too large for the board, or the budget.
-    """
-    content = model if isinstance(model, bytes) else Path(model)
-    stored = load_network(content, "the network" if isinstance(model, bytes) else str(model))
-    rows = stored.rule.rows
-    if evaluate_on is not None:
-        evaluate_on = rows(evaluate_on[0]), evaluate_on[1]
-    return from_sklearn(stored, rows(X), y, evaluate_on=evaluate_on, **options)
 
 
 @dataclass(frozen=True, eq=False)

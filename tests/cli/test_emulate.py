@@ -151,7 +151,7 @@ def test_a_fault_is_said_when_it_happens(emulate: type[Emulate], firmware: Path)
         (["none.elf", "--sensor", "a0"], "give NAME=FILE"),
         (["none.elf", "--sensor", "a0=none.csv,rate=5"], "none.csv does not exist"),
         (["none.elf", "--tcp", "0"], "--tcp"),
-        (["none.elf", "--tcp", "5000", "--pty", "uno"], "exclude each other"),
+        (["none.elf", "--tcp", "5000", "--pty", "uno"], "cannot be used together"),
     ],
 )
 def test_what_cannot_run_is_refused(arguments: list[str], sentence: str) -> None:

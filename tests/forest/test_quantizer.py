@@ -123,7 +123,9 @@ def test_what_no_counter_holds_is_refused() -> None:
         bias=np.zeros(2, np.int64),
         n_features=1,
     )
-    with pytest.raises(InputError, match="bytes in a tree, generated code counts up to 65,535"):
+    with pytest.raises(
+        InputError, match="bytes in a tree, but generated code counts only to 65,535"
+    ):
         stage.table.content  # noqa: B018
 
 
