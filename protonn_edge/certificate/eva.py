@@ -36,21 +36,19 @@ _OPTIONS = (
     *("-eva-precision", "2", "-eva-partition-value", "begun", "-eva-interprocedural-splits"),
     *("-eva-split-limit", "65536"),
 )
-# Intervals alone, or relations between two counters, through calls, with short loops unrolled. The
-# first is much faster for convolutions and functions that get a place among inputs, the second for
-# trees. What is left of the features, and a count, need relations in both ways.
+# Two ways: intervals alone, and relations between two counters, through calls, with short loops
+# unrolled. Intervals are much faster for convolutions and functions that get a place among inputs,
+# relations for trees.
 _INTERVALS_FIRST = re.compile(r"_compute\(pnn_input_t|pnn_input_t \*\w+, pnn_place_t")
-_WAYS = (
-    (
-        *("-cpp-extra-args=-DTURNS=1", "-eva-slevel", "1"),
-        *("-eva-widening-delay", "3", "-eva-auto-loop-unroll", "1"),
-        *("-eva-domains-function", "octagon:{prefix}_push_many"),
-    ),
-    (
-        *("-eva-domains", "octagon", "-eva-octagon-through-calls"),
-        *("-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
-    ),
+_INTERVALS = (
+    *("-cpp-extra-args=-DTURNS=1", "-eva-slevel", "1"),
+    *("-eva-widening-delay", "3", "-eva-auto-loop-unroll", "1"),
 )
+_RELATIONS = (
+    *("-eva-domains", "octagon", "-eva-octagon-through-calls"),
+    *("-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
+)
+_COPIED = "[next++] = *features++;"  # as many as are left and counted: two counters
 _FOUND = ("function", "property kind", "property")  # columns of a report
 _OPTIONAL = ("confidence", "onset", "recall")  # functions that not every model has
 _PROVEN = {"Valid", "Considered valid", "Dead", "Unreachable"}
@@ -98,10 +96,8 @@ def prove(folder: Path, driver: str, deadline_s: float, prefix: str = PREFIX) ->
     defines = [f"-D{name.upper()}" for name in _OPTIONAL if f"{prefix}_{name}(" in header]
     flags = f"-cpp-extra-args={' '.join([f'-I{folder}', *defines])}"
     files = {source.name, model.name}  # not those of libraries
-    intervals_first = _INTERVALS_FIRST.search(model.read_text(encoding="utf-8"))
-    for way in _WAYS if intervals_first else _WAYS[::-1]:
-        options = [option.format(prefix=prefix) for option in (*_OPTIONS, *way)]
-        command = ["frama-c", flags, *options, str(source), str(model)]
+    for way in _ways(model.read_text(encoding="utf-8"), prefix):
+        command = ["frama-c", flags, *_OPTIONS, *way, str(source), str(model)]
         command += ["-then", "-report-csv", str(report)]
         done = run_within(deadline_s, command, name="frama-c")
         found = _REACHED.search(done.stdout)
@@ -112,6 +108,16 @@ def prove(folder: Path, driver: str, deadline_s: float, prefix: str = PREFIX) ->
         if not result.alarms:
             break
     return result
+
+
+def _ways(text: str, prefix: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the options of both ways, first those that are tried first for a model's C."""
+    intervals: tuple[str, ...] = _INTERVALS
+    if _COPIED in text:
+        intervals += (f"-eva-domains-function=octagon:{prefix}_push_many",)
+    if _INTERVALS_FIRST.search(text):
+        return intervals, _RELATIONS
+    return _RELATIONS, intervals
 
 
 def _alarms(report: Path, files: set[str]) -> list[Alarm]:
