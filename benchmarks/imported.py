@@ -1,13 +1,14 @@
 """Trees and networks of other libraries on the emulated Uno: how many answers stay the same.
 
-    python benchmarks/imported.py [--only ROW] [--json]
+    python benchmarks/imported.py [--only ROW] [--bits 8|4|2] [--json]
 
 A row is a data set and a library: XGBoost, LightGBM or scikit-learn's histogram boosting trains on
 the training points, and all test points run on the emulated Uno. `equal` is the share of the
 library's own answers that the Uno gives. Other rows are networks that PyTorch, Keras or
 scikit-learn trained and exported to ONNX (benchmarks/framework_networks.py).
-Needs: pip install xgboost lightgbm onnx. Exits with 1 if too few answers are equal, if a network
-loses more than 0.3 points of accuracy, or if the Uno and NumPy differ.
+With fewer bits, weights of convolutions are coarser: only rows of networks with convolutions.
+Needs: pip install xgboost lightgbm onnx. Exits with 1 if too few answers are equal, if a network of
+8 bits loses more than 0.3 points of accuracy, or if the Uno and NumPy differ.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Sizes:
     depth: int  # instead of leaves, for XGBoost
 
 
-_SETS = {
+SETS = {
     "letter26": Sizes(12, 12, 4),
     "har_hapt": Sizes(40, 14, 4),
     "usps10": Sizes(25, 14, 4),
@@ -78,12 +79,12 @@ def _histogram(sizes: Sizes) -> Any:
     )
 
 
-_LIBRARIES: dict[str, Callable[[Sizes], Any]] = {
+TRAINERS: dict[str, Callable[[Sizes], Any]] = {
     "xgboost": _xgboost,
     "lightgbm": _lightgbm,
     "histogram": _histogram,
 }
-_ROWS = [f"{name}-{library}" for name in _SETS for library in _LIBRARIES]
+_ROWS = [f"{name}-{library}" for name in SETS for library in TRAINERS]
 _NETWORKS = sorted(each.stem for each in FOLDER.glob("*.onnx"))
 _MOST_LOST = 0.003
 
@@ -118,22 +119,26 @@ def imported(row: str) -> Record:
     name, library = row.split("-")
     data = dataset_of(name)
     X_train, X_test = np.asarray(data.X_train), np.asarray(data.X_test)
-    trees = _LIBRARIES[library](_SETS[name]).fit(X_train, data.y_train)
+    trees = TRAINERS[library](SETS[name]).fit(X_train, data.y_train)
     answers = np.searchsorted(trees.classes_, trees.predict(X_test))
     found = from_sklearn(trees, X_train, evaluate_on=(X_test, data.y_test), classes=data.classes)
     whole = bool((np.rint(X_train) == X_train).all())
     return _measured(row, found, data, answers, _WHOLE if whole else _OTHER)
 
 
-def imported_network(row: str) -> Record:
+def imported_network(row: str, bits: int) -> Record:
     """Convert and run the network of a row."""
     data = dataset_of(row.rpartition("-")[2])
     X_train, X_test = np.asarray(data.X_train[:MOST_TRAINED]), np.asarray(data.X_test)
     path = FOLDER / f"{row}.onnx"
-    found = from_onnx(path, X_train, evaluate_on=(X_test, data.y_test), classes=data.classes)
+    test = (X_test, data.y_test)
+    found = from_onnx(path, X_train, evaluate_on=test, classes=data.classes, bits=bits)
     record = _measured(row, found, data, found.source.answers(X_test), 0.0)
     lost = record["library_accuracy"] - record["accuracy"]
-    return record | {"lost_share": lost, "holds": record["holds"] and lost <= _MOST_LOST}
+    return record | {
+        "lost_share": lost,
+        "holds": record["holds"] and (lost <= _MOST_LOST or bits < 8),
+    }
 
 
 def _measured(row: str, found: Conversion, data: Dataset, answers: Any, least: float) -> Record:
@@ -154,15 +159,17 @@ def _measured(row: str, found: Conversion, data: Dataset, answers: Any, least: f
 
 @click.command()
 @click.option("--only", type=click.Choice([*_ROWS, *_NETWORKS]), help="One row.")
+@click.option("--bits", type=int, default=8, help="Of a weight of a network's convolutions.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, as_json: bool) -> None:
+def main(only: str | None, bits: int, as_json: bool) -> None:
     """Print what importing trees and networks keeps."""
     short: list[str] = []
 
     def records() -> Any:
-        for row in [only] if only else [*_ROWS, *_NETWORKS]:
+        coarse = [row for row in _NETWORKS if "cnn" in row] if bits < 8 else [*_ROWS, *_NETWORKS]
+        for row in [only] if only else coarse:
             try:
-                record = (imported_network if row in _NETWORKS else imported)(row)
+                record = imported_network(row, bits) if row in _NETWORKS else imported(row)
             except ModuleNotFoundError as error:
                 raise click.UsageError(
                     f"{row} needs {error.name}; pip install {error.name}"

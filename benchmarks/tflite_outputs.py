@@ -25,7 +25,7 @@ from printing import Columns, Record, print_table
 from tflite_networks import NETWORKS, points_of
 
 from protonn_edge import from_tflite
-from protonn_edge.conversion.tflite_file import load_tflite
+from protonn_edge.conversion.tflite_operators import load_tflite
 from protonn_edge.datasets import Dataset
 
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "tflite"

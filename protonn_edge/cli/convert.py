@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, options_of
 from protonn_edge.cli.options import BOARD, BYTES, PATH
-from protonn_edge.cli.paths import MODEL, OutputFile, check_there
+from protonn_edge.cli.paths import CONVERTED, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE, columns_option
 from protonn_edge.conversion import (
     BOOSTER_FILES,
@@ -32,7 +32,7 @@ _ESTIMATORS = (".skops", *BOOSTER_FILES, *NETWORK_FILES, *TFLITE_FILES)
 _PICKLES = (".joblib", ".pickle", ".pkl")
 _OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("normalization",),
-    "an estimator": ("board_name", "classes", "budget", "epochs", "seed"),
+    "an estimator": ("board_name", "classes", "budget", "bits", "epochs", "seed"),
     "a model file": ("layout", "features"),
 }
 
@@ -42,7 +42,9 @@ class ConvertOptions:
     """The options as they were given."""
 
     source: Path = argument(PATH)
-    output: Path = option("A model file, or a folder.", OutputFile(MODEL), required=True)
+    output: Path = option(
+        "A model file, or a folder; from a model, also .onnx.", OutputFile(CONVERTED), required=True
+    )
     data: Path | None = option(
         "The training data; from a model: points on which the answers are compared.  [default: "
         "train.txt in the folder, or two above it]",
@@ -72,6 +74,7 @@ class ConvertOptions:
         "NAMES",
     )
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
+    bits: int = option("From .onnx: the bits of a Conv's weight: 8, 4 or 2.", shown=8)
     epochs: int = option(
         "From .skops or .onnx: epochs of training on the estimator's answers, if the conversion is "
         "not exact.",
@@ -86,7 +89,7 @@ class ConvertOptions:
 def convert_command(
     given: ConvertOptions = options_of(ConvertOptions), out: Output = OUTPUT
 ) -> None:
-    """Convert SOURCE into a model, or a model into a folder.
+    """Convert SOURCE into a model, or a model into a folder or ONNX.
 
     SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
     .npy; or a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not
@@ -94,7 +97,7 @@ def convert_command(
     PyTorch, Keras or skl2onnx exported (.onnx), or TensorFlow Lite with int8 (.tflite). The ranges
     of the features and the names of the classes, which none of these contains, are taken from the
     training data. Or SOURCE is a model file (.npz), and OUTPUT a folder for the reference
-    implementation.
+    implementation, or a file with the model's integers for other programs (.onnx).
     """
     if given.source.suffix in _PICKLES:
         raise InputError(
@@ -105,6 +108,8 @@ def convert_command(
         kind, work = "a folder", "from_folder"
     elif given.source.suffix in _ESTIMATORS:
         kind, work = "an estimator", "from_estimator"
+    elif given.output.suffix in NETWORK_FILES:
+        kind, work = "a model file that becomes ONNX", "to_file"
     else:
         kind, work = "a model file", "to_folder"
     _check_options(kind)

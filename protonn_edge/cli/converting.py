@@ -20,13 +20,15 @@ from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES, TFLITE_FILES
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.libraries import load_booster
 from protonn_edge.conversion.onnx_operators import load_network
+from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.conversion.reference import same_answers, to_reference, write_reference_model
-from protonn_edge.conversion.tflite_file import load_tflite
+from protonn_edge.conversion.tflite_operators import load_tflite
 from protonn_edge.datasets import MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
+from protonn_edge.system.files import write_atomically
 from protonn_edge.training.calibration import with_accuracy_floor
 
 
@@ -58,7 +60,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             f"{data} has sets of labels, but the estimator predicts one class; use data with one "
             "label per point"
         )
-    estimator = _estimator(source)
+    estimator = _estimator(source, given.bits)
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
@@ -87,12 +89,16 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     return found.to_json()
 
 
-def _estimator(source: Path) -> Any:
+def _estimator(source: Path, bits: int) -> Any:
     """Return the classifier in a file, by its suffix."""
+    if source.suffix in NETWORK_FILES:
+        return load_network(source, str(source), bits)
+    if bits != 8:
+        raise InputError(
+            f"--bits is for networks in ONNX (.onnx), but SOURCE is {source}; leave it out"
+        )
     if source.suffix in TFLITE_FILES:
         return load_tflite(source)
-    if source.suffix in NETWORK_FILES:
-        return load_network(source, str(source))
     return (load_booster if source.suffix in BOOSTER_FILES else load_estimator)(source)
 
 
@@ -101,7 +107,8 @@ def _labels(
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
     """Return the estimator's labels of the data's classes, and names for these labels.
 
-    A file of another library has numbers for labels: those of --classes, or of sorted classes.
+    A file of another library numbers its labels: in the order of --classes, or of the sorted
+    classes.
     """
     known = isinstance(estimator, StoredClassifier) and {*map(str, estimator.classes_)}
     if not known or (not given.classes and known.issuperset(classes)):
@@ -173,3 +180,13 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
         )
     out.say(f"wrote {output}, for {features} features")
     return record
+
+
+def to_file(given: ConvertOptions, out: Output) -> dict[str, Any]:
+    """Convert a model file into ONNX."""
+    if given.data is not None:
+        raise InputError("ONNX is written without points, so --data has no effect; leave it out")
+    content = to_onnx(load_model(given.source))
+    write_atomically(given.output, content)
+    out.say(f"wrote {given.output}, {len(content):,} B")
+    return {"bytes": len(content)}

@@ -6,8 +6,7 @@ reads a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.scaling import Float64
 from protonn_edge.conversion.trees import TreeRule
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.integers import LEAF
 from protonn_edge.kinds.forest.train import GrownTrees
 
@@ -99,7 +98,7 @@ def boosted_rule(
 def histogram_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
     """Return the trees of a HistGradientBoostingClassifier."""
     what, together = f"the {type(classifier).__name__}", 1 if n_classes == 2 else n_classes
-    with refusing(what, "scikit-learn"):
+    with reading.refusing(what, "scikit-learn"):
         rounds = reading.attribute(classifier, "_predictors")
         trees = [_histogram_tree(each.nodes, what) for some in rounds for each in some]
         first = reading.numbers_of(classifier, "_baseline_prediction", (1, together))[0]
@@ -131,22 +130,6 @@ def vector(values: Any, size: int, kinds: str = "iub") -> NDArray[Any]:
     if array.shape != (size,) or (size and array.dtype.kind not in kinds):
         raise ValueError(f"an array has the shape {array.shape} and the type {array.dtype.name}")
     return array.astype(np.float64 if kinds == "f" else np.int64)
-
-
-@contextmanager
-def refusing(what: str, library: str) -> Iterator[None]:
-    """Make one sentence of errors from numbers that differ from the library's format."""
-    try:
-        with np.errstate(all="ignore"):  # numbers are checked afterwards
-            yield
-    except InputError:
-        raise
-    except Exception as error:  # an untrusted file may cause any error
-        why = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise InputError(
-            f"{what} is not a classifier in the format of {library} ({shortened(why)}); write it "
-            "again"
-        ) from error
 
 
 def unsupported(what: str, has: str, remedy: str) -> InputError:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
 
-_MOST_TABLES = 10_000  # in a vector
+_MOST_TABLES = 1_000  # in a vector
 
 
 @dataclass(frozen=True)
@@ -38,28 +38,26 @@ class FlatTable:
         place = self._field(field)
         return default if place is None else _number(f"<{form}", self.content, place)
 
-    def table(self, field: int) -> FlatTable | None:
-        """Return a table, if it is there."""
+    def table(self, field: int) -> FlatTable:
+        """Return a table; one without fields if it is not there."""
         place = self._field(field)
-        return None if place is None else self._at(place)
+        return _EMPTY if place is None else self._at(place)
 
     def tables(self, field: int) -> Iterator[FlatTable]:
         """Yield the tables of a vector."""
-        begin, count = self._vector(field, 4)
-        if count > _MOST_TABLES:
-            raise InputError(f"the file has {count:,} entries where {_MOST_TABLES:,} are allowed")
+        begin, count = self._vector(field, 4, _MOST_TABLES)
         for number in range(count):
             yield self._at(begin + 4 * number)
 
-    def array(self, field: int, dtype: str) -> NDArray[Any]:
-        """Return a vector of numbers, read-only; empty if it is not there."""
+    def array(self, field: int, dtype: str, most: int) -> NDArray[Any]:
+        """Return a vector of up to `most` numbers, read-only; empty if it is not there."""
         numbers = np.dtype(f"<{dtype}")
-        begin, count = self._vector(field, numbers.itemsize)
+        begin, count = self._vector(field, numbers.itemsize, most)
         return np.frombuffer(self.content, numbers, count, begin)
 
     def text(self, field: int) -> str:
         """Return a text, with other characters in place of those that are not UTF-8."""
-        return self.array(field, "u1").tobytes().decode("utf-8", "replace")
+        return self.array(field, "u1", len(self.content)).tobytes().decode("utf-8", "replace")
 
     def _at(self, place: int) -> FlatTable:
         return FlatTable(self.content, place + _number("<I", self.content, place))
@@ -72,7 +70,7 @@ class FlatTable:
         offset = _number("<H", self.content, vtable + at)
         return self.place + offset if offset else None
 
-    def _vector(self, field: int, item_bytes: int) -> tuple[int, int]:
+    def _vector(self, field: int, item_bytes: int, most: int) -> tuple[int, int]:
         """Return where the items of a vector begin, and their number: all are in the file."""
         place = self._field(field)
         if place is None:
@@ -81,7 +79,12 @@ class FlatTable:
         count = _number("<I", self.content, place)
         if count * item_bytes > len(self.content) - place - 4:
             raise _damaged()
+        if count > most:
+            raise InputError(f"the file has {count:,} entries where {most:,} are allowed")
         return place + 4, count
+
+
+_EMPTY = FlatTable(b"\x04\0\x04\0\x04\0\0\0", 4)
 
 
 def _number(form: str, content: bytes, place: int) -> Any:

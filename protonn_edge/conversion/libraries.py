@@ -21,11 +21,10 @@ from protonn_edge.conversion.boosters import (
     StoredTree,
     boosted_rule,
     by_category,
-    refusing,
     unsupported,
     vector,
 )
-from protonn_edge.conversion.reading import StoredClassifier
+from protonn_edge.conversion.reading import StoredClassifier, refusing
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import check_counts
 from protonn_edge.system.files import read_file

@@ -19,6 +19,7 @@ from protonn_edge.chain.head import Head
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer, common_range
+from protonn_edge.conversion.scaling import points_of
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling, Rectifier
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
@@ -55,12 +56,12 @@ class FloatNetwork:
     bits: Bits = field(default_factory=lambda: Bits(shared=True))
     landmarks = None
 
-    def rows(self, X: ArrayLike) -> NDArray[Any]:
-        """Return points as rows (n, D), also points of several axes as the network takes them."""
-        points = np.asarray(X)
-        if points.ndim < 3 or points[0].size != len(self.order):
-            return points
-        return points.reshape(len(points), -1)[:, self.order]
+    def rows(self, X: ArrayLike) -> ArrayLike:
+        """Return points as rows (n, D) if they have several axes, as the network takes them."""
+        points = points_of(X, "X")
+        if points.ndim < 3 or points.size != len(points) * len(self.order):
+            return X
+        return points.reshape(len(points), len(self.order))[:, self.order]
 
     def features(self, X: NDArray[Any]) -> Float32:
         """Return the first matrix's inputs (n, F) of points X (n, D)."""
@@ -215,8 +216,7 @@ def _rectified(network: FloatNetwork, X: Float32) -> FloatNetwork:
     and the first matrix's biases move them back.
     """
     layers = list(network.layers)
-    behind = [not isinstance(layer, Pooling) for layer in layers]
-    last = len(layers) - 1 - behind[::-1].index(True)
+    last = max((i for i, each in enumerate(layers) if not isinstance(each, Pooling)), default=0)
     linear = layers[last]
     if not isinstance(linear, Convolution):
         return network
@@ -245,7 +245,7 @@ def _equalized(network: FloatNetwork, X: Float32) -> FloatNetwork:
             taken = np.ones(len(layer.biases), np.float32)
             if isinstance(clip := layers[place + 1], Rectifier) and clip.largest is None:
                 sums = np.abs(sum_ends(layer, float(values.max()))).max(axis=0)
-                taken = np.maximum(sums / sums.max(), _LEAST_FACTOR)
+                taken = np.maximum(sums / (sums.max() or 1), _LEAST_FACTOR)
             by = taken[:, None, None, None]
             layers[place] = replace(layer, weights=layer.weights / by, biases=layer.biases / taken)
         values = layers[place].forward(values)[0]

@@ -18,6 +18,7 @@ def from_onnx(
     y: ArrayLike | None = None,
     *,
     evaluate_on: tuple[ArrayLike, ArrayLike | None] | None = None,
+    bits: int = 8,
     **options: Any,
 ) -> Conversion:
     """Convert a trained network in ONNX into a model for a board.
@@ -28,11 +29,13 @@ def from_onnx(
         The file (.onnx), or its contents. docs/conversion.md lists the operators.
     X : array of shape (n, D), or (n, ...) as the network takes it
         Representative points, such as the training points: they calibrate the integers. In rows,
-        images have the channels of a pixel next to each other.
+        images that convolutions or pooling take have the channels of a pixel next to each other.
     y : array of shape (n,), optional
         Their labels, only for the accuracies.
     evaluate_on : tuple of X and y or None, optional
         Points for measuring the steps, instead of `X` and `y`.
+    bits : {8, 4, 2}, default=8
+        The bits of a convolution's weight; fewer need less flash, or less time.
     **options
         `board`, `budget`, `classes`, `epochs` and `random_state`, as for `from_sklearn`.
 
@@ -48,7 +51,7 @@ def from_onnx(
         If it is too large for the board, or the budget.
     """
     content = model if isinstance(model, bytes) else Path(model)
-    stored = load_network(content, "the network" if isinstance(model, bytes) else str(model))
+    stored = load_network(content, "the network" if isinstance(model, bytes) else str(model), bits)
     rows = stored.rule.rows
     if evaluate_on is not None:
         evaluate_on = rows(evaluate_on[0]), evaluate_on[1]

@@ -7,8 +7,8 @@ external data, and all that refers to it, is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,45 +21,74 @@ from protonn_edge.system.files import read_file
 from protonn_edge.system.lazy import require
 
 _LIMIT_BYTES = 64 * 2**20
-_MOST_VALUES = 2**24  # of all constants
+MOST_VALUES = 2**24  # of all constants
+MOST_AXES = 8
 _MOST_NODES = 2_000
+_MOST_PARTS = 64  # inputs, outputs or attributes of a node
+_MOST_LISTED = 2**20  # numbers of an attribute
 _MOST_SHOWN = 40
 # The types of constants, by their numbers in the format.
-_TYPES = {1: "f4", 2: "u1", 3: "i1", 6: "i4", 7: "i8", 8: "text", 9: "?", 10: "f2", 11: "f8"}
+TYPES = {1: "f4", 2: "u1", 3: "i1", 6: "i4", 7: "i8", 8: "text", 9: "?", 10: "f2", 11: "f8"}
+FLOATS = (1, 10, 11)
+_STANDARDS = ("", "ai.onnx", "ai.onnx.ml")  # domains of operators; the first two are one
 _TENSOR = 4  # the type of an attribute
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """An operator, and the names of its inputs and outputs."""
+    """An operator, and the names of its inputs and outputs.
+
+    What a reader has not looked at could change the node's meaning, so `check_read` refuses it.
+    """
 
     name: str
-    operator: str
+    operator: str  # behind its domain and a dot, unless it is one of the standard's own
     inputs: tuple[str, ...]  # "" is an optional input that is left out
     outputs: tuple[str, ...]
     attributes: dict[str, Any]
+    read: set[str | int] = field(default_factory=set)  # names of attributes, places of inputs
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """Return an attribute of any type."""
+        self.read.add(name)
+        return self.attributes.get(name, default)
 
     def number(self, name: str, default: float) -> float:
         """Return an attribute that is a number."""
-        value = self.attributes.get(name, default)
-        if not isinstance(value, int | float) or not abs(value) <= LARGEST:
-            raise self.unsupported(f"has {name} that is no number")
+        value = self.attribute(name, default)
+        if not isinstance(value, int | float):
+            raise self.unsupported(f"has {name}, which is not a number")
         return value
 
-    def integers(self, name: str, default: Iterable[int]) -> tuple[int, ...]:
-        """Return an attribute that is a list of integers."""
-        values = self.attributes.get(name, list(default))
+    def integers(
+        self, name: str, default: Iterable[int], count: int | None = None
+    ) -> tuple[int, ...]:
+        """Return an attribute that is a list of integers, `count` of them if it is given."""
+        values = self.attribute(name, list(default))
         if not isinstance(values, list) or not all(isinstance(each, int) for each in values):
-            raise self.unsupported(f"has {name} that are no integers")
+            raise self.unsupported(f"has {name}, which are not integers")
+        if count is not None and len(values) != count:
+            raise self.unsupported(f"has {len(values)} {name} instead of {count}")
         return tuple(values)
 
     def text(self, name: str, default: str) -> str:
         """Return an attribute that is a text."""
-        value = self.attributes.get(name, default)
+        value = self.attribute(name, default)
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
+    def check_read(self, present: str) -> None:
+        """Refuse attributes, and inputs but `present`, that have no counterpart."""
+        attributes = sorted(set(self.attributes) - self.read)
+        places = [i for i, name in enumerate(self.inputs) if name not in ("", present)]
+        inputs = [f"input {place + 1}" for place in places if place not in self.read]
+        for each in (
+            *(f"attribute {shortened(name, _MOST_SHOWN)!r}" for name in attributes),
+            *inputs,
+        ):
+            raise self.unsupported(f"has the {each}, which has no counterpart", "leave it out")
+
     def unsupported(self, has: str, remedy: str = "export the network again") -> InputError:
-        """Return the error for a node that has no counterpart."""
+        """Return the error for a node without a counterpart."""
         return InputError(f"node {self.name!r}, a {self.operator}, {has}; {remedy}")
 
 
@@ -81,34 +110,35 @@ def load_graph(source: Path | bytes, what: str) -> OnnxGraph:
     import onnx  # noqa: PLC0415  (an extra)
 
     content = source if isinstance(source, bytes) else read_file(source, limit_bytes=_LIMIT_BYTES)
-    graph = onnx.ModelProto.FromString(content).graph
-    if graph.sparse_initializer or len(graph.node) > _MOST_NODES:
+    model = onnx.ModelProto.FromString(content)
+    graph = model.graph
+    redefined = any(each.domain in _STANDARDS for each in model.functions)
+    if graph.sparse_initializer or redefined or len(graph.node) > _MOST_NODES:
         raise InputError(
-            f"{what} has {len(graph.node):,} nodes, up to {_MOST_NODES:,} are possible, or sparse "
-            "weights; export a smaller network, with dense weights"
+            f"{what} has {len(graph.node):,} nodes (the limit is {_MOST_NODES:,}), sparse "
+            "weights, or operators of its own; export a smaller network, with dense weights"
         )
     constants: dict[str, NDArray[Any]] = {}
-    left = _MOST_VALUES
+    left = MOST_VALUES
     for tensor in graph.initializer:
         constants[tensor.name] = _array(tensor, what, left)
         left -= constants[tensor.name].size
     nodes = []
     for number, each in enumerate(graph.node, 1):
-        attributes = {}
+        node = _node(each, number)
         for given in each.attribute:
             if given.type == _TENSOR:
-                attributes[given.name] = _array(given.t, what, left)
-                left -= attributes[given.name].size
+                value = _array(given.t, what, left)
+                left -= value.size
             else:
-                attributes[given.name] = _plain(onnx.helper.get_attribute_value(given))
-        name = shortened(each.name or f"{each.op_type} {number}", _MOST_SHOWN)
-        operator = shortened(each.op_type, _MOST_SHOWN)
-        nodes.append(Node(name, operator, tuple(each.input), tuple(each.output), attributes))
+                value = _plain(onnx.helper.get_attribute_value(given), given.name, node)
+            node.attributes[given.name] = value
+        nodes.append(node)
     inputs = [each for each in graph.input if each.name not in constants]
     if len(inputs) != 1:
         raise InputError(
-            f"{what} has {len(inputs):,} inputs, the points are one; export a network with a "
-            "single input"
+            f"{what} has {len(inputs):,} inputs, but only one, the points, is supported; export "
+            "a network with a single input"
         )
     outputs = tuple(each.name for each in graph.output)
     return OnnxGraph(
@@ -116,46 +146,83 @@ def load_graph(source: Path | bytes, what: str) -> OnnxGraph:
     )
 
 
-def _plain(value: Any) -> Any:
+def _node(given: Any, number: int) -> Node:
+    """Return a node without its attributes."""
+    standard = given.domain in _STANDARDS[:2]
+    operator = given.op_type if standard else f"{given.domain}.{given.op_type}"
+    name = given.name or f"{given.op_type} {number}"
+    name, operator = (shortened(each, _MOST_SHOWN) for each in (name, operator))
+    parts = len(given.input), len(given.output), len(given.attribute)
+    node = Node(
+        name, operator, tuple(given.input[:_MOST_PARTS]), tuple(given.output[:_MOST_PARTS]), {}
+    )
+    if max(parts) > _MOST_PARTS:
+        raise node.unsupported(f"has {max(parts):,} inputs, outputs or attributes")
+    return node
+
+
+def _plain(value: Any, name: str, node: Node) -> Any:
     """Return a number, a text or a list of them; anything else becomes None."""
-    if isinstance(value, int | float | bytes):
+    if isinstance(value, bytes):
         return value
-    return list(value) if isinstance(value, Iterable) else None
+    alone = isinstance(value, int | float)
+    if not alone and not isinstance(value, Iterable):
+        return None
+    values = [value] if alone else value[:_MOST_LISTED]
+    numbers = [each for each in values if isinstance(each, int | float)]
+    long = not alone and len(value) > _MOST_LISTED
+    if long or not all(abs(each) <= LARGEST for each in numbers):
+        raise node.unsupported(
+            f"has {shortened(name, _MOST_SHOWN)} with a number that is not finite, or more than "
+            f"{_MOST_LISTED:,} of them"
+        )
+    return value if alone else list(values)
 
 
 def _shape(value: Any, what: str) -> tuple[int, ...]:
     """Return the shape of a point."""
-    axes = value.type.tensor_type.shape.dim
-    sizes = tuple(int(axis.dim_value) for axis in axes[1:])
-    if not sizes or min(sizes) < 1 or math.prod(sizes) > _MOST_VALUES:
+    kind = value.type.tensor_type
+    sizes = tuple(int(axis.dim_value) for axis in kind.shape.dim[1 : MOST_AXES + 1])
+    if not sizes or len(kind.shape.dim) > MOST_AXES or not _fits(sizes, MOST_VALUES):
         raise InputError(
             f"{what} takes points of the shape {shortened(str(sizes), _MOST_SHOWN)}; export it "
-            "with fixed sizes of all axes but the first, which counts the points"
+            f"with fixed sizes of all axes but the first, which counts the points, and at most "
+            f"{MOST_AXES} axes"
+        )
+    if TYPES.get(kind.elem_type, "text") in ("text", "?"):
+        raise InputError(
+            f"{what} takes points of the type {kind.elem_type}; export it with an input of floats"
         )
     return sizes
 
 
+def _fits(sizes: Sequence[int], most: int) -> bool:
+    """Return whether an array of few axes is not empty, and within a number of values."""
+    return all(0 < size <= most for size in sizes) and math.prod(sizes) <= most
+
+
 def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
-    """Return a constant, after checks of where it is, its type and its size."""
+    """Return a constant, after checks of its file, type and size."""
     from onnx import numpy_helper  # noqa: PLC0415
 
     name = shortened(tensor.name, _MOST_SHOWN)
     if tensor.data_location or tensor.external_data:
         raise InputError(
-            f"{what} keeps the constant {name!r} in another file, and only {what} is read; export "
+            f"{what} keeps the constant {name!r} in another file, but only {what} is read; export "
             "the network with its weights in the same file"
         )
-    kind = _TYPES.get(tensor.data_type)
+    kind = TYPES.get(tensor.data_type)
     if kind is None:
         raise InputError(
             f"{what} has the constant {name!r} of the type {tensor.data_type}; export the network "
             "with weights in floats"
         )
-    size = math.prod(tensor.dims)
-    if not 0 <= size <= most or any(axis < 0 for axis in tensor.dims):
+    sizes = tuple(tensor.dims[: MOST_AXES + 1])
+    if len(sizes) > MOST_AXES or not _fits(sizes, most):
         raise InputError(
-            f"{what} has the constant {name!r} of {size:,} values, at most {most:,} are read; "
-            "export a smaller network"
+            f"{what} has the constant {name!r} of the shape "
+            f"{shortened(str(sizes), _MOST_SHOWN)}, but it must have 1 to {most:,} values in at "
+            f"most {MOST_AXES} axes; export a smaller network"
         )
     array: NDArray[Any] = np.asarray(numpy_helper.to_array(tensor))
     if array.dtype.kind == "f" and not (np.abs(array) <= LARGEST).all():

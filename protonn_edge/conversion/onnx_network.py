@@ -7,21 +7,28 @@ images have the channels innermost; so transposing and reshaping move places, an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.integer_stage import check_counts
 from protonn_edge.conversion.networks import MOST_HIDDEN, FloatNetwork
-from protonn_edge.conversion.onnx_file import Node, OnnxGraph
-from protonn_edge.errors import InputError
+from protonn_edge.conversion.onnx_decision import BEGINNINGS, Decision
+from protonn_edge.conversion.onnx_file import MOST_VALUES, TYPES, Node, OnnxGraph
+from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.convolution.train.layers import Layer
-from protonn_edge.features.images.image_rows import ImageShape
+from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageShape, image_text
+from protonn_edge.kinds.dense.integers import MOST_UNITS
 
 Float64 = NDArray[np.float64]
 Reader = Callable[["NetworkBuilder", Node], None]
 """Takes a node that has the builder's present values among its inputs."""
+
+_MOST_PRODUCTS = 2**32  # of all matrices that are joined
+_MOST_LAYERS = 64
+_LONGEST_SHAPE = 64
 
 
 class NetworkBuilder:
@@ -29,7 +36,7 @@ class NetworkBuilder:
 
     def __init__(self, graph: OnnxGraph, readers: Mapping[str, Reader]) -> None:
         self.graph, self.constants, self._readers = graph, dict(graph.constants), readers
-        self.current, self.past = graph.input, set[str]()
+        self.current, self._given = graph.input, {graph.input, *graph.constants}
         n = math.prod(graph.shape)
         self.places = np.arange(n).reshape(graph.shape)  # of the present values
         self.order = np.arange(n)  # of the input's values for the device
@@ -37,36 +44,34 @@ class NetworkBuilder:
         # folded into a layer.
         self.scale, self.shift = np.ones(n), np.zeros(n)
         self.before = np.ones(1), np.zeros(1)  # of the first layer's channels: scale and shift
-        self.image: ImageShape | None = None
-        self.depth = 1  # channels of the present image
+        self.image: ImageShape | None = None  # the first layer's
+        self.shape: ImageShape = (0, 0, 0)  # of the present image
         self.signal = False  # whether images are one pixel wide, and have one axis less
         self.layers: list[Layer] = []
         self.matrices: list[tuple[Float64, Float64]] = []
         self.linear = False  # whether the last layer's sums are not rectified yet
-        self.labels: NDArray[Any] | None = None
-        self.ended = False
+        self.decision: Decision | None = None
+        self._products, self._folded = _MOST_PRODUCTS, MOST_VALUES
 
     @property
     def classes(self) -> NDArray[Any]:
         """The labels (L,) that the network itself names, or else 0, 1 and so on."""
-        return np.arange(max(2, self.places.size)) if self.labels is None else self.labels
+        labels = self.decision.labels if self.decision else None
+        return np.arange(max(2, self.places.size)) if labels is None else np.array(labels)
 
     def network(self) -> FloatNetwork:
         """Return the network; raises `InputError` with the node that has no counterpart."""
         for node in self.graph.nodes:
             self._add(node)
-        if self.current not in self.graph.outputs and not self.ended:
+        decision = self.decision or self.decide(self.current)
+        if not decision.decides(self.graph.outputs):
             raise InputError(
                 f"{self.graph.what} ends with {self.current[:40]!r}, which is no output of it; "
-                "export the network again"
+                "export it again, with all scores, probabilities or the label as output"
             )
+        check_counts(classes=self.places.size)
         if not (self.matrices and self.linear):
             self.multiply(np.eye(self.places.size), np.zeros(self.places.size))
-        if len(self.matrices) > MOST_HIDDEN + 1:
-            raise InputError(
-                f"{self.graph.what} has {len(self.matrices) - 1} hidden layers of Gemm or MatMul, "
-                f"{MOST_HIDDEN} are possible; train a network with fewer"
-            )
         weights = tuple(W.astype(np.float32) for W, _ in self.matrices)
         biases = tuple(b.astype(np.float32) for _, b in self.matrices)
         scale, shift = (each.astype(np.float32) for each in self.before)
@@ -74,81 +79,89 @@ class NetworkBuilder:
         return FloatNetwork(layers, self.image, weights, biases, self.order, scale, shift)
 
     def _add(self, node: Node) -> None:
-        """Add a node, or compute constants, such as the shapes that PyTorch computes."""
-        unknown = [
-            name
-            for name in node.inputs
-            if name and name not in self.constants and name != self.current
-        ]
-        if self.ended:
-            self.decide(node)
-        elif unknown:
-            again = unknown[0] in self.past
+        """Add a node; an error of NumPy becomes a sentence with its name."""
+        there = [name for name in node.outputs if name in self._given]
+        if there or not node.outputs:
+            raise node.unsupported(f"gives {shortened(str(there), 40)}, which is there already")
+        self._given.update(filter(None, node.outputs))
+        try:
+            self._take(node)
+        except InputError:
+            raise
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise node.unsupported("does not fit its inputs") from error
+
+    def _take(self, node: Node) -> None:
+        """Compute constants, such as the shapes that PyTorch computes, or the present values."""
+        names = [name for name in node.inputs if name and name not in self.constants]
+        strange = [name for name in names if name != self.current]
+        if not names or (node.operator == "Shape" and not strange and not self.decision):
+            self._fold(node)
+        elif self.decision:
+            self.decision.take(node, self.constants)
+        elif strange:
+            again = strange[0] in self._given
             raise node.unsupported(
-                f"takes {unknown[0][:40]!r}, which "
+                f"takes {strange[0][:40]!r}, which "
                 + ("other nodes took already" if again else "no node before it gives"),
                 "export a network that is one chain of layers" if again else "export it again",
             )
-        elif self.current not in node.inputs or node.operator == "Shape":
-            self._fold(node)
+        elif node.operator in BEGINNINGS:
+            self.decide(self.current).take(node, self.constants)
         else:
             reader = self._readers.get(node.operator)
-            if reader is None or node.inputs.count(self.current) > 1:
-                raise node.unsupported(
-                    "has no counterpart", f"use layers of {', '.join(sorted(self._readers))}"
-                )
+            if reader is None or len(names) > 1:
+                known = ", ".join(sorted({*self._readers, *BEGINNINGS}))
+                raise node.unsupported("has no counterpart", f"use layers of {known}")
             reader(self, node)
-            self.past.add(self.current)
-            self.current = node.outputs[0] if node.outputs else ""
+            node.check_read(self.current)
+            self.current = node.outputs[0]
 
-    def decide(self, node: Node) -> None:
-        """Take a node that only makes labels or probabilities of the scores."""
-        if node.operator not in _DECISIONS:
-            raise node.unsupported("is behind the decision", "end the network with its scores")
-        listed = node.attributes.get("classlabels_strings") or node.attributes.get(
-            "classlabels_int64s"
-        )
-        if node.operator == "ArrayFeatureExtractor" and node.inputs[0] in self.constants:
-            listed = self.constants[node.inputs[0]].ravel().tolist()
-        self._label(listed)
-
-    def _label(self, listed: Any) -> None:
-        classes = max(2, self.places.size)
-        if listed and len(listed) == classes:
-            texts = [
-                each.decode("utf-8", "replace") if isinstance(each, bytes) else each
-                for each in listed
-            ]
-            self.labels = np.array(texts)
+    def decide(self, scores: str) -> Decision:
+        """Take the present values as the scores of classes, under this name."""
+        self.decision = Decision(self.graph.what, scores, self.places.shape)
+        return self.decision
 
     def _fold(self, node: Node) -> None:
-        """Compute a constant of constants, and of the shape."""
+        """Compute a constant of constants, or of the present shape."""
         compute = _CONSTANTS.get(node.operator)
-        values = [self.constants.get(name) for name in node.inputs]
+        values = [self.constants[name] for name in node.inputs if name in self.constants]
         if node.operator == "Shape":
-            values = [np.array([1, *self.places.shape])]
-        if compute is None or len(node.outputs) != 1:
+            values = [*values, np.empty((1, *self.places.shape), "?")][:1]
+        self._folded -= sum(each.size for each in values)
+        if compute is None or self._folded < 0:
             raise node.unsupported(
-                "computes with constants alone", "simplify the network, as onnxsim does"
+                "computes with constants alone, or with too many",
+                "simplify the network, as onnxsim does",
             )
+        node.read.update(range(len(node.inputs)))
         self.constants[node.outputs[0]] = compute(node, values)
+        node.check_read("")
 
     def constant(self, node: Node, place: int) -> Float64:
         """Return an input of a node that is a constant, in floats."""
+        return self.numbers(node, place, "fiu").astype(np.float64)
+
+    def numbers(self, node: Node, place: int, kinds: str) -> NDArray[Any]:
+        """Return an input that is a constant of one of NumPy's kinds."""
+        node.read.add(place)
         name = node.inputs[place] if place < len(node.inputs) else ""
-        if name not in self.constants or self.constants[name].dtype.kind not in "fiu":
+        if name not in self.constants or self.constants[name].dtype.kind not in kinds:
             raise node.unsupported(f"has no weights as input {place + 1}")
-        return self.constants[name].astype(np.float64)
+        return self.constants[name]
 
     def integers(self, node: Node, place: int, name: str) -> tuple[int, ...]:
         """Return integers that are an input in newer versions, and an attribute in older ones."""
-        if place < len(node.inputs) and node.inputs[place]:
-            return tuple(self.constant(node, place).astype(np.int64).ravel().tolist())
-        return node.integers(name, ())
+        if not (place < len(node.inputs) and node.inputs[place]):
+            return node.integers(name, ())
+        values = self.numbers(node, place, "iu")
+        if values.size > _LONGEST_SHAPE:
+            raise node.unsupported(f"has {values.size:,} {name}")
+        return tuple(values.astype(np.int64).ravel().tolist())
 
     def channels(self, node: Node, values: Float64) -> Float64:
         """Return the value of each channel, of values by place that are equal in each."""
-        each = values.reshape(-1, self.depth)
+        each = values.reshape(-1, self.shape[2])
         if (each != each[0]).any():
             raise node.unsupported("needs values that differ in a channel", "use one per channel")
         found: Float64 = each[0]
@@ -164,58 +177,98 @@ class NetworkBuilder:
                 f"takes values of the shape {self.places.shape}", "use it on images, before Gemm"
             )
         inner = np.moveaxis(self.places, 0, 2)
-        if self.image is None:
-            height, width, self.depth = inner.shape
-            self.image, flat = (height, width, self.depth), inner.ravel()
-            self.scale, self.shift = self.scale[flat], self.shift[flat]
-            self.order = self.order[flat]
-            self.places = np.moveaxis(np.arange(inner.size).reshape(inner.shape), 2, 0)
-        elif (inner.ravel() != np.arange(inner.size)).any():
-            raise node.unsupported("takes a transposed image", "use it before the axes move")
+        moved = (inner.ravel() != np.arange(inner.size)).any()
+        if self.image is not None:
+            if moved or inner.shape != self.shape:
+                raise node.unsupported(
+                    f"takes an image of {image_text(self.shape)} in another shape, or transposed",
+                    "use it before the axes change",
+                )
+            return
+        if moved and len(self.graph.shape) == 1:
+            raise node.unsupported(
+                "takes an image whose channels follow each other in a row",
+                "give the network an input of images, or of rows with the channels of a pixel "
+                "next to each other",
+            )
+        self.image = self.shape = _sized(node, inner.shape)
+        flat = inner.ravel()
+        self.scale, self.shift = self.scale[flat], self.shift[flat]
+        self.order = self.order[flat]
+        self.places = np.moveaxis(np.arange(inner.size).reshape(inner.shape), 2, 0)
 
-    def append(self, layer: Layer, shape: ImageShape) -> None:
+    def append(self, node: Node, layer: Layer, shape: ImageShape) -> None:
         """Append a layer with output of this shape: height, width and channels."""
+        if len(self.layers) >= _MOST_LAYERS:
+            raise node.unsupported(f"is behind {_MOST_LAYERS} layers", "use fewer")
+        self.shape = _sized(node, shape)
         self.layers.append(layer)
-        self.depth = shape[2]
         places = np.moveaxis(np.arange(math.prod(shape)).reshape(shape), 2, 0)
         self.places = places[..., 0] if self.signal else places
 
     def rescale(self, scale: Float64, shift: Float64) -> None:
         """Set the factors and shifts of channels that are to be folded."""
-        pixels = self.places.size // self.depth
+        pixels = self.places.size // len(scale)
         self.scale, self.shift = np.tile(scale, pixels), np.tile(shift, pixels)
 
     def multiply(self, W: Float64, b: Float64) -> None:
         """Append the matrix W (out, in) for present values, or join it with the one before it."""
+        joined = bool(self.matrices and self.linear)
+        if len(W) > MOST_UNITS or len(self.matrices) > MOST_HIDDEN + joined:
+            raise InputError(
+                f"{self.graph.what} has a Gemm or MatMul with {len(W):,} outputs behind "
+                f"{len(self.matrices) - joined} hidden layers; use at most {MOST_UNITS} outputs "
+                f"and {MOST_HIDDEN} hidden layers"
+            )
+        if joined:
+            before, bias = self.matrices.pop()
+            self._products -= len(W) * before.size
+            if self._products < 0:
+                raise InputError(
+                    f"{self.graph.what} has large matrices without a Relu between them; multiply "
+                    "them before you export it"
+                )
         ours = np.zeros_like(W)
         ours[:, self.places.ravel()] = W
         b = b + ours @ self.shift
         ours = ours * self.scale
-        if self.matrices and self.linear:
-            before, bias = self.matrices.pop()
+        if joined:
             ours, b = ours @ before, ours @ bias + b
         self.matrices.append((ours, b))
         self.linear, self.places = True, np.arange(len(b))
         self.scale, self.shift = np.ones(len(b)), np.zeros(len(b))
 
 
-# What may follow the decision: these keep the order of the scores, or make labels of them.
-_DECISIONS = {
-    *("ArgMax", "ArrayFeatureExtractor", "Cast", "Concat", "Identity", "LinearClassifier"),
-    *("Normalizer", "Reshape", "Softmax", "Sub", "ZipMap"),
-}
+def _sized(node: Node, shape: Sequence[int]) -> ImageShape:
+    """Return the shape of an image, unless it is too large."""
+    if max(shape) > MOST_IN_A_ROW:
+        raise node.unsupported(
+            f"takes or gives an image of {' x '.join(f'{size:,}' for size in shape)}",
+            f"use at most {MOST_IN_A_ROW} pixels in a row or column, and as many channels",
+        )
+    height, width, channels = shape
+    return height, width, channels
+
+
+def reshaped(node: Node, values: NDArray[Any], target: Sequence[int]) -> NDArray[Any]:
+    """Return values in the shape that a Reshape asks for: 0 keeps an axis, -1 is what is left."""
+    if node.number("allowzero", 0) or min(target, default=0) < -1:
+        raise ValueError
+    sizes = [size or values.shape[axis] for axis, size in enumerate(target)]
+    return values.reshape(sizes)
 
 
 def _constant(node: Node, values: list[Any]) -> NDArray[Any]:  # noqa: ARG001
     for name in ("value", "value_int", "value_float", "value_ints", "value_floats"):
-        if node.attributes.get(name) is not None:
-            return np.asarray(node.attributes[name])
+        if (value := node.attribute(name)) is not None and np.size(value):
+            return np.asarray(value)
     raise node.unsupported("has no value")
 
 
 def _gathered(node: Node, values: list[Any]) -> NDArray[Any]:
-    places = values[1].astype(np.int64)
-    return np.asarray(np.take(values[0], places, axis=int(node.number("axis", 0))))
+    if values[0].ndim != 1 or max(each.size for each in values) > _LONGEST_SHAPE:
+        raise node.unsupported("gathers other values than sizes of axes")
+    return np.asarray(np.take(values[0], values[1].astype(np.int64), int(node.number("axis", 0))))
 
 
 def _joined(node: Node, values: list[Any]) -> NDArray[Any]:
@@ -224,20 +277,28 @@ def _joined(node: Node, values: list[Any]) -> NDArray[Any]:
     return np.concatenate(values, axis=int(node.number("axis", 0)))
 
 
+def _shape(node: Node, values: list[Any]) -> NDArray[Any]:
+    ends = node.attribute("start", 0), node.attribute("end")
+    return np.array(values[0].shape)[slice(*ends)]
+
+
+def _transposed(node: Node, values: list[Any]) -> NDArray[Any]:
+    return np.asarray(values[0].transpose(node.integers("perm", range(values[0].ndim)[::-1])))
+
+
 def _unsqueezed(node: Node, values: list[Any]) -> NDArray[Any]:
-    axes = values[1].ravel().tolist() if len(values) > 1 else list(node.integers("axes", ()))
+    axes = values[1].ravel().tolist() if len(values) > 1 else node.integers("axes", ())
     return np.expand_dims(values[0], tuple(axes))
 
 
-_LONGEST_SHAPE = 64
 _CONSTANTS: dict[str, Callable[[Node, list[Any]], NDArray[Any]]] = {
-    "Cast": lambda _, values: values[0],
+    "Cast": lambda node, values: values[0].astype(TYPES[int(node.number("to", 0))]),
     "Concat": _joined,
     "Constant": _constant,
     "Gather": _gathered,
     "Identity": lambda _, values: values[0],
-    "Reshape": lambda _, values: values[0].reshape(values[1].ravel().tolist()),
-    "Shape": lambda _, values: values[0],
-    "Transpose": lambda node, values: values[0].transpose(node.integers("perm", ())),
+    "Reshape": lambda node, values: reshaped(node, values[0], values[1].ravel().tolist()),
+    "Shape": _shape,
+    "Transpose": _transposed,
     "Unsqueeze": _unsqueezed,
 }

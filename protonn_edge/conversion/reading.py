@@ -12,6 +12,7 @@ import json
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,22 @@ def attribute(estimator: Any, name: str) -> Any:
 
 def _unusable(estimator: Any, name: str, what: str) -> InputError:
     return InputError(f"{name!r} of the {type(estimator).__name__} {what}; fit the estimator again")
+
+
+@contextmanager
+def refusing(what: str, library: str) -> Iterator[None]:
+    """Make one sentence of errors from numbers that differ from the library's format."""
+    try:
+        with np.errstate(all="ignore"):  # numbers are checked afterwards
+            yield
+    except InputError:
+        raise
+    except Exception as error:  # an untrusted file may cause any error
+        why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise InputError(
+            f"{what} is not a classifier in the format of {library} ({shortened(why)}); write it "
+            "again"
+        ) from error
 
 
 def several_outputs(estimator: Any) -> InputError:

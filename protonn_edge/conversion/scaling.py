@@ -151,9 +151,17 @@ class AffineMap:
         )
 
 
+def points_of(X: Any, what: str) -> NDArray[Any]:
+    """Return points as an array, or raise `InputError` if they have several shapes."""
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise InputError(f"{what} has points of several shapes; give them all the same") from error
+
+
 def rows_of(X: Any, what: str) -> NDArray[Any]:
     """Return points (n, D) of any type, dense, or raise `InputError` if they are no table."""
-    points = np.asarray(dense_features(X, what))
+    points = points_of(dense_features(X, what), what)
     if points.ndim != 2 or 0 in points.shape:
         raise InputError(
             f"{what} has the shape {points.shape}; it must be a table of numbers, one row per point"

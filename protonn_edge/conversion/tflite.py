@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.kept import Conversion
-from protonn_edge.conversion.tflite_file import load_tflite
+from protonn_edge.conversion.tflite_operators import load_tflite
 
 
 def from_tflite(

@@ -18,6 +18,7 @@ from protonn_edge.conversion.networks import Matrices
 from protonn_edge.conversion.onnx_operators import load_network
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
+from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.kinds.dense.train import DenseNetwork
 
 DIGITS = load_digits_dataset()
@@ -222,6 +223,25 @@ def test_rounded_layers_are_trained_on_the_answers():
     assert trained.steps[-2].name == "trained"
 
 
+@pytest.mark.parametrize("bits", [4, 2])
+def test_weights_of_convolutions_have_fewer_bits(bits: int):
+    nodes = [node("Conv", "x w", "a"), node("Relu", "a", "b"), node("Flatten", "b", "c"),
+             node("MatMul", "c u", "y")]  # fmt: skip
+    content = network(nodes, (1, 8, 8), w=numbers(4, 1, 3, 3), u=numbers(144, 3))
+    found = from_onnx(content, np.abs(numbers(200, 64)), bits=bits, epochs=30)
+    stage = found.model.feature_stage
+    assert isinstance(stage, Convolutions)
+    weights = stage.layers[0].weights
+    assert np.abs(weights).max() == (1 << (bits - 1)) - 1
+    assert found.agreement > {4: 0.9, 2: 0.8}[bits]
+
+
+@pytest.mark.parametrize("bits", [4, 3])
+def test_weights_of_matrices_have_8_bits(bits: int):
+    with pytest.raises(InputError, match=f"^the network cannot have weights of {bits} bits: those"):
+        from_onnx(trained(24)[1], DIGITS.X_train, bits=bits)
+
+
 def test_an_epoch_moves_layers_and_matrices_against_the_loss():
     matrices = DenseNetwork([numbers(3, 4), numbers(2, 3)], [numbers(3), numbers(2)])
     head, X, Y = Matrices(matrices), numbers(5, 4).astype(np.float64), np.eye(2)[[0, 1, 1, 0, 1]]
@@ -299,7 +319,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
             )
         ],
         {"output": "r4"},
-        "m.onnx has 4 hidden layers of Gemm or MatMul, 2 are possible",
+        "m.onnx has a Gemm or MatMul with 4 outputs behind 3 hidden layers; use at most 255",
     ),
     "clipped": (
         [node("MatMul", "x w", "a"), node("Clip", "a low high", "y")],
@@ -335,14 +355,16 @@ def test_no_other_file_is_read(tmp_path: Path):
     model.graph.initializer[0].ClearField("raw_data")
     path = tmp_path / "model.onnx"
     path.write_bytes(model.SerializeToString())
-    with pytest.raises(InputError, match=r"keeps the constant 'W0' in another file, and only .*"):
+    with pytest.raises(InputError, match=r"keeps the constant 'W0' in another file, but only .*"):
         from_onnx(path, numbers(9, 4))
 
 
 def test_sizes_are_checked_before_arrays_are_made():
     model = onnx.ModelProto.FromString(perceptron([numbers(4, 4)], [numbers(4)]))
     model.graph.initializer[0].dims[:] = [2**40, 2**20]
-    with pytest.raises(InputError, match="of 1,152,921,504,606,846,976 values, at most 16,777,216"):
+    with pytest.raises(
+        InputError, match="of the shape .1099511627776, 1048576., but it must have 1 to 16,777,216"
+    ):
         from_onnx(model.SerializeToString(), numbers(9, 4))
 
 

@@ -38,6 +38,12 @@ def networks() -> dict[str, list[Any]]:
             layers.Flatten(),
             layers.Dense(3, "softmax"),
         ],
+        "means": [
+            layers.Input((9, 7, 2)),
+            layers.Conv2D(5, 3, activation="relu"),
+            layers.GlobalAveragePooling2D(),
+            layers.Dense(3),
+        ],
     }
 
 

@@ -1,0 +1,104 @@
+"""Models written as ONNX: onnxruntime computes the integers of NumPy."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import assert_one_sentence, run, succeed
+from conformance.instances import KINDS, instances_of
+from model_factory import random_model
+
+from protonn_edge import to_onnx
+from protonn_edge.chain.decision import IntegerRejection
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import quantize
+
+onnx = pytest.importorskip("onnx", reason="pip install 'protonn-edge[onnx]'")
+onnxruntime = pytest.importorskip("onnxruntime", reason="pip install onnxruntime")
+
+FEATURES = {"audio", "window_features"}
+"""Kinds of stages that are not written."""
+
+
+def session_of(content: bytes) -> Any:
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(content, settings)
+
+
+def assert_equal_in_onnx(chain: IntegerChain, Q: np.ndarray, content: bytes | None = None) -> None:
+    answers, scores = session_of(content or to_onnx(chain)).run(["class", "scores"], {"bytes": Q})
+    classes, expected = chain.answers(Q)
+    assert np.array_equal(scores, expected)
+    assert np.array_equal(answers[:, 0], classes)
+
+
+@pytest.mark.parametrize("kind", sorted({*KINDS} - FEATURES))
+def test_onnxruntime_computes_the_same_integers(kind: str):
+    rng, written = np.random.default_rng(0), 0
+    for instance in instances_of(kind):
+        chain, points = instance.model, instance.points
+        if not FEATURES.isdisjoint(stage.kind for stage in chain.feature_stages):
+            continue
+        some = rng.integers(0, chain.features.maximum + 1, (30, points.shape[1]))
+        assert_equal_in_onnx(chain, np.concatenate([points, some.astype(np.uint8)]))
+        written += 1
+    assert written
+
+
+@pytest.mark.parametrize("kind", sorted(FEATURES))
+def test_other_features_are_refused_in_a_sentence(kind: str):
+    words = f"begins with {kind.replace('_', ' ')}"
+    with pytest.raises(InputError, match=words) as caught:
+        to_onnx(instances_of(kind)[0].model)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_margin_of_a_single_class_is_its_score():
+    chain = quantize(random_model(classes=1, features=6))
+    Q = np.random.default_rng(0).integers(0, chain.features.maximum + 1, (300, 6)).astype(np.uint8)
+    scores = chain.scores(Q)
+    middle = int(np.median(scores[scores > 0]))
+    rejecting = replace(chain, rejection=IntegerRejection(margin=middle))
+    assert len(set(rejecting.predict(Q))) == 2
+    assert_equal_in_onnx(rejecting, Q)
+
+
+def test_others_can_make_the_bytes(tmp_path: Path):
+    """`convert` writes a file that the standard allows, with all that a program needs to know."""
+    save_model(random_model(), tmp_path / "model.npz")
+    model = load_model(tmp_path / "model.npz")
+    succeed("convert", tmp_path / "model.npz", "-o", tmp_path / "model.onnx")
+    content = (tmp_path / "model.onnx").read_bytes()
+    assert content == to_onnx(model)
+    onnx.checker.check_model(content, full_check=True)
+    facts = session_of(content).get_modelmeta().custom_metadata_map
+    chain = quantize(model)
+    assert json.loads(facts["classes"]) == list(model.classes)
+    assert facts["model_sha256"] == chain.model_sha256
+    X = 2 * np.random.default_rng(0).normal(size=(40, chain.n_features))
+    zero, step, maximum = (np.array(json.loads(facts[n])) for n in ("zero", "step", "maximum"))
+    Q = np.clip(np.floor((X - zero) / step + 0.5), 0, maximum).astype(np.uint8)
+    assert np.array_equal(Q, chain.quantize(X))
+    assert_equal_in_onnx(chain, Q, content)
+
+
+def test_only_files_of_the_kind_are_replaced(tmp_path: Path):
+    model, target = tmp_path / "model.npz", tmp_path / "model.onnx"
+    save_model(random_model(), model)
+    target.write_text("a network")
+    done = run("convert", model, "-o", target)
+    assert_one_sentence(done, "is not a model file, or the ONNX of one")
+    assert target.read_text() == "a network"
+    target.unlink()
+    for _ in range(2):
+        succeed("convert", model, "-o", target)
+    for option, words in (("--layout=npy", "--layout is for"), ("--data=x.csv", "x.csv")):
+        assert words in run("convert", model, "-o", target, option).output

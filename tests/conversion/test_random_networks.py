@@ -1,0 +1,67 @@
+"""Random networks in ONNX are refused, or have the scores and answers that onnxruntime gives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from random_networks import random_chain
+
+from protonn_edge.conversion.networks import _equalized, _rectified
+from protonn_edge.conversion.onnx_operators import load_network
+from protonn_edge.errors import InputError
+
+NETWORKS = 120
+TOLERANCE = 2e-3  # of sums in float32, in another order
+SURE = 1e-2  # answers are compared where the best scores differ by more
+
+
+def scores_of(rule: Any, X: np.ndarray) -> np.ndarray:
+    """Return the scores as the network itself has them: a single one for two classes."""
+    found = rule.scores(X)
+    return found if rule.weights[-1].shape[0] > 1 else found[:, 1:] - found[:, :1]
+
+
+def answers_of(output: np.ndarray, threshold: float) -> np.ndarray:
+    """Return the class of each point by a network's last output."""
+    flat = output.reshape(len(output), -1)
+    if output.dtype.kind == "i":
+        return flat
+    if flat.shape[1] == 1:
+        return flat > threshold
+    return flat.argmax(axis=1, keepdims=True)
+
+
+def test_a_network_is_refused_or_computes_what_onnxruntime_does():
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install '.[test]'")
+    runtime.set_default_logger_severity(4)
+    counts: Counter[str] = Counter()
+    for seed in range(NETWORKS):
+        chain, scores = random_chain(seed)
+        X = chain.rng.normal(size=(6, *chain.points)).astype(np.float32)
+        try:
+            rule = load_network(chain.content(chain.nodes, chain.name), "m.onnx").rule
+        except InputError as error:
+            assert "node" in str(error) or "m.onnx" in str(error)  # noqa: PT017
+            continue
+        both = chain.content(chain.nodes, *dict.fromkeys((scores, chain.name)))
+        outputs = runtime.InferenceSession(both).run(None, {"x": X})
+        expected, last = outputs[0].reshape(len(X), -1), outputs[-1]
+        found = scores_of(rule, rule.rows(X))
+        close = {"rtol": TOLERANCE, "atol": TOLERANCE * (1 + np.abs(expected).max())}
+        np.testing.assert_allclose(found, expected, **close, err_msg=f"seed {seed}")
+        alone = "Sigmoid" in [each.op_type for each in chain.nodes]
+        ordered = np.sort(expected if len(expected[0]) > 1 else np.c_[-expected, expected], axis=1)
+        sure = ordered[:, -1] - ordered[:, -2] > SURE
+        answers = rule.answers(rule.rows(X))[:, None]
+        assert (answers_of(last, alone / 2) == answers)[sure].all(), f"seed {seed}"
+        counts["read"] += 1
+        if rule.image is not None:
+            ready = _equalized(_rectified(rule, rule.rows(X)), rule.rows(X))
+            found = scores_of(ready, rule.rows(X))
+            np.testing.assert_allclose(found, expected, **close, err_msg=f"seed {seed}")
+            counts["images"] += 1
+    assert counts["read"] > NETWORKS / 4
+    assert counts["images"] > NETWORKS / 10

@@ -1,0 +1,262 @@
+"""Networks in ONNX that were converted to something else, or ended in a traceback."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx_factory import network, node, numbers, onnx
+
+from protonn_edge import from_onnx
+from protonn_edge.conversion.networks import _equalized, _rectified
+from protonn_edge.conversion.onnx_operators import load_network
+from protonn_edge.errors import InputError
+
+IMAGE = {"shape": (1, 7, 7), "k": numbers(2, 1, 3, 3)}
+TWO = {"kernel_shape": [2, 2], "strides": [2, 2]}
+CONV = node("Conv", "x k", "a", pads=[1] * 4)
+GEMM = node("MatMul", "x w", "a")
+ALONE = {"w": numbers(4, 1)}
+SIGMOID = [node("MatMul", "x w", "a"), node("Sigmoid", "a", "p"), node("Sub", "one p", "q")]
+NORMALIZATION = {name: np.abs(numbers(4)) for name in "gomv"}
+
+
+def machine_learning(operator: str, inputs: str, outputs: str, **attributes: Any) -> Any:
+    """Return a node of the domain ai.onnx.ml."""
+    made = onnx.helper.make_node(operator, inputs.split(), outputs.split(), "y", **attributes)
+    made.domain = "ai.onnx.ml"
+    return made
+
+
+def foreign(operator: str) -> Any:
+    """Return a node of a domain that nobody knows."""
+    made = node(operator, "a", "y")
+    made.domain = "example"
+    return made
+
+
+def unfinished(operator: str, scores: int) -> Any:
+    """Return a linear classifier whose probabilities are not in the order of its scores."""
+    given = {"coefficients": [1.0] * 4 * scores, "intercepts": [0.0] * scores}
+    labels = {"classlabels_ints": list(range(max(2, scores)))}
+    return machine_learning(
+        "LinearClassifier", "x", "label y", post_transform=operator, **given, **labels
+    )
+
+
+REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
+    "a Relu of pooled inputs": (
+        [node("MaxPool", "x", "a", **TWO), node("Relu", "a", "y")],
+        IMAGE,
+        "node 'y', a Relu, rectifies no Conv or Gemm; put it right behind one of these",
+    ),
+    "a Clip of averages": (
+        [CONV, node("Relu", "a", "b"), node("AveragePool", "b", "c", **TWO),
+         node("Clip", "c zero six", "y")],
+        {**IMAGE, "zero": np.float32(0), "six": np.float32(6)},
+        "node 'y', a Clip, is behind an average; put it before the average",
+    ),
+    "pooling that pads by itself": (
+        [node("MaxPool", "x", "a", auto_pad="SAME_UPPER", **TWO), node("Conv", "a k", "y")],
+        IMAGE,
+        r"node 'a', a MaxPool, has windows of \(2, 2\) that move by \(2, 2\), pads .*SAME_UPPER",
+    ),
+    "a convolution with an unknown padding": (
+        [node("Conv", "x k", "y", auto_pad="SAME")], IMAGE, r"pads \[0\] \(SAME\)"
+    ),
+    "an image in another shape": (
+        [CONV, node("Relu", "a", "b"), node("Reshape", "b s", "c"), node("Conv", "c l", "y")],
+        {**IMAGE, "s": np.array([0, 2, -1, 1]), "l": numbers(2, 2, 1, 1)},
+        "node 'y', a Conv, takes an image of 7x7x2 in another shape",
+    ),
+    "averages of rows": (
+        [node("Conv", "x k", "a"), node("Relu", "a", "b"), node("ReduceMean", "b axes", "y")],
+        {**IMAGE, "k": numbers(1, 1, 3, 3), "axes": np.array([1, 2])},
+        "node 'y', a ReduceMean, takes an image of 5x5 in another shape",
+    ),
+    "whole numbers": (
+        [GEMM, node("Cast", "a", "b", to=6), node("Cast", "b", "y", to=1)],
+        {},
+        "node 'b', a Cast, makes values of the type 6; compute with floats only",
+    ),
+    "truth values": ([GEMM, node("Cast", "a", "y", to=9)], {}, "makes values of the type 9"),
+    "the class of another axis": (
+        [GEMM, node("ArgMax", "a", "y")], {}, "node 'y', a ArgMax, is behind the decision and takes"
+    ),
+    "the last of equal scores": (
+        [GEMM, node("ArgMax", "a", "y", axis=1, select_last_index=1)], {}, "is behind the decision"
+    ),
+    "probabilities among points": (
+        [GEMM, node("Softmax", "a", "y", axis=0)], {}, "end the network with its scores, or Softmax"
+    ),
+    "moments of a batch": (
+        [GEMM, node("BatchNormalization", "a g o m v", "y", training_mode=1)],
+        NORMALIZATION,
+        "node 'y', a BatchNormalization, normalizes by a batch",
+    ),
+    "one minus a probability": (
+        SIGMOID, {**ALONE, "one": np.float32(1), "output": "q"}, "ends with 'a', which is no output"
+    ),
+    "two minus a probability": (
+        SIGMOID, {**ALONE, "one": np.float32(2), "output": "q"}, "and takes a constant and a prob"
+    ),
+    "probabilities in the other order": (
+        [*SIGMOID, node("Concat", "p q", "y", axis=1)],
+        {**ALONE, "one": np.float32(1)},
+        "node 'y', a Concat, is behind the decision and takes a probability and 1 - a probability",
+    ),
+    "operators of another domain": (
+        [GEMM, foreign("Relu")], {}, "node 'y', a example.Relu, has no counterpart"
+    ),
+    "probabilities that hide scores of 0": (
+        [unfinished("SOFTMAX_ZERO", 3)], {}, "has 3 scores, or makes SOFTMAX_ZERO of them"
+    ),
+    "a classifier of one score": ([unfinished("NONE", 1)], {}, "has 1 scores, or makes NONE"),
+    "labels of fewer classes": (
+        [GEMM, machine_learning("ZipMap", "a", "y", classlabels_int64s=[1, 2])],
+        {},
+        "names 2 labels for 4 classes",
+    ),
+    "an attribute that has no counterpart": (
+        [GEMM, node("Relu", "a", "y", slope=1.0)], {}, "node 'y', a Relu, has the attribute 'slope'"
+    ),
+    "a constant that has no counterpart": (
+        [GEMM, node("Relu", "a w", "y")], {}, "node 'y', a Relu, has the input 2, which has no"
+    ),
+    "biases of points": (
+        [node("Gemm", "x w b", "y")], {"b": numbers(4, 1)}, "a Gemm, does not fit its inputs"
+    ),
+    "channels that follow each other in a row": (
+        [node("Reshape", "x s", "a"), node("Conv", "a k", "y")],
+        {"shape": (18,), "s": np.array([-1, 2, 3, 3]), "k": numbers(2, 2, 3, 3)},
+        "node 'y', a Conv, takes an image whose channels follow each other in a row; give the",
+    ),
+    "no weights": (
+        [GEMM, node("MatMul", "a e", "y")],
+        {"e": np.zeros((4, 0), np.float32)},
+        r"constant 'e' of the shape \(4, 0\), but it must have 1 to .* values in at most 8 axes",
+    ),
+    "an attribute that is no number": (
+        [GEMM, node("BatchNormalization", "a g o m v", "y", epsilon=float("nan"))],
+        NORMALIZATION,
+        "a BatchNormalization, has epsilon with a number that is not finite",
+    ),
+    "a class for each of many inputs": (
+        [node("Identity", "x", "y")], {"shape": (30_000,)}, "the model has 30,000 classes"
+    ),
+    "a convolution of 125 GiB": (
+        [node("Conv", "x k", "y")],
+        {"shape": (1, 65_000, 1), "k": np.ones((250_000, 1, 1, 1), np.float32)},
+        "a Conv, takes or gives an image of 65,000 x 1 x 1; use at most 255 pixels",
+    ),
+    "windows of many values": (
+        [node("Conv", "x k", "y")],
+        {"shape": (4, 120, 120), "k": numbers(2, 4, 5, 5)},
+        "node 'y', a Conv, takes windows of 100 values at 13,456 places; use smaller images",
+    ),
+    "many values from a few": (
+        [node("Gather", "c i", "g"), GEMM],
+        {"c": np.ones((9, 9)), "i": np.zeros((9, 9), int)},
+        "node 'g', a Gather, gathers other values than sizes of axes",
+    ),
+    "a layer of many units": (
+        [node("MatMul", "x m", "y")], {"m": numbers(4, 300)}, "Gemm or MatMul with 300 outputs"
+    ),
+    "a point of many axes": (
+        [GEMM], {"shape": (1,) * 2_000}, "with fixed sizes of all axes but the first.* at most 8"
+    ),
+    "a name that is there already": (
+        [GEMM, node("Relu", "a", "w")], {"output": "w"}, r"gives \['w'\], which is there already"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_network_that_was_read_as_another_is_refused(name: str):
+    nodes, given, words = REFUSED[name]
+    with pytest.raises(InputError, match=words) as refused:
+        load_network(network(nodes, **{"shape": (4,), "w": numbers(4, 4), **given}), "m.onnx")
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 700
+
+
+def test_a_constant_of_many_axes_is_refused_before_its_size_is_computed():
+    model = onnx.ModelProto.FromString(network([GEMM], (4,), w=numbers(4, 4)))
+    model.graph.initializer[0].dims[:] = [2] * 200_000
+    with pytest.raises(InputError, match="1 to 16,777,216 values in at most 8 axes"):
+        load_network(model.SerializeToString(), "m.onnx")
+
+
+LIMITED = {
+    "a Clip behind a Relu": [node("Relu", "a", "b"), node("Clip", "b zero high", "c")],
+    "a Clip behind maxima of a Relu": [
+        node("Relu", "a", "m"), node("MaxPool", "m", "b", **TWO), node("Clip", "b zero high", "c"),
+    ],
+    "two Clips": [node("Clip", "a zero six", "b"), node("Clip", "b zero high", "c")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_limits_behind_each_other_are_one(name: str):
+    """Channels were scaled against each other between them."""
+    pools = "maxima" in name
+    sizes = np.float32([9, 1])[:, None, None, None]
+    given = {
+        "k": numbers(2, 1, 3, 3) * sizes,
+        "w": numbers(18 if pools else 98, 3),
+        "zero": np.float32(0),
+        "six": np.float32(6),
+        "high": np.float32(2),
+    }
+    nodes = [CONV, *LIMITED[name], node("Flatten", "c", "f"), node("MatMul", "f w", "y")]
+    X = numbers(30, 49)
+    rule = load_network(network(nodes, (1, 7, 7), **given), "m.onnx").rule
+    ready = _equalized(_rectified(rule, X), X)
+    np.testing.assert_allclose(ready.scores(X), rule.scores(X), rtol=1e-4, atol=1e-4)
+
+
+def test_a_network_without_convolutions_may_average_images():
+    nodes = [node("GlobalAveragePool", "x", "a"), node("Flatten", "a", "b"),
+             node("MatMul", "b w", "y")]  # fmt: skip
+    found = from_onnx(network(nodes, (3, 6, 6), w=numbers(3, 3)), np.abs(numbers(60, 3, 6, 6)))
+    assert found.agreement > 0.9
+
+
+def test_a_network_whose_channels_stay_0_keeps_finite_scores():
+    """The sums of channels were divided by the largest of them."""
+    nodes = [
+        *(CONV, node("Relu", "a", "b"), node("Conv", "b l", "c"), node("Relu", "c", "d")),
+        *(node("Flatten", "d", "f"), node("MatMul", "f w", "y")),
+    ]
+    given = {"k": -np.ones((2, 1, 3, 3), np.float32), "l": numbers(2, 2, 1, 1), "w": numbers(98, 3)}
+    X = np.abs(numbers(30, 49))
+    rule = load_network(network(nodes, (1, 7, 7), **given), "m.onnx").rule
+    assert np.isfinite(_equalized(_rectified(rule, X), X).scores(X)).all()
+
+
+POINTS = {
+    "lists of several lengths": ([[1, 2, 3, 4], [1, 2]], "X has points of several shapes"),
+    "images of several sizes": ([[[1, 2], [3, 4]], [[1], [2]]], "X has points of several shapes"),
+    "no points": (np.empty((0, 2, 2)), "X has the shape .*; it must be a table of numbers"),
+    "points without values": (np.empty((5, 0, 4)), "X has the shape .*; it must be a table of num"),
+    "points of another size": (
+        np.ones((5, 3)),
+        r"^the network was fitted with 4 features, but the points have 3",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_points_of_other_shapes_are_refused(name: str):
+    X, words = POINTS[name]
+    with pytest.raises(InputError, match=words):
+        from_onnx(network([GEMM], (4,), "a", w=numbers(4, 4)), X)
+
+
+def test_numbers_of_classes_are_the_classifiers_own():
+    """They were 0, 1 and so on."""
+    made = unfinished("SOFTMAX", 3)
+    labels = next(each for each in made.attribute if each.name == "classlabels_ints")
+    labels.ints[:] = [5, 3, 9]
+    assert load_network(network([made], (4,)), "m.onnx").classes_.tolist() == [5, 3, 9]
