@@ -28,7 +28,7 @@ void cycle_counter_start(void)
     cycle_span_overhead = (uint8_t)(end - start - 1u); /* the first OUT belongs to the span */
 }
 
-/* The handler of the timer's overflow, in assembly, so that what it takes is known to the cycle. */
+/* The handler of the timer's overflow, in assembly, so that its duration is known to the cycle. */
 /* clang-format off */
 __asm__(".section .text.cycle_counter_interrupt,\"ax\",@progbits\n"
         ".global " HANDLER "\n"
@@ -55,7 +55,7 @@ __asm__(".section .text.cycle_counter_interrupt,\"ax\",@progbits\n"
 void cycle_long_span_prepare(void)
 {
     cycle_counter_overflows = 0;
-    CYCLE_TIMER = 0; /* so that the first overflow is far away from the span's beginning */
+    CYCLE_TIMER = 0; /* so that the first overflow is far from the span's beginning */
     CYCLE_TIMER_FLAGS = CYCLE_TIMER_OVERFLOWED;
 }
 

@@ -29,20 +29,20 @@
 #include "cycle_timer_8bit.h"
 #endif
 
-/* Bytes of SRAM are dear: the overhead is a handful of cycles and fits in one. */
+/* The overhead is a few cycles and fits in one byte, which saves SRAM. */
 extern uint8_t cycle_span_overhead;
 
-/* How often the timer has overflowed since somebody set this to 0: every 65,536 cycles, or 256 where it
- * has 8 bits, in sleep too. Kept over a reset. */
+/* How often the timer has overflowed since this was set to 0: every 65,536 cycles, or every 256 if
+ * it has 8 bits, also during sleep. Kept across a reset. */
 extern volatile uint16_t cycle_counter_overflows;
 
 /* Start the timer and measure the overhead of measuring. Call it before interrupts are enabled. */
 void cycle_counter_start(void);
 
-/* The two ends of a span, CYCLE_SPAN_BEGIN and CYCLE_SPAN_END, are one piece of assembly each: always
- * the same instructions, and nothing that the compiler could move in between. */
+/* The two ends of a span, CYCLE_SPAN_BEGIN and CYCLE_SPAN_END, are one piece of assembly each:
+ * always the same instructions, into which the compiler cannot move others. */
 
-/* Names the span that begins next, for readers of the linked program. */
+/* Names the span that begins next, for programs that read the linked program. */
 #define CYCLE_SPAN_IS(name) __asm__ volatile("pnn_span." #name ".%=:\n" : :)
 
 /* The timer where a span begins; interrupts must be disabled. */
@@ -71,7 +71,7 @@ static inline cycle_timer_t cycle_span_end(void)
 }
 
 #if CYCLE_TIMER_BITS == 16
-/* Cycles of a span shorter than the timer's 65,536; where it has 8 bits no span is that short. */
+/* Cycles of a span shorter than the timer's 65,536; with an 8-bit timer, no span is that short. */
 static inline uint16_t cycle_span(uint16_t start, uint16_t end)
 {
     return end - start - cycle_span_overhead;

@@ -1,4 +1,4 @@
-/* Timer1 of chips on which it has 16 bits, for cycle_counter.h. */
+/* Timer1 for cycle_counter.h, on chips where it has 16 bits. */
 #ifndef CYCLE_TIMER_H
 #define CYCLE_TIMER_H
 
@@ -11,7 +11,7 @@ typedef uint16_t cycle_timer_t;
 #define CYCLE_TIMER_FLAGS TIFR1
 #define CYCLE_TIMER_OVERFLOWED _BV(TOV1)
 
-/* A bootloader may have used the timer: nothing is taken for granted. */
+/* A bootloader may have used the timer, so set every register. */
 #define CYCLE_TIMER_START()                                                                        \
     do {                                                                                           \
         TCCR1A = 0;                                                                                \
@@ -19,10 +19,10 @@ typedef uint16_t cycle_timer_t;
         TIMSK1 = _BV(TOIE1);                                                                       \
     } while (0)
 
-/* Overflows in about a second. */
+/* The number of overflows in about a second. */
 #define CYCLE_COUNTER_SECOND ((uint16_t)(F_CPU / 62500u))
 
-/* What an overflow takes: the chip's response, the jump in the vector table, the handler. */
+/* Cycles of an overflow: the chip's response, the jump in the vector table, the handler. */
 #define CYCLE_TIMER_INTERRUPT_CYCLES (35u + INTERRUPT_CYCLES_MORE)
 
 #define CYCLE_SPAN_BEGIN(mark)                                                                     \

@@ -1,4 +1,4 @@
-/* Timer0 of chips whose Timer1 has 8 bits, such as an ATtiny85, for cycle_counter.h. */
+/* Timer0 for cycle_counter.h, on chips whose Timer1 has 8 bits, such as an ATtiny85. */
 #ifndef CYCLE_TIMER_H
 #define CYCLE_TIMER_H
 
@@ -18,10 +18,10 @@ typedef uint8_t cycle_timer_t;
         TIMSK = _BV(TOIE0);                                                                        \
     } while (0)
 
-/* Overflows in about a second. */
+/* The number of overflows in about a second. */
 #define CYCLE_COUNTER_SECOND ((uint16_t)(F_CPU / 262u))
 
-/* What an overflow takes; there are so many that their sum needs 32 bits. */
+/* Cycles of an overflow; there are so many that their sum needs 32 bits. */
 #define CYCLE_TIMER_INTERRUPT_CYCLES ((uint32_t)(35u + INTERRUPT_CYCLES_MORE))
 
 #define CYCLE_SPAN_BEGIN(mark)                                                                     \

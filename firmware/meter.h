@@ -1,6 +1,6 @@
-/* A pin that is high while a prediction is computed, so that a meter or an oscilloscope can be used:
- * PB0, which is pin 8 of an Uno, or another pin of port B that the board's build flags name. Not the one
- * with the light on it, which would be metered too.
+/* A pin that is high while a prediction is computed, for a meter or an oscilloscope: PB0, which is
+ * pin 8 of an Uno, or another pin of port B that the board's build flags name. It is not the pin of
+ * the LED, whose current would be measured too.
  */
 #ifndef METER_H
 #define METER_H

@@ -106,7 +106,9 @@ def parameter(default: Any, *values: Any, help: str = "", **shown: Any) -> Any: 
 N_PROJECTIONS = Parameter((COUNT,), "d, outputs of the projection.", "--projection-dim", True)
 SPARSITY_PROJECTION = Parameter((SHARE,), "Largest non-zero share of the projection.", "--lambda-w")
 SIZE_BUDGET = Parameter(
-    (BYTES, None), "Most bytes of weights or trees on the device, such as 2kB.", "--size-budget"
+    (BYTES, None),
+    "Maximum size of the weights or trees on the device, such as 2kB.",
+    "--size-budget",
 )
 EPOCHS = Parameter((PASSES,), "Passes over the training points.", "--epochs", True)
 BATCH_SIZE = Parameter((COUNT, AUTO), "Points per step.", "--batch-size")
@@ -152,48 +154,50 @@ class Parameterized:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FeatureParameters(Parameterized):
-    """The features that are computed first from a point, also on the device.
+    """The features computed from a point before the classifier, also on the device.
 
     Parameters
     ----------
     features : str or FeatureStage, default=None
         Features to compute, as terms separated by commas; the model then has one input for each.
-        For images, ``"pool:4x4"`` averages areas, ``"gradients:4x4"`` sums gradients by direction
-        over cells (``"gradients:4x4/4"``: 4 directions, for which light and dark are the same,
-        instead of 8); either may begin with ``"deskew"`` and ``"crop:20x20"``, the part in the
-        middle that counts. ``"conv:average2,5x3,8x3,max2"`` first learns the layers of a small
-        network, see `protonn_edge.features.convolution.train.notation`; ``"bits:4/8"`` behind them
-        are the bits of a weight, 8, 4 or 2, and of a value, 8 or 4. For windows of samples,
-        ``"mean,deviation,min,max,change,crossings,bands:4"``, or some of them; for clips of sound
-        ``"audio:12x20"``, the energies of 12 bands in 20 frames, and ``"onset:6"``, the mean
-        difference of samples, in steps of a byte, above which a clip begins (4). Or the
-        `feature_stage` of another model, unchanged.
+        For images, ``"pool:4x4"`` averages areas, and ``"gradients:4x4"`` sums gradients over cells
+        in 8 directions (``"gradients:4x4/4"``: in 4 directions, which do not distinguish light from
+        dark). Either may begin with ``"deskew"`` and with ``"crop:20x20"``, which uses only the
+        central part. ``"conv:average2,5x3,8x3,max2"`` first learns the layers of a small network,
+        see `protonn_edge.features.convolution.train.notation`; ``"bits:4/8"`` after them sets the
+        bits of weights (8, 4 or 2) and of values (8 or 4). For windows of samples, use some of
+        ``"mean,deviation,min,max,change,crossings,bands:4"``. For clips of sound, ``"audio:12x20"``
+        computes the energies of 12 bands in 20 frames; ``"onset:6"`` sets the mean difference of
+        samples, in steps of a byte, above which a clip begins (default: 4). Alternatively, the
+        `feature_stage` of another model, which is used unchanged.
     image_shape : tuple of two int, default=None
-        Height and width, where the features are the pixels of an image, row by row; a signal is an
+        Height and width of an image, if the features are its pixels, row by row; a signal is an
         image of height 1.
     window_shape : tuple of two int, default=None
-        Samples of a channel in a window, and channels; None is one channel.
+        Samples per channel in a window, and number of channels; None means one channel.
     sample_rate : float, default=None
-        Samples of a channel a second, kept in the model for sketches; of sound, None is 8,000.
+        Samples per channel and second, which the model keeps for sketches; for sound, None means
+        8,000.
     copies : int in [0, 100], default=0
-        Copies of each training point, an image, a window or a clip, to train with besides, each
-        moved at random: see `protonn_edge.training.augmentation`.
+        Additional copies of each training point (an image, a window or a clip) to train with, each
+        moved at random; see `protonn_edge.training.augmentation`.
     background_noise : array of shape (k, n_features), default=None
-        Windows or clips of noise, in the unit of the points. Each copy is mixed with one of them
-        that begins at a random place, at a random gain of up to 1.
+        Windows or clips of noise, in the unit of the points. Each copy is mixed with one of them,
+        from a random place on and with a random gain of up to 1.
     network_epochs : int, default=30
-        Passes over the images in which layers are learned, the last 40 % of them on integers. Their
-        head has the prototypes and projections of the ProtoNN to train, or else weighted sums; the
-        classifier is trained on the last layer's bytes.
+        Passes over the images to learn layers, the last 40 % of them in integers. In these passes,
+        the head has the prototypes and projections of the ProtoNN to train, or else weighted sums;
+        the classifier is then trained on the last layer's bytes.
     network_moved_share : float in [0, 1], default=0.5
-        Of the images of such a pass, those that are moved at random: see
+        Share of the images of such a pass that are moved at random; see
         `protonn_edge.training.augmentation`.
     network_still_epochs : int, default=0
-        The last of these passes, in which none are moved.
+        Number of final passes in which no image is moved.
     network_callback : callable, default=None
-        Called with an `EpochReport` after each of these passes, and each of a teacher's: epoch,
+        Called with an `EpochReport` after each of these passes and each pass of a teacher: epoch,
         epochs, objective, and the name of the network. If it raises `TrainingStopped`, the layers
-        of the last pass remain, and a linear classifier takes the head that they were trained with.
+        of the last pass are used, and a linear classifier takes the head with which they were
+        trained.
     """
 
     features: str | FeatureStage | None = parameter(
@@ -201,9 +205,9 @@ class FeatureParameters(Parameterized):
         str,
         FeatureStage,
         None,
-        help="Features for the device to compute: of images pool:4x4, gradients:4x4 or "
-        "conv:8x3,max2, with deskew or crop:20x20 before; of windows mean,max,bands:4; of sound "
-        "audio:12x20; or those of a .npz model.",
+        help="Features for the device to compute: for images pool:4x4, gradients:4x4 or "
+        "conv:8x3,max2, optionally after deskew or crop:20x20; for windows "
+        "mean,max,bands:4; for sound audio:12x20; or the features of a .npz model.",
         option="--features",
         common=True,
     )
@@ -227,14 +231,14 @@ class FeatureParameters(Parameterized):
         None,
         Number(float, *SAMPLE_RATES),
         None,
-        help="Samples a second, for sketches.",
+        help="Samples per second, for sketches.",
         option="--sample-rate",
         common=True,
     )
     copies: int = parameter(
         0,
         Number(int, 0, 100),
-        help="Copies of each image, window or clip to train with besides, moved at random.",
+        help="Additional copies of each image, window or clip to train with, moved at random.",
         option="--copies",
     )
     background_noise: NDArray[np.float32] | None = parameter(None, "array-like", None)
@@ -247,7 +251,7 @@ class FeatureParameters(Parameterized):
     network_still_epochs: int = parameter(
         0,
         Number(int, 0, 1_000_000),
-        help="The last passes over the images, in which none are moved.",
+        help="Final passes over the images, in which no image is moved.",
     )
     network_callback: Callable[[Any], object] | None = parameter(None, callable, None)
 
@@ -273,7 +277,7 @@ class FeatureParameters(Parameterized):
     ) -> FeatureStage | None:
         """Return the stage like `feature_stage_for`, learned if there is something to learn.
 
-        Points of no class have the index behind the last among the class indices y (n,).
+        Points of no class have the index after the last one among the class indices y (n,).
         """
         asked = self.asked
         return None if asked is None else asked.learned_for(self, points, y, weights, seed=seed)
@@ -302,7 +306,8 @@ class SharedParameters(FeatureParameters):
         device. Use it for sensors with spikes, which would otherwise determine the scale of a
         feature.
     class_weight : dict, "balanced" or None, default=None
-        Weight of the points of a class, by its label; "balanced" is one over the class size.
+        Weight of the points of a class, by its label; "balanced" weights a class by the inverse of
+        its size.
     random_state : int, RandomState instance or None, default=None
         The same int gives the same model with the same machine and libraries.
     callback : callable, default=None

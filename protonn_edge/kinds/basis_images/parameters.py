@@ -18,18 +18,19 @@ class BasisImagesParameters(DenseParameters):
     Parameters
     ----------
     teacher : str, estimator or object, default=None
-        Layers of the teacher, such as "16x3,max2"; None is the student's with four times as many
-        channels, at most 128. Or a fitted `MLPClassifier` or linear classifier of scikit-learn, for
-        raw images, or an object like `protonn_edge.kinds.basis_images.train.images.Teacher`. An
-        estimator that is cloned, as in folds, must be in a `sklearn.frozen.FrozenEstimator`. Or
-        the `taught_` of an earlier training: then only the extension is trained.
+        Layers of the teacher, such as "16x3,max2"; None means the student's layers with four times
+        as many channels, at most 128. Alternatively, a fitted `MLPClassifier` or linear classifier
+        of scikit-learn, for raw images, or an object like
+        `protonn_edge.kinds.basis_images.train.images.Teacher`. Wrap an estimator that is cloned, as
+        in cross-validation, in a `sklearn.frozen.FrozenEstimator`. With the `taught_` of an earlier
+        training, only the extension is trained.
     teacher_epochs : int, default=15
-        Passes over the images in which a teacher is trained.
+        Passes over the images to train a teacher.
     basis_images : int, default=32
         M. The student learns them in `network_epochs` passes.
     image_parts : tuple of two int, default=None
-        P, Q: each image has a grid of P x Q parts with a weight each; None is one weight an image.
-        There may be up to 128 weights in all.
+        P, Q: each image has a grid of P x Q parts, each with its own weight; None means one weight
+        per image. At most 128 weights in all.
     similarity : float, default=0.1
         Weight of the similarity loss, relative to the cross-entropy.
     """
@@ -51,6 +52,6 @@ class BasisImagesParameters(DenseParameters):
         option="--basis-images",
     )
     image_parts: Shape | None = parameter(
-        None, IMAGE_SHAPE, None, help="A grid of parts of images, such as 2x2, with a weight each."
+        None, IMAGE_SHAPE, None, help="Grid of image parts, such as 2x2, each with its own weight."
     )
     similarity: float = parameter(0.1, DEVIATION, help="Weight of the similarity loss.")

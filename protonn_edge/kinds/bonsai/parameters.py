@@ -28,7 +28,7 @@ class LocalDeepKernelParameters(MiniBatchParameters):
     epochs : int, default=200
         Passes over the training points.
     batch_size : int or "auto", default="auto"
-        Points a step; "auto" is 256.
+        Points per step; "auto" is 256.
     learning_rate : float, default=0.01
         Largest step; it is warmed up, and decays to 0.
     input_noise : float or "auto", default="auto"
@@ -40,7 +40,9 @@ class LocalDeepKernelParameters(MiniBatchParameters):
     sparsity_weights: float = parameter(
         1.0, SHARE, help="Largest non-zero share of the nodes' W.", option="--lambda-weights"
     )
-    sparsity_gates: float = parameter(1.0, SHARE, help="Largest non-zero share of V, in the tanh.")
+    sparsity_gates: float = parameter(
+        1.0, SHARE, help="Largest non-zero share of V, the weights in the tanh."
+    )
     sparsity_branches: float = parameter(
         1.0, SHARE, help="Largest non-zero share of the branches' T."
     )
@@ -53,7 +55,7 @@ class LocalDeepKernelParameters(MiniBatchParameters):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BonsaiParameters(LocalDeepKernelParameters):
-    """The parameters for training such a tree behind a projection.
+    """The parameters for training such a tree after a projection.
 
     Parameters
     ----------

@@ -14,14 +14,15 @@ class DenseParameters(declared.MiniBatchParameters):
     Parameters
     ----------
     hidden : str, default="20"
-        Units of the hidden layer, or of two: "40,20"; at most 255 each.
+        Units of the hidden layer, or of two layers, such as "40,20"; at most 255 each.
     size_budget : int, default=16000
-        Most bytes of the weights on the device; None is no limit. A matrix takes a byte for each of
-        its weights, or, if that is less, two for each that is not 0: its value and its position.
+        Maximum size of the weights on the device, in bytes; None means no limit. A matrix takes one
+        byte per weight or, if that is less, two bytes per non-zero weight: its value and its
+        position.
     epochs : int, default=200
         Passes over the training points, pruning included.
     batch_size : int or "auto", default="auto"
-        Points a step; "auto" is 128, or 16 and more for fewer than 6,400 points.
+        Points per step; "auto" is 128, or less (at least 16) for fewer than 6,400 points.
     learning_rate : float, default=0.01
         The largest step; for a matrix with D inputs it is divided by ``sqrt(D / 16)``.
     input_noise : float or "auto", default=0.0
@@ -32,7 +33,7 @@ class DenseParameters(declared.MiniBatchParameters):
     hidden: str = declared.parameter(
         "20",
         str,
-        help="Units of the hidden layer, or of two, such as 40,20.",
+        help="Units of the hidden layer, or of two layers, such as 40,20.",
         option="--hidden",
     )
     size_budget: int | None = declared.SIZE_BUDGET(16_000)

@@ -20,11 +20,11 @@ class ForestParameters(declared.SharedParameters):
         scikit-learn's `RandomForestClassifier`, `ExtraTreesClassifier` or
         `GradientBoostingClassifier`.
     n_trees : int, default=10
-        Trees; for boosting, rounds, which have a tree per class, or one for two classes.
+        Number of trees; for boosting, of rounds, with one tree per class, or one for two classes.
     max_depth : int, default=None
-        Maximum depth; None is 3 for boosting, and unlimited for the others.
+        Maximum depth; None means 3 for boosting, and no limit otherwise.
     min_samples_leaf : int, default=1
-        Training points that a leaf has at least.
+        Minimum number of training points in a leaf.
     shrinkage : float, default=0.1
         Weight of a tree in boosting: scikit-learn's ``learning_rate``.
     leaves : {"votes", "shares"}, default="votes"
@@ -59,6 +59,8 @@ class ForestParameters(declared.SharedParameters):
         0.1, declared.Number(float, 1e-6, 1.0), help="Weight of a tree in boosting."
     )
     leaves: str = declared.parameter(
-        "votes", declared.Choices(LEAVES), help="What leaves add to the scores; not for boosting."
+        "votes",
+        declared.Choices(LEAVES),
+        help="The values that leaves add to the scores; not for boosting.",
     )
     size_budget: int | None = declared.SIZE_BUDGET(16_000)

@@ -22,13 +22,13 @@ class LinearParameters(SharedParameters):
         number.
     solver : {"auto", "liblinear", "saga", "network"}, default="auto"
         scikit-learn's solvers: liblinear is faster, but only for two classes, and penalizes the
-        bias, too. "auto" uses it for two classes, and saga otherwise. "network", for use with
-        learned convolutions only, keeps the weights of the network that they were learned in, which
-        was trained on moved images.
+        bias, too. "auto" uses it for two classes, and saga otherwise. "network", only for learned
+        convolutions, keeps the weights of the network with which they were learned, on moved
+        images.
     max_iterations : int, default=500
         Maximum number of passes over the points.
     tolerance : float, default=3e-3
-        Stopping criterion: the change in a pass; see scikit-learn's ``tol``.
+        Training stops when the change in a pass is smaller; see scikit-learn's ``tol``.
     """
 
     regularization: float = parameter(
@@ -40,12 +40,13 @@ class LinearParameters(SharedParameters):
     solver: str = parameter(
         "auto",
         Choices(SOLVERS),
-        help="scikit-learn's solver; or network, the weights of learned convolutions.",
+        help="scikit-learn's solver; or network, which keeps the weights learned with the "
+        "convolutions.",
         option="--solver",
     )
     max_iterations: int = parameter(500, PASSES, help="Maximum number of passes over the points.")
     tolerance: float = parameter(
         3e-3,
         Number(float, 1e-12, 1.0),
-        help="The change in a pass below which training ends.",
+        help="Training ends when the change in a pass is smaller than this.",
     )

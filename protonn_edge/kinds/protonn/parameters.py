@@ -57,8 +57,8 @@ class ProtoNNParameters(MiniBatchParameters):
         Alternative to `n_prototypes`; give one of the two. None for both means 4 per class, or, for
         sets of labels, 2 per label and at most 200.
     budget : int, default=None
-        Bytes that W, B and Z may take on the device; chooses the numbers of projections and
-        prototypes by the rules in `protonn_edge.kinds.protonn.train.budget_rules`.
+        Maximum size of W, B and Z on the device, in bytes. It determines the numbers of projections
+        and prototypes by the rules in `protonn_edge.kinds.protonn.train.budget_rules`;
         `n_projections` is then ignored.
     sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
@@ -113,27 +113,27 @@ class ProtoNNParameters(MiniBatchParameters):
         are then ignored.
     augment : bool or float in (0, 1], default=False
         Whether the joint optimizer slightly shifts, rotates, scales and distorts the images at
-        random, or the share of a step's images that it changes: useful for models that are large
-        enough to fit the training points. For gradient features, 0.5 is better than all.
+        random, or the share of a step's images that it changes. Useful for models that are large
+        enough to fit the training points. For gradient features, 0.5 is better than 1.
     group_shift : float, default=1.5
         Joint: maximum random shift of points from their group towards another one, if `fit` is
-        given groups, such as people: 1 reaches the other group, 2 goes as far again beyond it.
+        given groups, such as people: 1 reaches the other group, 2 goes twice as far.
         Improves generalization to people, days or sensors that were not recorded; see
         `protonn_edge.kinds.protonn.train.fitting`. No effect without groups, and in
         `partial_fit`.
     strangers : float, default=0.0
-        Joint: synthetic points of no class per training point, from which the model learns to
-        reject inputs unlike its classes; 0.5 is a good value for that. Give `image_shape` if
+        Joint: number of synthetic points without a class, per training point, from which the model
+        learns to reject inputs unlike its classes; 0.5 is a good value. Give `image_shape` if
         points are images: see `protonn_edge.training.preparation`.
     one_class : bool, default=False
         Whether to train on normal points only: `fit` takes points of one class, or no targets at
         all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
         is unknown. See `protonn_edge.training.initialization`.
     teachable : int in [0, 252], default=0
-        The most examples that a device with the model may be taught, in its EEPROM; see
+        Maximum number of examples that the device may be taught, in its EEPROM; see
         `protonn_edge.kinds.protonn.teaching`.
     new_classes : int, default=0
-        Number of further classes, "new 1" and so on, that are taught only to the device.
+        Number of additional classes, "new 1" and so on, which only the device is taught.
     """
 
     n_projections: int = N_PROJECTIONS(10)
@@ -184,7 +184,7 @@ class ProtoNNParameters(MiniBatchParameters):
         True, "boolean", help="Joint: train the second half on the integer model's results."
     )
     iterations: int = parameter(20, TURNS, help="Alternating: passes over each matrix.")
-    pass_epochs: int = parameter(20, TURNS, help="Alternating: epochs of a pass.")
+    pass_epochs: int = parameter(20, TURNS, help="Alternating: epochs per pass.")
     step_sizes: str = parameter(
         "inverse_sqrt",
         Choices(STEP_SIZES),
@@ -194,9 +194,9 @@ class ProtoNNParameters(MiniBatchParameters):
         "lda",
         Choices(PROJECTIONS),
         "array-like",
-        help="Initial W; identity is no projection, for any d.",
+        help="Initial W; identity means no projection, whatever d is.",
     )
-    init_prototypes: str = parameter("per_class", Choices(PROTOTYPES), help="Where B and Z start.")
+    init_prototypes: str = parameter("per_class", Choices(PROTOTYPES), help="Initial B and Z.")
     gamma: float | None = parameter(None, Number(float, *GAMMAS), None, help="Initial RBF width.")
     initial_model: Model | None = parameter(None, Model, None)
     augment: bool | float = parameter(
@@ -217,7 +217,8 @@ class ProtoNNParameters(MiniBatchParameters):
     strangers: float = parameter(
         0.0,
         MULTIPLE,
-        help="Synthetic points of no class per training point.  [default with --rejection: 0.5]",
+        help="Number of synthetic points without a class, per training point.  [default with "
+        "--rejection: 0.5]",
         option="--outlier-exposure",
     )
     one_class: bool = parameter(
@@ -231,7 +232,8 @@ class ProtoNNParameters(MiniBatchParameters):
     teachable: int = parameter(
         0,
         Number(int, 0, MOST_SLOTS - 2),
-        help="Most examples that the board's owner may teach it; it keeps them in its EEPROM.",
+        help="Maximum number of examples that the board's owner may teach it; it keeps them in "
+        "its EEPROM.",
         option="--teachable",
         common=True,
     )

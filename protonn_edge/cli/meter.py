@@ -1,0 +1,26 @@
+"""``protonn-edge meter``: a power meter made of a second Arduino."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from protonn_edge import __version__
+from protonn_edge.build.sensor_projects import sketch_name
+from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.options import FOLDER
+from protonn_edge.codegen import template_environment
+from protonn_edge.device.meters import ina219
+from protonn_edge.system.files import write_atomically
+
+
+@command("meter")
+def meter_command(
+    output: Path = option("The folder of the sketch.", FOLDER, shown=Path("meter")),
+    out: Output = OUTPUT,
+) -> None:
+    """Write a sketch that reads an INA219, for 'hil --meter ina219:PORT'."""
+    sketch = output / f"{sketch_name(output)}.ino"
+    template = template_environment("meters").get_template("ina219.ino.j2")
+    write_atomically(sketch, template.render(tool_version=__version__, meter=ina219))
+    out.say(f"{sketch}: a sketch for a second Arduino with an INA219; docs/power.md has its wires")
+    out.finish({"sketch": str(sketch)})

@@ -1,0 +1,34 @@
+"""Power meters in the supply of a board: one module each, and the energy of batches."""
+
+from __future__ import annotations
+
+from protonn_edge.device.meters.ina219 import Ina219
+from protonn_edge.device.meters.joulescope import Joulescope
+from protonn_edge.device.meters.meter import Meter
+from protonn_edge.device.meters.otii import Otii
+from protonn_edge.device.meters.ppk2 import Ppk2
+from protonn_edge.errors import InputError, shortened
+
+_METERS: dict[str, type[Meter]] = {
+    "ppk2": Ppk2,
+    "joulescope": Joulescope,
+    "otii": Otii,
+    "ina219": Ina219,
+}
+
+
+def meter_of(text: str, volts: float | None = None) -> Meter | None:
+    """Return the meter of a text such as ``ppk2:/dev/ttyACM1``; None for ``none``.
+
+    `volts` is the board's supply, for a meter that does not measure it. Raises `InputError` if
+    there is no such meter, or its port or the voltage is missing.
+    """
+    name, _, place = text.partition(":")
+    if name == "none":
+        return None
+    if name not in _METERS:
+        raise InputError(
+            f"there is no meter {shortened(repr(text))}; choose ppk2:PORT, joulescope, otii, "
+            "ina219:PORT or none"
+        )
+    return _METERS[name](place, volts)

@@ -1,0 +1,174 @@
+"""What all power meters have in common, and how those on a serial line are read.
+
+A meter samples the board's supply, together with an input: its trigger, to which the board's meter
+pin is wired. Whatever a meter or its library does is hostile until it has been checked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.device.connection import Deadline, Host, Link, LinkError
+from protonn_edge.errors import DeviceError, InputError, ProtoNNEdgeError, shortened
+
+LONGEST_S = 100.0  # of sampling
+_MOST_BYTES = 1 << 26  # of a meter on a line, in this time
+_OPEN_S, _END_S = 20.0, 60.0
+_MOST_TEXT = 1 << 12  # of its description
+_READ_S, _SILENCE_S, _DRAIN_S = 0.05, 2.0, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class MeterSamples:
+    """Samples of a meter, in the order of their times; all arrays have shape (n,)."""
+
+    seconds: NDArray[np.float64]  # by the meter's clock
+    volts: NDArray[np.float64]
+    amperes: NDArray[np.float64]
+    trigger: NDArray[np.bool_]
+    ranges: NDArray[Any]  # the meter's range, within which errors of offset and gain are the same
+    dropped: int  # samples that are missing between them
+
+
+class Meter(ABC):
+    """A power meter, as a context manager that opens it.
+
+    `place` is the rest of its name; `volts` the supply's voltage, if it is known. Its methods raise
+    `DeviceError` if it is at fault, or does not end in time.
+    """
+
+    NAME: ClassVar[str]
+    TRIGGER: ClassVar[str]  # the input for the board's pin
+    GAIN: ClassVar[float]  # the largest relative error of a power
+    OFFSET_AMPERES: ClassVar[float]  # the largest error of a current of 0
+
+    def __init__(self, place: str, volts: float | None) -> None:
+        self._place = place
+        self._volts = volts
+
+    def __enter__(self) -> Self:
+        try:
+            self._result(self._begun(self._open), _OPEN_S)
+        except BaseException:
+            with contextlib.suppress(ProtoNNEdgeError):
+                self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._result(self._begun(self._close), _OPEN_S)
+
+    def start(self) -> None:
+        """Begin to sample."""
+        self._ended = threading.Event()
+        self._sampling = self._begun(lambda: self._sample(self._ended))
+
+    def stop(self) -> MeterSamples:
+        """End, and return the samples since `start`."""
+        self._ended.set()
+        samples: MeterSamples = self._result(self._sampling, _END_S)
+        return samples
+
+    def _begun(self, call: Callable[[], Any]) -> Future[Any]:
+        """Begin a call in a thread of its own, which may be left behind."""
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(call())
+            except Exception as error:  # noqa: BLE001  (libraries raise what they like)
+                future.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        return future
+
+    def _result(self, future: Future[Any], within_s: float) -> Any:
+        if not wait([future], within_s).done:
+            raise self._fault(f"did not end within {within_s:g} s")
+        try:
+            return future.result()
+        except ProtoNNEdgeError:
+            raise
+        except Exception as error:
+            words = shortened(" ".join(f"{type(error).__name__} {error}".split()), 200)
+            raise self._fault(f"failed ({words})") from error
+
+    def _fault(self, what: str) -> DeviceError:
+        return DeviceError(f"the {self.NAME} {what}; check its cable and plug it in again")
+
+    @abstractmethod
+    def _open(self) -> None: ...
+
+    @abstractmethod
+    def _close(self) -> None: ...
+
+    @abstractmethod
+    def _sample(self, ended: threading.Event) -> MeterSamples:
+        """Sample until the event, at most `LONGEST_S`."""
+
+
+class SerialMeter(Meter):
+    """A meter that sends its samples on a serial line."""
+
+    BAUD: ClassVar[int]
+    START, STOP = b"", b""  # the commands
+
+    def _open(self) -> None:
+        try:
+            self._line = Link(self._place, self.BAUD)
+        except LinkError as error:
+            raise InputError(
+                f"cannot open the {self.NAME} at {self._place or 'no port'}; plug it in, and name "
+                "its port in --meter, behind a colon"
+            ) from error
+
+    def _close(self) -> None:
+        self._line.close()
+
+    def _sample(self, ended: threading.Event) -> MeterSamples:
+        received, silence = bytearray(), Deadline(Host(), _SILENCE_S)
+        self._line.write(self.START)
+        while not ended.is_set():
+            if data := self._line.read(_READ_S):
+                silence.renew()
+            received += data
+            if silence.left_s < 0 or len(received) > _MOST_BYTES:
+                raise self._fault(f"stopped after {len(received):,} bytes")
+        self._line.write(self.STOP)
+        received += self._rest()
+        return self._decode(bytes(received))
+
+    def _rest(self) -> bytearray:
+        """Return what is still on the way."""
+        rest, drain = bytearray(), Deadline(Host(), _DRAIN_S)
+        while drain.left_s > 0 and (data := self._line.read(_READ_S)):
+            rest += data
+        return rest
+
+    def _text_until(self, end: re.Pattern[bytes], within_s: float) -> bytes:
+        """Return what is received up to a pattern; no other bytes renew the deadline."""
+        received, deadline = b"", Deadline(Host(), within_s)
+        while not end.search(received):
+            if deadline.left_s < 0:
+                raise self._fault(f"at {self._place} does not answer as one within {within_s:g} s")
+            received = received[-_MOST_TEXT:] + self._line.read(_READ_S)
+        return received
+
+    @abstractmethod
+    def _decode(self, data: bytes) -> MeterSamples:
+        """Return the samples in what was received; `DeviceError` if there are none."""
+
+
+def steps_of(counts: NDArray[Any], modulus: int) -> NDArray[np.int64]:
+    """Return by how much each count, modulo a number, is ahead of the one before: 1 or more."""
+    return np.mod(np.diff(counts.astype(np.int64)) - 1, modulus) + 1
