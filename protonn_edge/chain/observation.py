@@ -1,0 +1,235 @@
+"""What a device keeps about its answers in the field, and the points that it should expect there.
+
+For each answer, the device looks at the margin, by which the largest score leads over the second,
+and at the sum of all scores. An answer is *unusual* if one of them is outside its class's interval:
+the class's mean, plus or minus a number of standard deviations that a share of `UNUSUAL_SHARE` of
+points not trained on exceeds. Deviations are measured on one half of these points at a time, and
+the share on the other half.
+
+Unusual answers are counted by a one-sided cumulative sum (Page, 1954, "Continuous inspection
+schemes"): it grows by `STEP` with an unusual answer, falls by 1 with another one, and is never
+negative. This is the log-likelihood ratio of 1 % against 30 % of unusual answers. From `DRIFT` on,
+the device reports a drift: if 1.5 % of the answers are unusual, in one of 100 days of 67,500
+answers; if 30 % are, after some 22.
+
+Counters stop at their maximum. They are in SRAM that no start clears, behind a tag of the model.
+A `chain` is an `IntegerChain`, whose module imports this one.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import InputError
+
+if TYPE_CHECKING:
+    from protonn_edge.chain.integer_stage import IntArray
+
+UNUSUAL_SHARE = 0.01
+STEP, DRIFT, MOST_LEVEL = 10, 50, 100
+BINS = 8  # of the margin's histogram: each is expected to have as many points
+MOST_CLASSES = 15  # whose counters fit 64 bytes with all others
+FEWEST_POINTS = 100
+FEWEST_ANSWERS = 50  # before a device has a verdict
+
+_POOLED = 10  # points of all classes that count for the deviations of each
+_FULL = 0xFFFF
+_HEAD = struct.Struct(f"<IIHH{BINS}H")
+_STATISTICS = 2
+
+Verdict = Literal["new", "good", "drift"]
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedAnswers:
+    """What answers to known points are like, in the float model's units."""
+
+    # (L, 2): the intervals of the margin and of the sum of scores, for each class
+    low: Float64
+    high: Float64
+    edges: Float64  # (7,): of the bins of the margin
+
+    @classmethod
+    def of(cls, chain: Any, Q: NDArray[np.uint8]) -> ExpectedAnswers | None:
+        """Measure quantized points Q (n, features) that were not trained on; None if too few.
+
+        None, too, for a model that `why_unobserved` refuses.
+        """
+        if len(Q) < FEWEST_POINTS or why_unobserved(chain):
+            return None
+        scores = chain.scores(Q)
+        units = chain.score_scale * 256.0 ** _shifted_bytes(chain)
+        values = _statistics(scores, _shifted_bytes(chain))
+        classes = scores.argmax(axis=1)
+        even = np.arange(len(Q)) % 2 == 0
+        excess = np.empty(len(Q))
+        for half in (even, ~even):
+            mean, deviation = _moments(values[half], classes[half], chain.n_classes)
+            other = classes[~half]
+            excess[~half] = (np.abs(values[~half] - mean[other]) / deviation[other]).max(axis=1)
+        mean, deviation = _moments(values, classes, chain.n_classes)
+        reach = np.quantile(excess, 1 - UNUSUAL_SHARE) * deviation
+        edges = np.ceil(np.quantile(values[:, 0], np.arange(1, BINS) / BINS))
+        return cls(np.floor(mean - reach) * units, np.ceil(mean + reach) * units, edges * units)
+
+    def to_array(self) -> Float64:
+        """Return all numbers in one vector, as a model file has them."""
+        return np.concatenate([self.low.ravel(), self.high.ravel(), self.edges])
+
+    @classmethod
+    def of_array(cls, array: Float64, n_classes: int) -> ExpectedAnswers:
+        """Return what `to_array` returned; `InputError` if it has another length or order."""
+        sizes = _STATISTICS * n_classes
+        if array.shape != (2 * sizes + BINS - 1,) or not np.isfinite(array).all():
+            raise InputError("array 'expected' does not fit the classes; calibrate the model again")
+        low, high, edges = np.split(array, [sizes, 2 * sizes])
+        if (low > high).any() or (np.diff(edges) < 0).any():
+            raise InputError("array 'expected' is not in order; calibrate the model again")
+        return cls(low.reshape(-1, _STATISTICS), high.reshape(-1, _STATISTICS), edges)
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerExpected:
+    """The same in integers of 16 bits: of scores without some lower bytes, modulo 2**16."""
+
+    low: IntArray  # (L, 2)
+    width: IntArray  # (L, 2): of the intervals
+    edges: IntArray  # (7,)
+    shifted_bytes: int  # lower bytes of a score that are left out
+    tag: int  # 32 bits of the model's hash
+
+    @classmethod
+    def of(cls, chain: Any, expected: ExpectedAnswers) -> IntegerExpected:
+        """Return what a chain expects in its units."""
+        shifted = _shifted_bytes(chain)
+        units = chain.score_scale * 256.0**shifted
+        low, high, edges = (
+            np.rint(np.clip(each / units, -(2.0**46), 2.0**46)).astype(np.int64)
+            for each in (expected.low, expected.high, expected.edges)
+        )
+        tag = int.from_bytes(bytes.fromhex(chain.model_sha256)[:4], "little")
+        width, edges = np.minimum(high - low, _FULL), np.clip(edges, 1, _FULL)
+        return cls(low & _FULL, width, edges, shifted, tag)
+
+    @property
+    def intervals(self) -> list[tuple[int, ...]]:
+        """Least and width of each class's two intervals, one after the other."""
+        rows = np.stack([self.low, self.width], axis=2).reshape(len(self.low), -1)
+        return [tuple(row) for row in rows.tolist()]
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the counters."""
+        return _HEAD.size + 2 * len(self.low) + 2
+
+    def observed(self, scores: IntArray, answers: IntArray) -> Health:
+        """Return a new device's counters after answers (n,) of scores (n, L)."""
+        values = _statistics(scores, self.shifted_bytes) & _FULL
+        best = scores.argmax(axis=1)
+        unusual = ((values - self.low[best]) & _FULL > self.width[best]).any(axis=1)
+        level, alarms = 0, 0
+        for one in unusual.tolist():
+            before, level = level, min(level + STEP, MOST_LEVEL) if one else max(level - 1, 0)
+            alarms += before < DRIFT <= level
+        known = answers == best
+        bins = np.searchsorted(self.edges, values[:, 0], side="right")
+        counts = np.bincount(best[known], minlength=len(self.low))
+        return Health(
+            cycles=0,
+            rejected=min(int((~known).sum()), _FULL),
+            unusual=min(int(unusual.sum()), _FULL),
+            margins=tuple(np.minimum(np.bincount(bins, minlength=BINS), _FULL).tolist()),
+            classes=tuple(np.minimum(counts, _FULL).tolist()),
+            level=level,
+            alarms=min(alarms, 0xFF),
+        )
+
+
+@dataclass(frozen=True)
+class Health:
+    """A device's counters; each stops at its maximum, 65,535 or, of alarms, 255."""
+
+    cycles: int  # the most of a prediction; 0 without a timer
+    rejected: int  # answers "unknown"
+    unusual: int  # answers
+    margins: tuple[int, ...]  # answers by the margin, in the bins that are expected to be equal
+    classes: tuple[int, ...]  # answers by the class
+    level: int  # the cumulative sum, 0..`MOST_LEVEL`
+    alarms: int  # how often it reached `DRIFT`
+
+    @classmethod
+    def of_bytes(cls, content: bytes, n_classes: int) -> Health | None:
+        """Return the counters that a device sends; None if no device has these."""
+        if len(content) != _HEAD.size + 2 * n_classes + 2 or content[-2] > MOST_LEVEL:
+            return None
+        _, cycles, rejected, unusual, *margins = _HEAD.unpack_from(content)
+        classes = struct.unpack_from(f"<{n_classes}H", content, _HEAD.size)
+        return cls(cycles, rejected, unusual, tuple(margins), classes, *content[-2:])
+
+    @cached_property
+    def answers(self) -> int:
+        """The number of answers, unless a counter is full."""
+        return sum(self.margins)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of ``pnn_health``."""
+        if self.level >= DRIFT:
+            return "drift"
+        return "good" if self.answers >= FEWEST_ANSWERS else "new"
+
+    def __str__(self) -> str:
+        share = 100 * self.unusual / max(1, self.answers)
+        expected = f"{share:.3g} % of {self.answers:,} answers were unusual, about 1 % are expected"
+        return {
+            "new": f"no verdict before {FEWEST_ANSWERS} answers: {expected}",
+            "good": f"good: {expected}",
+            "drift": (
+                f"drift: the latest answers are unlike those to the training data ({expected}); "
+                "check the sensor and how it is mounted, or train on such data, too"
+            ),
+        }[self.verdict]
+
+    def shares(self, counts: tuple[int, ...]) -> list[float]:
+        """Return counters as shares of all answers."""
+        return [count / max(1, self.answers) for count in counts]
+
+
+def why_unobserved(chain: Any) -> str | None:
+    """Return why a model cannot be observed, None if it can."""
+    if not 2 <= chain.n_classes <= MOST_CLASSES:
+        return f"a model of {chain.n_classes} classes; it can count 2 to {MOST_CLASSES}"
+    if getattr(chain.own_stages[-1], "teaching", None) is not None:
+        return "a model that can be taught: its scores change with what it learns"
+    return None
+
+
+def _shifted_bytes(chain: Any) -> int:
+    """Return the lower bytes of a score without which differences of two fit 16 bits."""
+    low, high = chain.score_range()
+    return next(count for count in range(3) if (high >> 8 * count) - (low >> 8 * count) <= _FULL)
+
+
+def _statistics(scores: IntArray, shifted_bytes: int) -> IntArray:
+    """Return the margin and the sum of scores (n, L), (n, 2)."""
+    short = np.sort(scores >> 8 * shifted_bytes, axis=1)
+    return np.stack([short[:, -1] - short[:, -2], short.sum(axis=1)], axis=1)
+
+
+def _moments(values: IntArray, classes: IntArray, n_classes: int) -> tuple[Float64, Float64]:
+    """Return the mean and the deviation of each class, (L, 2) each, from values (n, 2)."""
+    present = np.bincount(classes, minlength=n_classes)[:, None]
+    pooled = np.broadcast_to(values.mean(axis=0), (n_classes, _STATISTICS))
+    sums, squares = np.zeros_like(pooled), np.zeros_like(pooled)
+    np.add.at(sums, classes, values)
+    mean = np.where(present > 0, sums / np.maximum(present, 1), pooled)
+    np.add.at(squares, classes, np.square(values - mean[classes]))
+    usual = squares.sum(axis=0) / len(values)
+    return mean, np.maximum(np.sqrt((squares + _POOLED * usual) / (present + _POOLED)), 0.5)

@@ -1,0 +1,54 @@
+"""``protonn-edge health``: read and explain what a board has kept about its answers."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+
+from protonn_edge.boards import load_board
+from protonn_edge.chain.file import load_model
+from protonn_edge.chain.observation import BINS
+from protonn_edge.cli.command import OUTPUT, Output, command
+from protonn_edge.cli.devices import port_to_hear
+from protonn_edge.cli.options import BOARD, MODEL_FILE, PORT
+from protonn_edge.device.connection import Link
+from protonn_edge.device.health import read_health
+from protonn_edge.quantization import quantize
+from protonn_edge.report.terminal import fact_table
+
+
+@command("health")
+def health_command(
+    model_file: Path = MODEL_FILE,
+    port: str | None = PORT,
+    board_name: str = BOARD,
+    out: Output = OUTPUT,
+) -> None:
+    """Show whether a board's answers are like those to points that MODEL was not trained on.
+
+    The board runs firmware that 'build --observe' made of MODEL, with or without a sensor. It
+    counts from power-on; other resets, such as opening the port, keep the counters.
+    """
+    board, model = load_board(board_name), quantize(load_model(model_file))
+    port = port_to_hear(out, port, board)
+    with closing(Link(port, board.baud)) as line, out.status(f"waiting for a board at {port}"):
+        health = read_health(line, port, model)
+    shares = health.shares((*health.classes, health.rejected))
+    rows = [
+        (name, f"{count:,} ({100 * share:.3g} %)")
+        for name, count, share in zip(
+            (*model.classes, "unknown"), (*health.classes, health.rejected), shares, strict=True
+        )
+    ]
+    margins = ", ".join(f"{100 * share:.3g}" for share in health.shares(health.margins))
+    expected = f"% (each about {100 / BINS:g}), from small to large"
+    rows.append(("lead over the second class", f"{margins} {expected}"))
+    if health.cycles:
+        most = board.milliseconds(health.cycles)
+        rows.append(("longest prediction", f"{health.cycles:,} cycles, {most:.3g} ms"))
+    rows.append(("drifts", f"{health.alarms} since power-on"))
+    out.say(fact_table(rows), str(health))
+    out.finish(
+        {"port": port, "verdict": health.verdict, "answers": health.answers} | asdict(health)
+    )

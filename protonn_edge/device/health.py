@@ -1,0 +1,46 @@
+"""Read what a board has kept about its answers: of firmware for measurements, or with a sensor."""
+
+from __future__ import annotations
+
+from protonn_edge.chain.observation import Health
+from protonn_edge.device import protocol
+from protonn_edge.device.connection import Deadline, Host, Link
+from protonn_edge.device.message_reader import MessageReader
+from protonn_edge.errors import DeviceError
+from protonn_edge.quantization import IntegerChain
+
+_DEADLINE_S = 15.0  # a bootloader, and the second between two messages
+_EVERY_S = 0.5
+_LONGEST_FRAME = 300
+
+_ASKING = protocol.DELIMITER + protocol.encode_message(protocol.HealthRequest(), 0)
+
+
+def read_health(line: Link, where: str, model: IntegerChain, host: Host | None = None) -> Health:
+    """Return the counters of the board at an open line, which must run a model.
+
+    A board with a sensor sends them; others are asked. Raises `DeviceError` if none arrive within
+    15 s, or the board has another model or none that is observed.
+    """
+    reader = MessageReader((protocol.HealthReply, protocol.ErrorReply), _LONGEST_FRAME)
+    deadline = Deadline(host or Host(), _DEADLINE_S)
+    while deadline.left_s > 0:
+        line.write(_ASKING)
+        for _, message in reader.messages(line.read(_EVERY_S)):
+            if isinstance(message, protocol.ErrorReply):
+                raise DeviceError(
+                    f"the board at {where} does not observe its answers; build its firmware with "
+                    "--observe, and upload it"
+                )
+            assert isinstance(message, protocol.HealthReply)
+            health = Health.of_bytes(message.content, model.n_classes)
+            if health is None or message.content[:4].hex() != model.model_sha256[:8]:
+                raise DeviceError(
+                    f"the board at {where} has the counters of another model; name the model that "
+                    "it runs, or upload this one"
+                )
+            return health
+    raise DeviceError(
+        f"no board at {where} sends counters of its answers; build its firmware with --observe, "
+        "and upload it"
+    )

@@ -1,0 +1,265 @@
+"""What devices count about their answers is what NumPy counts, and a fault does no harm."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from avr_tools import needs_emulated_avr
+from command_line import run, run_json, succeed
+from conformance.decision import observing
+from generated_programs import write_c
+from linear_factory import random_linear_model
+from logger_builds import listening, noise
+from model_factory import random_inputs, random_model, random_window_model, window_features_of
+
+from protonn_edge.boards import load_board
+from protonn_edge.build.folder import Project
+from protonn_edge.build.sampling import Sampling
+from protonn_edge.build.sensor_projects import live_files
+from protonn_edge.build.windowing import windowing_of
+from protonn_edge.chain.decision import IntegerRejection, margins
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.integer_chain import observed
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.observation import (
+    DRIFT,
+    FEWEST_ANSWERS,
+    MOST_LEVEL,
+    ExpectedAnswers,
+    Health,
+)
+from protonn_edge.codegen import make_plan
+from protonn_edge.device.listener import AnswerStream
+from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
+from protonn_edge.device.sensor_board import WindowAnswer
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.sensors import Instrument, PlayedSensor, sensor_kind
+from protonn_edge.system.files import resource, write_atomically
+from protonn_edge.toolchain.platformio import build_firmware
+from protonn_edge.toolchain.process import build_host_executable
+
+MAIN = Path(__file__).with_name("observed_main.c")
+DEADLINE_S = 60.0
+VERDICTS = ("new", "good", "drift")
+
+
+@cache
+def chain() -> tuple[IntegerChain, np.ndarray]:
+    """Return a chain that rejects some points and is observed, and points half of which drift."""
+    model = quantize(random_linear_model(features=12, classes=5))
+    Q = random_inputs(3, 300, model)
+    strange = np.where(Q[200:] % 2, model.features.maximum, 0).astype(np.uint8)  # corners
+    points = np.concatenate([Q[:200], strange])
+    least = int(np.quantile(margins(model.scores(Q)), 0.1))
+    return observing(replace(model, rejection=IntegerRejection(margin=least)), Q[:200]), points
+
+
+def counted(content: bytes) -> tuple[Health, str]:
+    model, _ = chain()
+    health = Health.of_bytes(content[:-1], model.n_classes)
+    assert health is not None
+    assert content[:4].hex() == model.model_sha256[:8]
+    return health, VERDICTS[content[-1]]
+
+
+def of_numpy(points: np.ndarray) -> Health:
+    model, _ = chain()
+    assert model.expected is not None
+    return model.expected.observed(model.scores(points), model.predict(points))
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("observed")
+    write_c(chain()[0], folder)
+    sources = [MAIN, folder / "pnn_model.c"]
+    return build_host_executable(sources, folder, folder / "observed", sanitize=True)
+
+
+def test_host_c_counts_like_numpy_under_sanitizers(program: Path) -> None:
+    _, points = chain()
+    seen = set()
+    for n in (0, 30, 150, len(points)):
+        sent = b"".join(b"p" + point.tobytes() for point in points[:n]) + b"d"
+        done = subprocess.run(
+            [program], input=sent, capture_output=True, check=True, timeout=DEADLINE_S
+        )
+        expected = of_numpy(points[:n])
+        assert counted(done.stdout) == (expected, expected.verdict)
+        seen.add(expected.verdict)
+    assert seen == set(VERDICTS)
+    assert min(expected.margins) > 0 < expected.rejected
+
+
+def test_counters_stay_full(program: Path) -> None:
+    _, points = chain()
+    sent = (b"p" + points[-1].tobytes()) * 66_000 + b"d"
+    done = subprocess.run(
+        [program], input=sent, capture_output=True, check=True, timeout=DEADLINE_S
+    )
+    full, _ = counted(done.stdout)
+    assert full == of_numpy(points[-1:].repeat(66_000, axis=0))
+    assert max(full.margins) == 65_535
+
+
+@needs_emulated_avr
+def test_the_uno_counts_on_after_a_watchdogs_reset_but_not_with_damaged_counters(
+    tmp_path: Path,
+) -> None:
+    model, points = chain()
+    write_c(model, tmp_path)
+    firmware = resource("firmware")
+    sources = [MAIN, tmp_path / "pnn_model.c", firmware / "uart.c", firmware / "cycle_counter.c"]
+    command = ["avr-gcc", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-std=gnu99", "-O2", "-Wall"]
+    command += ["-Wextra", "-Werror", f"-I{tmp_path}", f"-I{firmware}", "-o", tmp_path / "o.elf"]
+    subprocess.run([*command, *sources], check=True, timeout=DEADLINE_S)
+    n_bytes = model.expected.n_bytes + 1 if model.expected else 0
+    with (
+        EmulatedUno(tmp_path / "o.elf") as uno,
+        socket.create_connection(("127.0.0.1", uno.port), timeout=20.0) as line,
+    ):
+
+        def dumped() -> tuple[Health, str]:
+            line.sendall(b"d")
+            content = b""
+            while len(content) < n_bytes:
+                content += line.recv(n_bytes)
+            return counted(content)
+
+        def classify(some: np.ndarray) -> None:
+            for point in some:
+                line.sendall(b"p" + point.tobytes())
+                dumped()  # it can take no more meanwhile
+
+        classify(points[:20])
+        line.sendall(b"w")
+        classify(points[20:240])
+        expected = of_numpy(points[:240])
+        assert dumped() == (expected, expected.verdict)
+        for place in (1, n_bytes - 3):  # the tag, and a level that is too high
+            line.sendall(b"k" + bytes([place]) + b"w")
+            assert dumped() == (of_numpy(points[:0]), "new")
+            classify(points[:3])
+        assert uno.stats().faults == ()
+
+
+def test_few_points_and_models_that_cannot_be_observed_give_no_statistics() -> None:
+    model = random_model(1, features=12, prototypes=20, classes=5)
+    integers = quantize(model)
+    assert ExpectedAnswers.of(integers, random_inputs(3, 99, integers)) is None
+    with pytest.raises(InputError, match="at least 100 test points, or run 'protonn-edge calib"):
+        observed(integers, model)
+    many = quantize(random_model(1, features=12, prototypes=20, classes=16))
+    assert ExpectedAnswers.of(many, random_inputs(3, 200, many)) is None
+    with pytest.raises(InputError, match="a model of 16 classes; it can count 2 to 15"):
+        observed(many, model)
+
+
+def test_about_one_in_a_hundred_known_answers_is_unusual() -> None:
+    model = quantize(random_linear_model())
+    Q = random_inputs(3, 4000, model)
+    watching = observing(model, Q[:2000])
+    assert watching.expected is not None
+    counts = watching.expected.observed(model.scores(Q[2000:]), model.predict(Q[2000:]))
+    assert 5 <= counts.unusual <= 40
+    assert max(counts.margins) < 1.3 * 2000 / 8
+    assert sum(counts.margins) == counts.answers == 2000
+
+
+def of_file(tmp_path: Path) -> tuple[Model, Path]:
+    model = random_model(1, features=12, prototypes=20, classes=5)
+    integers = quantize(model)
+    expected = ExpectedAnswers.of(integers, random_inputs(3, 200, integers))
+    path = tmp_path / "model.npz"
+    save_model(replace(model, expected=expected), path)
+    return load_model(path), path
+
+
+def test_a_model_file_keeps_the_statistics_and_damaged_ones_are_refused(tmp_path: Path) -> None:
+    model, path = of_file(tmp_path)
+    assert model.expected is not None
+    kept = model.expected.to_array()
+    assert len(kept) == 4 * 5 + 7
+    assert observed(quantize(model), model).model_sha256 == quantize(model).model_sha256
+    with np.load(path, allow_pickle=False) as data:
+        arrays = dict(data)
+    for bad in (kept[:-1], kept * np.nan, kept[::-1], kept[:, None]):
+        np.savez(path, **arrays | {"expected": bad})
+        with pytest.raises(InputError, match="array 'expected' .*; calibrate the model again"):
+            load_model(path)
+
+
+@needs_emulated_avr
+def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> None:
+    model, path = of_file(tmp_path)
+    folder = tmp_path / "project"
+    succeed("build", path, "--observe", "-o", folder)
+    Q = random_inputs(3, 120, quantize(model))
+    data = tmp_path / "points.npz"
+    X = quantize(model).features.restore(Q)
+    np.savez(data, X=X.astype(np.float32), y=["class 0"] * len(Q))
+    succeed("certify", folder, "-o", tmp_path / "certificate.json")
+    with EmulatedUno(Project(folder).compile(load_board("uno"))) as uno:
+        assert run_json("health", path, "--port", uno.url)["verdict"] == "new"
+        succeed("hil", data, "--project", folder, "--port", uno.url, "-o", tmp_path / "run.json")
+        found = run_json("health", path, "--port", uno.url)
+        watching = observed(quantize(model), model)
+        assert watching.expected is not None
+        counts = watching.expected.observed(watching.scores(Q), watching.predict(Q))
+        assert found["answers"] == len(Q) >= FEWEST_ANSWERS
+        assert found["classes"] == list(counts.classes)
+        assert found["unusual"] == counts.unusual
+        shown = succeed("health", path, "--port", uno.url).output
+        assert "lead over the second class" in shown
+        save_model(random_model(2, features=12, prototypes=20, classes=5), path)
+        refused = run("health", path, "--port", uno.url)
+        assert refused.exit_code == 1
+        assert "has the counters of another model" in refused.output
+
+
+@needs_emulated_avr
+def test_live_firmware_sends_what_numpy_counts_and_other_counters_are_refused(
+    tmp_path: Path,
+) -> None:
+    model = random_window_model(window_features_of("mean,min", 8, 6))
+    kind, n = sensor_kind("mpu6050"), 60
+    values = noise(8 * n, 6)
+    chain = quantize(model)
+    Q = chain.raw_inputs.quantize(values.reshape(n, -1))
+    watching = observing(chain, np.concatenate([Q, Q[::-1]]))
+    assert watching.expected is not None
+    sampling = Sampling.of([kind], 100.0, load_board("uno"))
+    windows = windowing_of(
+        watching, model.feature_names, sampling, instrument=Instrument.of([kind])
+    )
+    for file, text in live_files(windows, make_plan(watching)).items():
+        write_atomically(tmp_path / file, text.replace("-Wall -Wextra", "-Wall -Wextra -Werror"))
+    heard, answers = AnswerStream(), list[WindowAnswer]()
+    with EmulatedUno(build_firmware(tmp_path), sensors=[PlayedSensor(kind, values, 100.0)]) as uno:
+        with listening(uno.url) as line:
+            while heard.health is None or heard.health.answers < 20:
+                answers += heard.feed(line.read(20.0))
+        assert uno.stats().faults == ()
+    rows = np.arange(heard.health.answers)
+    assert len(rows) <= min(n, len(answers))
+    scores, labels = watching.scores(Q[rows]), watching.predict(Q[rows])
+    assert heard.health == watching.expected.observed(scores, labels)
+    kept, torn = heard.health, heard.torn
+    for content in (b"", bytes(41)):
+        heard.feed(DELIMITER + encode_message(HealthReply(content), 0))
+        torn += 1
+        assert (heard.torn, heard.health) == (torn, kept)
+
+
+@pytest.mark.parametrize("content", [b"", bytes(41), bytes(38) + bytes([MOST_LEVEL + 1, 0])])
+def test_counters_that_no_device_has_are_none(content: bytes) -> None:
+    assert Health.of_bytes(content, 5) is None
+    assert Health.of_bytes(bytes(38) + bytes([DRIFT, 1]), 5) is not None
