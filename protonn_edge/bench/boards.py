@@ -1,7 +1,7 @@
 """Boards under test: one is held while tests use it, and no other process then does.
 
-The lock is a file in the folder for temporary files, which all users of a machine share. It ends
-with the process that holds it.
+The lock is a file in a folder that all users of a machine share. It ends with the process that
+holds it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,13 +25,18 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.model import Model, expected_by
 from protonn_edge.datasets import load_points
 from protonn_edge.device import Host, Session
+from protonn_edge.device.power import PowerCycle
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.measurement import Measurement, measure
+from protonn_edge.export.folder import check_project
+from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.verification.agreement import open_session
 
 _ASK_AGAIN_S = 0.2
+# TMPDIR may differ between users.
+_LOCKS = Path("/tmp") if os.name == "posix" else Path(tempfile.gettempdir())  # noqa: S108
 
 
 @contextlib.contextmanager
@@ -63,22 +69,26 @@ def held_port(urls: Sequence[str], wait_s: float) -> Iterator[str]:
 def _locked(url: str) -> int:
     """Return the descriptor of a port's lock file, which is locked; `InUse` if it is already."""
     # A port may have several names, such as those in /dev/serial/by-id.
-    place = os.path.realpath(url) if url.startswith("/") else url
-    name = f"protonn-edge-{hashlib.sha256(place.encode()).hexdigest()[:16]}.lock"
-    path = Path(tempfile.gettempdir(), name)
+    place = os.path.realpath(url) if os.path.exists(url) else url  # noqa: PTH110 - URLs too
+    path = _LOCKS / f"protonn-edge-{hashlib.sha256(place.encode()).hexdigest()[:16]}.lock"
     try:
         # Where temporary files are protected, only its owner may open a file "to create" it.
         if not path.exists():
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o644))
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+                path.chmod(0o644)  # for all users, whatever this one's umask
+        # Opening a pipe would wait for its other end.
+        flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        descriptor = os.open(path, os.O_RDONLY | flags)
     except OSError as error:
         raise DeviceError(
             f"cannot lock {url} with {path}: {error.strerror}; remove that file"
         ) from error
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise DeviceError(f"cannot lock {url} with {path}, which is no file; remove it")
         try_lock(descriptor)
-    except InUse:
+    except (InUse, DeviceError):
         os.close(descriptor)
         raise
     return descriptor
@@ -95,10 +105,10 @@ class BoardUnderTest:
         For single predictions, repetitions and the device's counters.
     """
 
-    def __init__(self, url: str, project: Project, session: Session) -> None:
+    def __init__(self, url: str, reference: DeviceModel, session: Session) -> None:
         self.url = url
         self.session = session
-        self._reference = project.generated()[0]
+        self._reference = reference
 
     def classify(self, X: ArrayLike) -> list[str]:
         """Return the board's class for each of the raw points X (n, D), "unknown" for none.
@@ -121,14 +131,15 @@ def board_under_test(
     `DeviceError` if the board does not answer or has other firmware, and at the end `CheckFailed`
     if the emulated one has seen a fault, such as a write outside its memory.
     """
+    reference = project.generated(board)[0]
     with contextlib.ExitStack() as stack:
         emulated = None
         if port is None:
             elf = project.linked(board) or project.compile(board)
             emulated = stack.enter_context(EmulatedBoard(elf, board=board))
             port = emulated.url
-        with open_session(port, project.generated()[0], board, host=host) as session:
-            yield BoardUnderTest(port, project, session)
+        with open_session(port, reference, board, host=host) as session:
+            yield BoardUnderTest(port, reference, session)
         if emulated is not None and emulated.stats().faults:
             raise CheckFailed(
                 f"the emulated {board.name} reports {', '.join(emulated.stats().faults)}; build "
@@ -145,12 +156,14 @@ def measure_under_test(
     *,
     retries: int,
     fault: Callable[[str], None],
+    power: PowerCycle | None = None,
 ) -> Measurement | CheckFailed:
     """Measure a board, again while it is at fault; see `measure`.
 
     - `port`: of the board; None for the emulated one.
     - `retries`: how often a board at fault is measured again.
     - `fault`: called with each fault of a board that is measured again.
+    - `power`: cycles the power of a board at fault before it is measured again.
 
     Returns the check that failed if there are no figures, as for firmware over budget. Raises
     `DeviceError` if the board is still at fault, `InputError` as `measure`.
@@ -159,12 +172,12 @@ def measure_under_test(
     while True:
         try:
             found = measure(project, points, board, ports=ports, host=host)
-            if found.sickness is not None:
-                raise DeviceError(found.sickness)
+            if found.device_fault is not None:
+                raise found.device_fault
         except DeviceError as error:
             if retries == 0:
                 raise
-            fault(str(error))
+            fault(str(error) if power is None else power.after(error, ports))
             retries -= 1
         except CheckFailed as error:
             return error
@@ -173,7 +186,8 @@ def measure_under_test(
 
 
 def built_project(folder: Path) -> Project:
-    """Return the project in a folder; `InputError` if no model was built there."""
+    """Return the project in a folder; `InputError` if no model for points was built there."""
+    check_project(folder)
     project = Project(folder)
     if not project.built:
         raise InputError(
@@ -183,13 +197,13 @@ def built_project(folder: Path) -> Project:
     return project
 
 
-def copied_project(project: Project, place: Path) -> Project:
+def copied_project(folder: Path, place: Path) -> Path:
     """Return a copy of a project's sources in a place, so that it can be compiled apart."""
-    for name in ("firmware", "boards"):
-        if (project.folder / name).is_dir():
-            shutil.copytree(project.folder / name, place / name)
-    shutil.copy(project.folder / "platformio.ini", place)
-    return Project(place)
+    for name in ("firmware", "boards", "include", "lib", "src"):
+        if (folder / name).is_dir():
+            shutil.copytree(folder / name, place / name)
+    shutil.copy(folder / "platformio.ini", place)
+    return place
 
 
 def labelled_points(model: Model, path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:

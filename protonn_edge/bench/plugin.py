@@ -9,8 +9,10 @@ Its modules are imported when a fixture is used, because pytest loads this one f
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +37,8 @@ _SICK = "board_at_fault"  # the property of a test whose board was measured agai
 _MEASUREMENT = "pnn_measurement"
 _LOG = pytest.StashKey["LoggingHost"]()
 _FAULTS = pytest.StashKey[list[str]]()
+_LONGEST_WAIT_S = 86_400
+_IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ  # of pytest -n: each compiles a copy
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -53,12 +57,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--pnn-project", type=Path, metavar="FOLDER", help="where `protonn-edge build` was run"
     )
     group.addoption("--pnn-data", type=Path, metavar="FILE", help="labelled test points")
-    group.addoption("--pnn-watts", type=float, help="the board's power draw in W")
+    group.addoption(
+        "--pnn-watts", type=_number(1e-6, 1_000), metavar="W", help="the board's power draw in W"
+    )
     group.addoption(
         "--pnn-sensor",
         action="append",
         default=[],
-        metavar="NAME=FILE",
+        metavar="NAME=FILE[,rate=HZ]",
         help="a sensor that plays a recording into the emulated board of pnn_monitor",
     )
     group.addoption(
@@ -70,12 +76,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how often a board at fault is measured again (default: 1)",
     )
     group.addoption(
+        "--pnn-power-cycle",
+        metavar="COMMAND",
+        help="switches a board at fault off and on before it is measured again",
+    )
+    group.addoption(
         "--pnn-wait",
-        type=float,
+        type=_number(0, _LONGEST_WAIT_S),
         default=60.0,
         metavar="S",
         help="seconds to wait for a board that other tests use (default: 60)",
     )
+
+
+def _number(low: float, high: float) -> Callable[[str], float]:
+    """Return the type of an option that is a number in a range."""
+
+    def read(text: str) -> float:
+        with contextlib.suppress(ValueError):
+            if low <= float(text) <= high:
+                return float(text)
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from {low:g} to {high:,.0f}")
+
+    return read
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -102,8 +125,10 @@ def pnn_project(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFa
     from protonn_edge.bench.boards import built_project, copied_project  # noqa: PLC0415
 
     project = built_project(pytestconfig.getoption("--pnn-project") or pytestconfig.rootpath)
-    if "PYTEST_XDIST_WORKER" in os.environ:  # each process compiles a copy
-        return copied_project(project, tmp_path_factory.mktemp("project"))
+    if _IS_WORKER:
+        return replace(
+            project, folder=copied_project(project.folder, tmp_path_factory.mktemp("project"))
+        )
     return project
 
 
@@ -177,7 +202,9 @@ def pnn_measurement(
     model's, impossible cycles, too much stack, firmware over budget.
     """
     from protonn_edge.bench.boards import measure_under_test  # noqa: PLC0415
+    from protonn_edge.device.power import PowerCycle  # noqa: PLC0415
 
+    command = pytestconfig.getoption("--pnn-power-cycle")
     return measure_under_test(
         pnn_project,
         pnn_points,
@@ -186,19 +213,25 @@ def pnn_measurement(
         pnn_line_log,
         retries=pytestconfig.getoption("--pnn-retries"),
         fault=pytestconfig.stash[_FAULTS].append,
+        power=None if command is None else PowerCycle.of(command),
     )
 
 
 @pytest.fixture
 def pnn_monitor(
-    pytestconfig: pytest.Config, pnn_port: str | None, pnn_target: Board, pnn_line_log: LoggingHost
+    pytestconfig: pytest.Config,
+    pnn_port: str | None,
+    pnn_target: Board,
+    pnn_line_log: LoggingHost,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Listener]:
     """Give the answers of firmware with a sensor, as `protonn-edge monitor` shows them."""
     from protonn_edge.bench.sensors import live_board  # noqa: PLC0415
 
     folder = pytestconfig.getoption("--pnn-project") or pytestconfig.rootpath
     played = pytestconfig.getoption("--pnn-sensor")
-    with live_board(folder, pnn_target, pnn_port, played, pnn_line_log) as listener:
+    copy = tmp_path_factory.mktemp("live") if _IS_WORKER else None
+    with live_board(folder, pnn_target, pnn_port, played, pnn_line_log, copy) as listener:
         yield listener
 
 
@@ -210,10 +243,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Fail a test of a measurement whose run failed; else record the figures for JUnit."""
     found: Any = getattr(item, "funcargs", {}).get(_MEASUREMENT)
     if found is not None:
-        failure = found if isinstance(found, CheckFailed) else found.failure
-        if failure is not None:
+        from protonn_edge.evaluation.measurement import Measurement  # noqa: PLC0415
+
+        failure = found
+        if isinstance(found, Measurement):  # a conftest.py may give something else
+            failure = found.device_fault or found.failure
+            item.user_properties += [] if failure else _figures(found)
+        if isinstance(failure, DeviceError):
+            raise failure
+        if isinstance(failure, CheckFailed):
             pytest.fail(str(failure), pytrace=False)
-        item.user_properties += _figures(found)
     yield
 
 

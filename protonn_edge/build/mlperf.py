@@ -52,7 +52,8 @@ class Benchmark:
 
     def settings(self, text: str) -> str:
         """Return the text of a platformio.ini with the benchmark's flags."""
-        flags = [f"-DMLPERF_TINY={self.task}"]
+        # Quoted as for a shell: a bare name could be a macro of the compiler, such as "unix".
+        flags = [f"'-DMLPERF_TINY=\"{self.task}\"'"]
         if self.energy:
             text, slower = re.subn(r"-DBAUD=\d+UL", f"-DBAUD={_ENERGY_BAUD}UL", text)
             flags += ["-DMLPERF_ENERGY", *([] if slower else [f"-DBAUD={_ENERGY_BAUD}UL"])]
@@ -79,12 +80,17 @@ def build_benchmark(
 
     `points`, raw (n, D) with classes (n,), become the runner's data. Raises as `build` does, and
     `CheckFailed` if the board cannot hold all features, which repetitions need, or `InputError` if
-    its serial line is in software.
+    its serial line is in software, or the model may answer "unknown".
     """
     if board.serial == "software":
         raise InputError(
             f"{board.name} has a serial line in software, and MLPerf Tiny needs one in hardware; "
             "choose another --board"
+        )
+    if model.rejection is not None or model.n_classes == 1:
+        raise InputError(
+            'the model may answer "unknown", for which the protocol of MLPerf Tiny has no result; '
+            "train it without --rejection or --one-class"
         )
     with scratch_folder() as scratch:
         folder = scratch / "project"
@@ -123,7 +129,7 @@ def _devices(board: Board) -> str:
     """Return the runner's description of the board."""
     lines = ["- name: " + board.environment, "  type: dut", "  baud:"]
     lines += [f"    {mode}: {board.baud}" for mode in ("performance", "accuracy")]
-    lines += [f"    energy: {_ENERGY_BAUD}", "  usb:"]
+    lines += [f"    energy: {_ENERGY_BAUD}", "  usb:" if board.usb_ids else "  usb: {}"]
     vendors: dict[str, list[str]] = {}
     for vendor, product in (ids.split(":") for ids in board.usb_ids):
         vendors.setdefault(f"0x{vendor}", []).append(f"0x{product}")

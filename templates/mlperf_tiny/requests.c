@@ -28,8 +28,6 @@
 #error "MLPerf Tiny takes inputs of a byte, and a timer of 16 bits"
 #endif
 
-#define TEXT_OF(name) #name
-#define TEXT(name) TEXT_OF(name)
 #define TIMESTAMP_PIN 1
 #define COMMAND_BYTES 80u
 #define TICK_CYCLES 256u
@@ -150,7 +148,8 @@ static void take_bytes(const char *digits)
 }
 
 /* Classify the point again and again. Timer0 turns over every 65,536 cycles, and what a block takes
- * besides its predictions is shorter, so that it and the cycles of the predictions give the time. */
+ * besides its predictions is shorter, so that it and the cycles of the predictions give the time. These
+ * cycles leave out the interrupts at each overflow of the other timer. */
 static void classify(uint32_t times)
 {
     uint32_t done = prediction_cycles();
@@ -163,7 +162,9 @@ static void classify(uint32_t times)
 
         prediction_finish(block);
         now = TCNT0;
-        computed = (prediction_cycles() - done) / TICK_CYCLES;
+        computed = prediction_cycles() - done;
+        computed += (computed >> CYCLE_TIMER_BITS) * CYCLE_TIMER_INTERRUPT_CYCLES;
+        computed /= TICK_CYCLES;
         ticks += computed + (uint8_t)(now - before - (uint8_t)computed);
         done = prediction_cycles();
         before = now;
@@ -211,7 +212,7 @@ static void obey(void)
         timestamp();
     } else if (strcmp_P(command, PSTR("profile")) == 0) {
         PRINT("m-profile-[ULPMark for tinyML Firmware V0.0.1]\r\n");
-        PRINT("m-model-[" TEXT(MLPERF_TINY) "]\r\n");
+        PRINT("m-model-[" MLPERF_TINY "]\r\n");
     } else if (strcmp_P(command, PSTR("results")) == 0) {
         print_results();
     } else if (strcmp_P(command, PSTR("infer")) == 0) {
@@ -235,8 +236,8 @@ static void obey(void)
 void requests_start(void)
 {
     TCCR0B = _BV(CS02); /* a tick every 256 cycles */
+    PORTB |= _BV(TIMESTAMP_PIN); /* first, so that the pin never falls */
     DDRB |= _BV(TIMESTAMP_PIN);
-    PORTB |= _BV(TIMESTAMP_PIN);
     prediction_begin();
 }
 

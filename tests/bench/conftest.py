@@ -7,13 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import succeed
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import build
+from protonn_edge.chain.file import save_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 DIGITS = load_digits_dataset()
+# A light in front of a phototransistor at a0, for two seconds dark and for two seconds bright.
+LIGHT = "# rate: 50 Hz\nlight\n" + "100\n" * 100 + "800\n" * 100
 USERS_TEST = """
 def test_model(pnn_measurement):
     assert pnn_measurement.accuracy >= 0.9
@@ -32,6 +36,21 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = np.column_stack([DIGITS.X_test[:60], DIGITS.y_test[:60]])
     names = ",".join([*(f"x{k}" for k in range(64)), "label"])
     np.savetxt(folder / "test.csv", rows, "%d", ",", header=names, comments="")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def light(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with a project for a sensor at a0, and light.csv, which it may play."""
+    folder = tmp_path_factory.mktemp("light")
+    generator = np.random.default_rng(0)
+    X = np.concatenate([generator.integers(level, level + 40, (20, 20)) for level in (80, 780)])
+    classifier = ProtoNNClassifier(features="mean", window_shape=(20, 1), epochs=5, random_state=0)
+    model = classifier.fit(X, np.repeat([0, 1], 20)).to_model(classes=("dark", "bright"))
+    save_model(model, folder / "model.npz")
+    built = ["build", folder / "model.npz", "--sensor", "a0", "--rate", 50, "--no-try"]
+    succeed(*built, "-o", folder / "live")
+    (folder / "light.csv").write_text(LIGHT)
     return folder
 
 

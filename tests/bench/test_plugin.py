@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from simulated_board import EXPECTED, FAILED, PASSED
+from simulated_board import EXPECTED, FAILED, PASSED, simulate
+
+from protonn_edge import boards
 
 TESTS = "test_board.py"
 
 
 def run(user: pytest.Pytester, *options: object) -> pytest.RunResult:
     return user.runpytest_inprocess(TESTS, *map(str, options))
-
-
-def simulate(user: pytest.Pytester, *faults: str) -> None:
-    """Put a board with a fault at the end of each port that is opened; the last one stays."""
-    user.makeconftest(
-        f"""
-        import pytest
-        from simulated_board import SimulatedBoard, SimulatedPorts
-
-        @pytest.fixture(scope="session")
-        def pnn_line_log(pnn_project):
-            return SimulatedPorts(SimulatedBoard(pnn_project), {faults!r})
-        """
-    )
 
 
 def test_a_good_model_passes_and_its_figures_are_in_the_xml(user):
@@ -153,15 +143,52 @@ def test_each_process_takes_a_board_of_its_own(user):
     assert sorted(each.get("value") for each in properties) == ["socket://one:1", "socket://two:2"]
 
 
+def test_a_conftest_may_replace_the_measurement(user):
+    user.makeconftest("import pytest\n@pytest.fixture\ndef pnn_measurement():\n    return 0.5\n")
+    user.makepyfile(test_board="def test_own(pnn_measurement):\n    assert pnn_measurement < 1")
+    run(user).assert_outcomes(passed=1)
+
+
+def test_a_replaced_measurement_of_a_board_at_fault_is_an_error(user):
+    user.makeconftest(
+        """
+        import pytest
+        from protonn_edge.evaluation.measurement import measure
+        from simulated_board import SimulatedBoard
+
+        @pytest.fixture
+        def pnn_measurement(pnn_project, pnn_points, pnn_target):
+            host = SimulatedBoard(pnn_project).with_fault("brown-out")
+            return measure(pnn_project, pnn_points, pnn_target, ports=["board"], host=host)
+        """
+    )
+    result = run(user)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*board was reset by a brown-out*"])
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--pnn-wait=nan", "--pnn-wait=-1", "--pnn-wait=1e9", "--pnn-wait=soon", "--pnn-watts=0"],
+)
+def test_a_number_out_of_range_is_refused(user, option):
+    result = run(user, option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*argument {option.partition('=')[0]}: * is not a number from *"])
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--pnn-project", "nowhere"], "*no model was built in nowhere*"),
+        (["--pnn-board", "mega2560"], "*was built for an ATmega328P*other code than mega2560*"),
+        (["--pnn-board", "mine.toml"], "*has no [[]env:mine[]]; build the model for this board*"),
         (["-o", "addopts="], "*no test points were given*--pnn-data*"),
         (["--pnn-board", "unknown"], "*unknown*"),
     ],
 )
 def test_what_is_missing_is_an_error_of_one_sentence(user, options, words):
+    shutil.copy(Path(boards.__file__).parent / "uno.toml", user.path / "mine.toml")
     result = run(user, *options)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines([words])

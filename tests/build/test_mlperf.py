@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ from command_line import run
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
-from protonn_edge.build.mlperf import Benchmark
+from protonn_edge.build.mlperf import Benchmark, _devices
 from protonn_edge.chain.file import save_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.emulator import EmulatedBoard
@@ -113,6 +115,30 @@ def test_the_time_is_that_of_all_predictions(folder, board):
     assert computed - 16 <= microseconds <= computed + 200 * 10 + 16
 
 
+def test_long_predictions_and_a_task_that_is_a_macro(folder, tmp_path):
+    """Neither the interrupts of the cycle counter nor the macro `true` change what is reported."""
+    slow = tmp_path / "slow"
+    shutil.copytree(folder, slow)
+    for name, before, after in (
+        ("platformio.ini", "kws01", "true"),
+        (
+            "firmware/prediction.c",
+            "label = pnn_predict",
+            "__builtin_avr_delay_cycles(1000000); label = pnn_predict",
+        ),
+    ):
+        text = (slow / name).read_text()
+        assert text.count(before) == 1
+        (slow / name).write_text(text.replace(before, after))
+    with EmulatedBoard(build_firmware(slow, "uno"), board=load_board("uno")) as emulated:
+        runner = Runner(emulated.url)
+        assert runner.send("profile")[1] == "m-model-[true]"
+        runner.load(bytes(64))
+        microseconds, _ = runner.infer(100, 0)
+        computed = emulated.stats().marked_cycles * MICROSECONDS_A_CYCLE
+    assert computed - 16 <= microseconds <= computed + 100 * 10 + 16
+
+
 def test_warmups_are_not_in_the_time(folder, board):
     runner = Runner(board.url)
     runner.load(bytes(64))
@@ -147,6 +173,10 @@ def test_energy_firmware_is_slower_on_the_line_and_prints_no_time():
 def test_another_benchmark_is_refused(text):
     with pytest.raises(InputError, match="must be mlperf-tiny:TASK"):
         Benchmark.of(text)
+
+
+def test_a_board_without_usb_is_described_by_valid_yaml():
+    assert _devices(replace(load_board("uno"), usb_ids=())).endswith("\n  usb: {}\n")
 
 
 def test_a_board_with_its_line_in_software_is_refused(folder):
