@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shlex
 import signal
 import sys
@@ -45,6 +46,11 @@ def emulate_command(
     ),
     sensors: tuple[str, ...] = PLAYED,
     eeprom: Path | None = EEPROM,
+    buttons: bool = option(
+        "Press buttons by typing lines such as PD2: the pin that the button connects to ground, "
+        "for 0.2 s.",
+        is_flag=True,
+    ),
     emulator: str | None = EMULATOR,
     board_name: str = BOARD,
     out: Output = OUTPUT,
@@ -75,7 +81,7 @@ def emulate_command(
         with emulated, _linked(device, emulated.url) as url:
             named = "" if board_name == "uno" else f" --board {shlex.quote(board_name)}"
             _introduce(out, board, emulated, url, (firmware, named))
-            _report_faults(out, emulated)
+            _report_faults(out, emulated, _Lines() if buttons else None)
 
 
 @contextlib.contextmanager
@@ -132,12 +138,37 @@ def _introduce(
     )
 
 
-def _report_faults(out: Output, emulated: EmulatedBoard) -> NoReturn:
-    """Print the faults that stop the firmware, while the board runs."""
+class _Lines:
+    """Lines of the standard input, as they come."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._ended = False
+
+    def wait(self, seconds: float) -> list[str]:
+        """Return the complete lines that arrive within the time."""
+        if self._ended or not select.select([sys.stdin], [], [], seconds)[0]:
+            time.sleep(seconds if self._ended else 0)
+            return []
+        read = os.read(sys.stdin.fileno(), 4096)
+        self._ended = not read
+        *lines, self._rest = (self._rest + (read or b"\n")).split(b"\n")
+        return [line.decode(errors="replace") for line in map(bytes.strip, lines) if line]
+
+
+def _report_faults(out: Output, emulated: EmulatedBoard, buttons: _Lines | None) -> NoReturn:
+    """Print the faults that stop the firmware, while the board runs and buttons are pressed."""
     said = 0
     while True:
         faults = emulated.stats().faults
         for fault in faults[said:]:
             out.say(f"fault: {fault}; the board is halted until it is reset")
         said = len(faults)
-        time.sleep(_LOOK_EVERY_S)
+        if buttons is None:
+            time.sleep(_LOOK_EVERY_S)
+            continue
+        for pin in buttons.wait(_LOOK_EVERY_S):
+            try:
+                emulated.press(pin)
+            except InputError as error:
+                out.remark(str(error))

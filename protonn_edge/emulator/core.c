@@ -21,11 +21,11 @@
 #include <simavr/sim_core.h>
 
 enum {
-    EEPROM_READ_CYCLES = 4,  /* for which the CPU stops (8.4) */
+    EEPROM_READ_CYCLES = 4,  /* cycles for which the CPU stops (8.4) */
     INTERRUPT_CYCLES = 4,    /* from the request to the vector (data sheet 8271, 7.7.1) */
     FLASH_PAGE_BYTES = 256,  /* at most */
-    ADDRESS_SPACE = 0x10000, /* what a 16-bit pointer can reach */
-    FAR_SPACE = 0x1000000,   /* what it can reach with RAMPZ */
+    ADDRESS_SPACE = 0x10000, /* bytes that a 16-bit pointer can reach */
+    FAR_SPACE = 0x1000000,   /* bytes that it can reach with RAMPZ */
 };
 
 avr_t *avr;
@@ -399,7 +399,7 @@ static void on_reset(avr_t *core)
 }
 
 /* Allocates memory for every possible address: simavr reports an access outside memory and then
- * makes it. Pages far behind the flash are never touched, so they take no memory. */
+ * makes it. Pages far beyond the flash are never touched, so they take no memory. */
 static bool make_memories(const uint8_t *image, size_t image_bytes)
 {
     const size_t space = avr->rampz ? FAR_SPACE : ADDRESS_SPACE;
@@ -465,7 +465,7 @@ static void remove_usb(void)
     *link = (*link)->next;
 }
 
-/* Fills a new file with erased bytes, unless it has some; returns whether it has as many as the EEPROM. */
+/* Fills an empty file with erased bytes; returns whether the file is as large as the EEPROM. */
 static bool has_size(int file, size_t size)
 {
     struct stat about;
@@ -495,7 +495,7 @@ const char *core_keep_eeprom(const char *path)
     if (bytes == MAP_FAILED) {
         return strerror(errno);
     }
-    eeprom->eeprom = bytes; /* simavr writes there, so that a killed process leaves it, too */
+    eeprom->eeprom = bytes; /* simavr writes there, so the contents survive a killed process */
     return NULL;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Facts about how often places of the program are passed: sums of passes over each prediction, with the
- * least and the largest of them.
+ * Counts how often places of the program are passed: sums of passes over each prediction, with
+ * their minimum and maximum.
  *
  * A sum has a row, to which a pass of a place adds a number. Passes count while a span is marked; a
  * prediction begins with the span at the address `first`, and ends with that at `last`.

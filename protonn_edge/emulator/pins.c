@@ -1,5 +1,7 @@
 /*
- * A serial line on two pins of port B, for a program that samples and sets them itself: 8 data bits,
+ * What is wired to pins: buttons, and a serial line.
+ *
+ * The line is on two pins of port B, for a program that samples and sets them itself: 8 data bits,
  * no parity, one stop bit, at the baud rate of the board's description.
  *
  * The program listens while it holds its sending pin high, as it does between bytes; until then,
@@ -7,7 +9,77 @@
  */
 #include "uno.h"
 
+#include <ctype.h>
 #include <simavr/avr_ioport.h>
+
+/* ---- pins that something holds high or low ---- */
+
+static struct {
+    uint8_t mask, levels;
+} held['Z' - 'A' + 1]; /* of each port */
+
+static void hold(char port, unsigned bit, bool is_held, bool high)
+{
+    uint8_t *mask = &held[port - 'A'].mask, *levels = &held[port - 'A'].levels;
+    *mask = (uint8_t)((*mask & ~(1u << bit)) | is_held << bit);
+    *levels = (uint8_t)((*levels & ~(1u << bit)) | high << bit);
+    avr_ioport_external_t pulled = {.name = (unsigned char)port, .mask = *mask, .value = *levels};
+    avr_ioctl(avr, AVR_IOCTL_IOPORT_SET_EXTERNAL(port), &pulled);
+    avr_raise_irq(avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ(port), (int)bit), high);
+}
+
+/* ---- buttons ---- */
+
+enum { BUTTON_MS = 200 };
+
+/* The parameter is the port's letter and the bit. */
+static avr_cycle_count_t release(avr_t *core, avr_cycle_count_t when, void *parameter)
+{
+    const unsigned pin = (unsigned)(uintptr_t)parameter, bit = pin & 7;
+    const char port = (char)(pin >> 3);
+    avr_ioport_state_t state;
+    avr_ioctl(avr, AVR_IOCTL_IOPORT_GETSTATE(port), &state);
+    hold(port, bit, false, (state.port >> bit & 1) != 0); /* which sets the pull-up */
+    return 0;
+}
+
+/* After a reset, none is pressed. simavr clears the registers of all pins, but would see no change when
+ * the program turns on a pull-up again. */
+static void on_pins_reset(avr_io_t *io)
+{
+    for (char port = 'A'; port <= 'Z'; port++) {
+        avr_irq_t *first = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ(port), 0);
+        for (unsigned bit = 0; first && bit < 8; bit++) {
+            first[bit].value = 0;
+        }
+        const uint8_t released = held[port - 'A'].levels;
+        held[port - 'A'].mask = released;
+        avr_ioport_external_t pulled = {
+            .name = (unsigned char)port, .mask = released, .value = released};
+        avr_ioctl(avr, AVR_IOCTL_IOPORT_SET_EXTERNAL(port), &pulled);
+    }
+}
+
+void pins_watch_resets(void)
+{
+    static avr_io_t io = {.kind = "all pins", .reset = on_pins_reset};
+    avr_register_io(avr, &io);
+}
+
+bool pins_press(const char *name)
+{
+    const char port = name[0];
+    const unsigned bit = (unsigned)(name[1] - '0');
+    if (!isupper((unsigned char)port) || bit > 7 ||
+        !avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ(port), (int)bit)) {
+        return false;
+    }
+    void *parameter = (void *)(uintptr_t)((unsigned)port << 3 | bit);
+    hold(port, bit, true, false);
+    avr_cycle_timer_cancel(avr, release, parameter);
+    avr_cycle_timer_register(avr, BUTTON_MS * (chip.clock_hz / 1000), release, parameter);
+    return true;
+}
 
 enum { FRAME_BITS = 10, STOP_BIT = 9 };
 enum { PINB = 0x36, DDRB = 0x37, PORTB = 0x38 }; /* of the ATtinies */
@@ -15,7 +87,6 @@ enum { PINB = 0x36, DDRB = 0x37, PORTB = 0x38 }; /* of the ATtinies */
 static struct {
     unsigned rx, tx; /* bits of port B */
     uint32_t baud;
-    avr_irq_t *rx_pin;
     bool retry_pending; /* a timer will check again whether the program listens */
 } pins;
 
@@ -34,12 +105,7 @@ static avr_cycle_count_t time_of(unsigned bit, unsigned half)
 
 /* ---- to the chip ---- */
 
-static void drive(bool high)
-{
-    avr_ioport_external_t level = {.name = 'B', .mask = 1u << pins.rx, .value = high << pins.rx};
-    avr_ioctl(avr, AVR_IOCTL_IOPORT_SET_EXTERNAL('B'), &level);
-    avr_raise_irq(pins.rx_pin, high);
-}
+static void drive(bool high) { hold('B', pins.rx, true, high); }
 
 static bool is_output(void) { return avr->data[DDRB] >> pins.tx & 1; }
 
@@ -147,9 +213,9 @@ bool pins_install(unsigned rx, unsigned tx, uint32_t baud)
     pins.rx = rx;
     pins.tx = tx;
     pins.baud = baud;
-    pins.rx_pin = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('B'), (int)rx);
+    avr_irq_t *rx_pin = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('B'), (int)rx);
     avr_irq_t *tx_pin = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('B'), (int)tx);
-    if (!pins.rx_pin || !tx_pin) {
+    if (!rx_pin || !tx_pin) {
         return false;
     }
     avr_irq_register_notify(tx_pin, on_sending_pin, NULL);

@@ -187,7 +187,7 @@ class FlashImage:
 
 
 def empty_image(flash_bytes: int = FLASH_BYTES) -> FlashImage:
-    """Return the image of a chip that nobody has programmed yet."""
+    """Return the image of an erased chip."""
     return FlashImage(b"\xff" * flash_bytes)
 
 

@@ -25,7 +25,7 @@ struct device {
     const uint8_t *sample; /* NULL before it has measured one */
     uint8_t registers[REGISTERS];
     uint8_t pointer, read;  /* and how many bytes of a FIFO were read */
-    bool selected, pointed; /* it is addressed; this write has set the pointer */
+    bool selected, pointed; /* it is addressed; this write has already set the pointer */
     bool is_read;           /* this transfer of SPI */
 };
 
@@ -43,7 +43,7 @@ static void restore(struct device *device)
     }
 }
 
-/* The number of a register's byte in a sample; not below the sample's bytes if it has none. */
+/* Returns the index of a register's byte in a sample; at least the sample's size if it has none. */
 static uint8_t data_index(const struct recording *is, uint8_t place)
 {
     const bool none = is->flags & SENSOR_FIFO && place != is->chip.first_data;
@@ -55,7 +55,7 @@ static void take_sample(struct device *device)
     const struct recording *is = device->recording;
     if ((device->registers[is->chip.sleep_register] & is->chip.sleep_mask) ==
         is->chip.sleep_value) {
-        return; /* it sleeps, and its data registers keep their values */
+        return; /* the sensor sleeps, and its data registers keep their values */
     }
     device->sample = recording_sample(device->recording);
     device->read = 0;
@@ -274,8 +274,8 @@ void twi_install(void)
 
 /* ---- SPI ----
  *
- * A chip is selected by any pin of port B that goes low. The first byte is a register's address. simavr
- * gives the bytes that the chip sends at the end of their transfers.
+ * A chip is selected by any pin of port B that goes low. The first byte is a register's address.
+ * simavr delivers the bytes that the chip sends at the end of their transfers.
  */
 
 static avr_irq_t *spi_input;

@@ -43,6 +43,11 @@ static void run_command(const char *command)
     if (strcmp(command, "quit") == 0) {
         exit(EXIT_SUCCESS);
     }
+    if (strncmp(command, "press ", 6) == 0) {
+        fprintf(answers, "{\"pressed\": %s}\n", pins_press(command + 6) ? "true" : "false");
+        fflush(answers);
+        return;
+    }
     if (strcmp(command, "reset") == 0) {
         board_reset();
     }
@@ -97,7 +102,8 @@ static int64_t wall_nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Catches up on delays of a busy machine up to a limit, so that the mean speed is the wire's. */
+/* If the machine is busy, catches up on delays up to a limit, so that the mean speed is the
+ * wire's. */
 static void run_at_wire_speed(void)
 {
     enum { MOST_LAG_NS = 250 * SLICE_NS };
@@ -275,6 +281,7 @@ int main(int argc, char **argv)
     if (refused) {
         die(EXIT_EEPROM, refused);
     }
+    pins_watch_resets();
     if (!install_line()) {
         die(EXIT_CHIP, "the chip has no such serial line");
     }

@@ -49,15 +49,15 @@ bool core_find(void);
  * before. */
 bool core_make(const struct core_options *options, const uint8_t *image, size_t image_bytes);
 
-/* Keep the EEPROM in a file, which is created if it is missing or empty; return why that is not
- * possible, else NULL. */
+/* Keep the EEPROM in a file, which is created if it is missing or empty; return the reason if that
+ * fails, else NULL. */
 const char *core_keep_eeprom(const char *path);
 
 /* Reset the chip as the button on the board does. */
 void core_reset(void);
 
-/* Put a peripheral in place of simavr's of a kind, and of a name if it is a USART's; return the
- * replaced one, NULL if the chip has none. Then set the functions for one of its registers. */
+/* Replace simavr's peripheral of a kind (and of a name, for a USART); return the replaced one, NULL
+ * if the chip has none. Then set the functions for one of its registers. */
 avr_io_t *core_replace(const char *kind, char name, avr_io_t *io);
 void core_register(uint16_t address, avr_io_read_t read, avr_io_write_t write);
 
@@ -76,7 +76,7 @@ void core_print_stats(FILE *stream);
  * `first` and at `last`. */
 bool passes_watch(const char *text, unsigned first, unsigned last);
 
-/* The instruction at `pc` runs within a span; a span begins there, or ends. */
+/* Called when the instruction at `pc` runs within a span, and when a span begins or ends there. */
 void passes_at(avr_flashaddr_t pc);
 void passes_begin_span(avr_flashaddr_t pc);
 void passes_end_span(void);
@@ -106,9 +106,15 @@ void usart_raise_interrupt(void);
 /* Use two pins of port B as the line; false if there is no such port. */
 bool pins_install(unsigned rx, unsigned tx, uint32_t baud);
 
+/* Let resets release all buttons, and pull-ups work again after them. */
+void pins_watch_resets(void);
+
+/* Press a button between a pin, such as "D2", and ground for 0.2 s; false if there is no such pin. */
+bool pins_press(const char *name);
+
 /* ---- link.c: the wire ---- */
 
-/* The operations of the line, set by what is installed as it. */
+/* The operations of the line, set by the USART or pins that serve as the line. */
 extern struct line {
     void (*start)(void);        /* called when bytes wait on the wire */
     bool (*is_busy)(void);      /* whether it receives or sends a byte */
@@ -157,11 +163,12 @@ struct recording {
     uint32_t rate_mhz;
     uint32_t samples;
     union {
-        uint8_t inputs[8]; /* of the ADC, for each value of 16 bits, little endian */
+        uint8_t inputs[8]; /* channel of the ADC, for each 16-bit value, little endian */
         struct {
             uint8_t first_data; /* the register at which the bytes of a sample begin */
             uint8_t id_register, id;
-            uint8_t sleep_register, sleep_mask, sleep_value; /* it sleeps while these bits are so */
+            uint8_t sleep_register, sleep_mask, sleep_value; /* the sensor sleeps while these bits
+                                                              * have this value */
             uint8_t reset_register, reset_mask;              /* bits that restore all registers */
         } chip;
     };

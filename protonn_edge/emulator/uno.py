@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import queue
+import re
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ from urllib.parse import urlsplit
 from protonn_edge.boards import Board, load_board
 from protonn_edge.emulator import programs
 from protonn_edge.emulator.programs import BOOTLOADER_START, empty_image
-from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.errors import InputError, ProtoNNEdgeError, shortened
 from protonn_edge.sensors import PlayedSensor, packed_sensors
 
 _USAGE = 2  # the program's exit code for a link that cannot be opened
@@ -168,7 +169,7 @@ class EmulatedBoard:
         self._board = board or load_board("uno")
         _check_board(self._board, bootloader)
         if firmware is None and not bootloader:
-            raise InputError("no firmware was given; give one, or bootloader=True")
+            raise InputError("no firmware was given; give one, or set bootloader=True")
         flash_bytes = self._board.flash_total_bytes
         self._image = (
             empty_image(flash_bytes)
@@ -258,6 +259,22 @@ class EmulatedBoard:
         """
         self._send(b"reset\n")
         self._receive()
+
+    def press(self, pin: str) -> None:
+        """Press a button between a pin, such as ``"PD2"``, and ground for 0.2 s of emulated time.
+
+        Raises `InputError` if the chip has no such pin or the emulator no buttons, and
+        `EmulatorError` if it has ended or does not answer within 10 s.
+        """
+        if self.program.name != "simavr":
+            raise InputError(f"{self.program.name} has no buttons; install simavr")
+        known = re.fullmatch("P[A-Z][0-7]", pin) is not None
+        if known:
+            self._send(f"press {pin[1:]}\n".encode())
+        if not known or not self._receive()["pressed"]:
+            raise InputError(
+                f"{self._name} has no pin {shortened(pin, 20)!r}; give a port and a bit, as in PD2"
+            )
 
     def _send(self, content: bytes) -> None:
         process = self._running()
