@@ -49,7 +49,7 @@ class Instrument:
 
     @classmethod
     def named(cls, sensor: str, units: str, channels: Sequence[str]) -> Self | None:
-        """Return the instrument of some channels by a text of `units_of`.
+        """Return the instrument of some channels that a text for `units_of` names.
 
         None if one lacks a unit, or is not the sensor's, such as a column added to its recording.
         """
@@ -60,7 +60,7 @@ class Instrument:
         return cls(sensor, tuple(found[name] for name in channels))
 
     def channel(self, number: int) -> Unit:
-        """Return the unit of a channel, by its number among those of a sample or among features."""
+        """Return the unit of a channel, by its number in a sample or among features."""
         return self.units[number % len(self.units)]
 
     def is_unlike(self, other: Instrument) -> bool:

@@ -54,7 +54,7 @@ def unit_of(text: str) -> Unit:
     size, parts = (Fraction(found[n] or 1) if found else Fraction(0) for n in (1, 2))
     if found is None or not size or not parts:
         raise InputError(
-            f"the unit {shortened(text)!r} is not a symbol behind an optional number; give one "
+            f"the unit {shortened(text)!r} is not a symbol after an optional number; give one "
             "such as g, m/s^2, '1/256 g' or '1/16.4 deg/s'"
         )
     symbol = " ".join(found[3].split())

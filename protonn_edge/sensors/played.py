@@ -11,7 +11,7 @@ import math
 import re
 import struct
 import wave
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError, counted, shortened
 from protonn_edge.sensors.described import sensor_kind
-from protonn_edge.sensors.kinds import ANALOG_PINS, SensorKind, is_chip
+from protonn_edge.sensors.kinds import ANALOG_PINS, MICROPHONE, SensorKind, is_chip
 from protonn_edge.system.files import check_file
 
 _COUNTS = 1024
@@ -80,7 +80,7 @@ def _check(path: Path, width: int, channels: int, rate: float) -> None:
         raise InputError(f"{path} has a sampling rate of 0; convert it again")
     if width not in (1, 2):
         raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16")
-    # The data behind the header may be shorter than stated here, never longer.
+    # The data after the header may be shorter than stated here, never longer.
     most = path.stat().st_size // (width * channels)
     if most > _MOST_SAMPLES:
         raise InputError(
@@ -174,7 +174,7 @@ def read_sensor(option: str) -> PlayedSensor:
     Parameters
     ----------
     option : str
-        ``NAME=FILE``, with ``,rate=HZ`` behind it if the file does not state the rate: a WAV file
+        ``NAME=FILE``, followed by ``,rate=HZ`` if the file does not state the rate: a WAV file
         does, and a CSV file if its first line is a comment such as ``# rate: 100 Hz``.
 
     Raises
@@ -204,6 +204,31 @@ def read_sensor(option: str) -> PlayedSensor:
 def sensor_file(option: str) -> Path:
     """Return the file that ``--sensor`` names; raises as `read_sensor` does."""
     return Path(_parts(option)[2])
+
+
+def check_read(
+    played: Sequence[PlayedSensor], reads: Collection[str], *, emulate: bool = True
+) -> None:
+    """Refuse to play a sensor that the firmware does not read, and to emulate one that is open.
+
+    The firmware reads sensors by these names; "analog" are inputs that it does not name.
+    """
+    if emulate and not played:
+        raise InputError(
+            f"the firmware reads {', '.join(reads)}, but the emulated board has no recording to "
+            "play; give one with --sensor NAME=FILE"
+        )
+    for sensor in played:
+        names = {sensor.kind.name}
+        if sensor.pins:
+            names |= {"analog", *(f"a{pin}" for pin in sensor.pins)}
+        if MICROPHONE.pin in sensor.pins:
+            names.add(MICROPHONE.name)
+        if names.isdisjoint(reads):
+            raise InputError(
+                f"--sensor plays {sensor.kind.name}, but the firmware reads {', '.join(reads)}; "
+                "play a recording of that sensor"
+            )
 
 
 def packed_sensors(
