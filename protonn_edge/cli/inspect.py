@@ -20,7 +20,7 @@ from protonn_edge.chain.registry import FEATURE_STAGES
 from protonn_edge.cli.calibrate import rejection_facts, rejection_record
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import GROUPS, MODEL_FILE, PATH
-from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.tables import TABLE, points_for, with_group_column
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import shortened
@@ -68,13 +68,14 @@ def inspect_command(
     if data is not None:
         from protonn_edge.quantization import stage_losses  # noqa: PLC0415 - few need it
 
+        table = with_group_column(table, groups)
         X, y = points_for(model, data, table, out)
         losses = stage_losses(model, X, y)
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}
         if losses:
             out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))
         if teach is not None and groups is not None:
-            record["teaching"] = _taught(quantize(model), X, y, (groups, data), out, teach)
+            record["teaching"] = _taught(quantize(model), X, y, (groups, data, table), out, teach)
     out.finish(record)
 
 
@@ -82,7 +83,7 @@ def _taught(
     model: IntegerChain,
     X: NDArray[np.float32],
     y: NDArray[np.int64],
-    groups: tuple[str, Path],
+    groups: tuple[str, Path, TableOptions],
     out: Output,
     most: int,
 ) -> dict[str, Any]:

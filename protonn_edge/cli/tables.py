@@ -65,7 +65,12 @@ TABLE = together(
         ),
     },
 )
-"""The options that say how a table is read."""
+"""The options for reading a table."""
+
+
+def with_group_column(table: TableOptions, groups: str | None) -> TableOptions:
+    """Return the options for a table that may have ``--groups``, unless that is a file's name."""
+    return table if groups is None or Path(groups).exists() else replace(table, groups=groups)
 
 
 def words_of(table: TableOptions) -> list[str]:

@@ -15,7 +15,7 @@ _GROUPED = {
     ",": re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*"),
     ".": re.compile(r"\s*[+-]?\d{1,3}(\.\d{3})+(,\d*)?\s*"),
 }
-"""Numbers whose thousands are separated by a comma or a point, which is not their decimal mark."""
+"""Numbers with a comma or a point between thousands, which is not their decimal mark."""
 
 
 def is_gap(cell: str) -> bool:

@@ -1,4 +1,4 @@
-"""The result of every reader: a data set whose labels are indices into a list of class names.
+"""The result of every reader: a data set, with labels as indices into a list of class names.
 
 Its points are dense, or scipy's sparse matrices; rows of either become arrays for arithmetic.
 """

@@ -103,7 +103,7 @@ def load_dataset(
         Minimum number of classes, see `dataset_from`.
     **keywords
         Fields of `TableOptions`, such as ``label="kind"``, ``missing="median"`` or
-        ``drop=["when"]``, or ``size=(28, 28)`` of images; they replace those of `options`.
+        ``drop=["when"]``, or ``size=(28, 28)`` of images; they replace the fields of `options`.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def load_dataset(
     Raises
     ------
     InputError
-        One sentence with the file and, where there is one, the line or the array.
+        One sentence with the file and, if known, the line or the array.
     """
     chosen = with_keywords(options, keywords)
     try:

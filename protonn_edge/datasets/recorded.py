@@ -121,7 +121,14 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
     both = {"the recording": own, str(path): dataset}
     _one_rate(both)
     _one_instrument(both)
-    dataset = replace(dataset, y_train=np.zeros_like(dataset.y_train), classes=(label,))
+    notices = (
+        replace(each, text=f"the noise never varies in {listed(each.columns)}; is it a recording?")
+        if each.kind == "constant"
+        else each
+        for each in dataset.notices
+    )
+    labels = np.zeros_like(dataset.y_train)
+    dataset = replace(dataset, y_train=labels, classes=(label,), notices=tuple(notices))
     return replace(noise, dataset=dataset)
 
 
@@ -144,7 +151,6 @@ def followed_by(first: Recording, second: Recording) -> Recording:
         X_train=np.concatenate([first.samples, second.samples]),
         y_train=np.concatenate([own.y_train, number[other.y_train]]),
         classes=classes,
-        notices=tuple(dict.fromkeys((*own.notices, *other.notices))),
     )
     tested = np.concatenate([first.tested, second.tested])
     return Recording(dataset, np.concatenate([first.seams, seams]), take_of, tested, groups)

@@ -189,13 +189,18 @@ def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
     return numbers
 
 
-def group_names(name: str, data: Path) -> NDArray[Any]:
-    """Return the groups that an array in `data`, or the lines of a file, name."""
+def group_names(name: str, data: Path, options: TableOptions | None = None) -> NDArray[Any]:
+    """Return the groups that an array in `data`, a column of it, or the lines of a file, name.
+
+    A column is looked for only with the options that `data`, a table, is read with.
+    """
     if data.suffix == ".npz":
         with ArrayArchive(data, limit_bytes=_ARCHIVE_LIMIT_BYTES) as archive:
             if name in archive.names:
                 return archive.read(name)
     path = Path(name)
+    if not path.exists() and options is not None and data.suffix.lower() in USUAL_DELIMITERS:
+        return np.array(read_rows(data, options, name).groups)
     if not path.exists():
         array = f"an array of {data} nor " if data.suffix == ".npz" else ""
         raise InputError(

@@ -28,9 +28,9 @@ _FEW_TAKES = 4
 
 @dataclass(frozen=True)
 class NamePattern:
-    """How files are named: text with fields in braces, one of which is ``class``.
+    """How files are named: text with fields in braces, including ``class``.
 
-    A field ends at the first occurrence of the text behind it. Takes with equal fields, except
+    A field ends at the first occurrence of the text after it. Takes with equal fields, except
     ``class`` and ``take``, are a group.
     """
 
@@ -195,7 +195,7 @@ def unread(
         which = f"{', '.join(suffixes[:-1])} nor {suffixes[-1]}"
         yield Notice("files", f"files that are neither {which} were not read: {listed(files)}")
     if without := [*(name for name, is_folder in names.items() if is_folder), *empty]:
-        text = f"left out for lack of samples: {listed(without)}"
+        text = f"left out because they have no samples: {listed(without)}"
         yield Notice("no_samples", text, warning=True)
 
 
