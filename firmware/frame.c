@@ -5,10 +5,11 @@
 #define COBS_FULL_BLOCK 0xFFu /* 254 bytes, and no zero after them */
 #define COBS_MAX_RUN 254u
 
-/* Never inlined, like the functions below: the wire leaves time for a call, flash is dearer. */
+/* Never inlined, like the functions below: the wire leaves time for calls, and flash is scarce. */
 __attribute__((noinline)) uint16_t frame_crc(uint16_t crc, uint8_t byte)
 {
-    /* The polynomial's terms on a whole byte, in bytes: no table in flash, no loop over bits. */
+    /* Applies the polynomial to a whole byte at once, without a table in flash or a loop over
+     * bits. */
     uint8_t x = (uint8_t)(crc >> 8) ^ byte;
     uint8_t high = (uint8_t)crc;
     uint8_t low;
@@ -69,10 +70,10 @@ enum frame_event frame_decode(struct frame_decoder *decoder, uint8_t wire)
     return FRAME_BYTE;
 }
 
-static uint16_t sent_length; /* of the body that is being sent, with its CRC */
+static uint16_t sent_length; /* of the body being sent, including its CRC */
 static uint16_t sent_crc;
 
-/* Byte `index` of the body with its big endian CRC behind it. */
+/* Byte `index` of the body, which is followed by its big-endian CRC. */
 static __attribute__((noinline)) uint8_t byte_at(uint16_t index)
 {
     const uint16_t left = sent_length - index;
@@ -83,7 +84,7 @@ static __attribute__((noinline)) uint8_t byte_at(uint16_t index)
     return (uint8_t)(left == FRAME_CRC_BYTES ? sent_crc >> 8 : sent_crc);
 }
 
-/* Bytes from `index` up to the next 0, the end, or as many as a block holds. */
+/* The number of bytes from `index` to the next 0 or the end, at most a full block. */
 static __attribute__((noinline)) uint8_t run_from(uint16_t index)
 {
     uint8_t run = 0;
@@ -118,7 +119,7 @@ void frame_send(uint16_t length)
             break;
         }
         if (run != COBS_MAX_RUN) {
-            next++; /* the zero that the block's code stands for */
+            next++; /* the zero that the block's code represents */
         }
     }
     frame_put(0);

@@ -1,5 +1,6 @@
-/* What an interrupt takes more than on an ATmega328P, in its response, the jump in the vector table and
- * the RETI together: chips with more than 128 kB of flash push three bytes, small ones jump shorter.
+/* The cycles that an interrupt takes in addition to those on an ATmega328P, for its response, the
+ * jump in the vector table and the RETI together: chips with more than 128 kB of flash push three
+ * bytes, and small chips have shorter jumps.
  */
 #ifndef INTERRUPT_CYCLES_H
 #define INTERRUPT_CYCLES_H

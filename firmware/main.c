@@ -1,6 +1,6 @@
 /* The program on the board: receive a byte, decode it, answer when it completes a request.
  *
- * All work happens here and not in interrupts; while there is none, the chip sleeps.
+ * All work is done here and not in interrupts; while there is none, the chip sleeps.
  */
 #include "optimize_size.h"
 

@@ -1,4 +1,4 @@
-/* The generated model, and a clear word where it is missing or made for another firmware. */
+/* The generated model, and a clear error if it is missing or was made for other firmware. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -13,12 +13,12 @@
 #error "Model and firmware are of different versions: remove firmware/ and run protonn-edge build"
 #endif
 
-/* PlatformIO passes it on the compiler's command line, from the board's description. */
+/* PlatformIO passes it to the compiler, from the board's description. */
 #ifndef F_CPU
 #error "Define F_CPU, the clock in hertz"
 #endif
 
-/* What protocol v2 can carry: the class in a byte, a body's length in 16 bits. */
+/* Limits of protocol v2: a class is one byte, and the length of a body has 16 bits. */
 #if PNN_CLASSES > 255 || PNN_FEATURES > 65000
 #error "Protocol v2 carries at most 255 classes and 65,000 features"
 #endif

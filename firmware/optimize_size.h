@@ -1,5 +1,6 @@
-/* Flash is dear, and this code waits for the line most of the time: every source of the firmware
- * includes this first and is optimized for size. The generated model is not, it is for speed.
+/* Flash is scarce, and this code waits for the line most of the time. So every source of the
+ * firmware includes this file first and is optimized for size. The generated model is optimized for
+ * speed instead.
  */
 #ifndef OPTIMIZE_SIZE_H
 #define OPTIMIZE_SIZE_H

@@ -9,16 +9,17 @@
 
 #include <avr/interrupt.h>
 
-/* Where the model's plan holds all features, they are pushed when the last one is there, with
- * interrupts enabled. The next request may arrive meanwhile; what receiving it takes is known to the
- * cycle and does not count.
+/* If the model's plan holds all features, they are pushed when the last one has arrived, with
+ * interrupts enabled. The next request may arrive during that time; the cycles of receiving it are
+ * known exactly and are subtracted.
  *
- * Elsewhere they are collected into a chunk and pushed together with interrupts disabled. Meanwhile
- * bytes arrive, one every 1,389 cycles at 115,200 baud; the receiver holds two and a third one in its
- * shift register, and loses the fourth about 2,778 cycles after the first. So a chunk may take
- * PNN_CHUNK_CYCLES and no more. The generated header states what a feature and a call of pnn_push_many
- * take at most. A larger chunk is faster, since each call loads and stores the sums; features that
- * are 0 take next to nothing, so that many of them fit. A single feature is pushed whatever it takes.
+ * Otherwise, they are collected into a chunk and pushed together with interrupts disabled. In that
+ * time, a byte arrives every 1,389 cycles at 115,200 baud; the receiver holds two, plus a third in
+ * its shift register, and loses the fourth about 2,778 cycles after the first. So a chunk may take
+ * at most PNN_CHUNK_CYCLES. The generated header states the maximum cycles of a feature and of a
+ * call of pnn_push_many. A larger chunk is faster, since each call loads and stores the sums;
+ * features of 0 take almost no time, and a chunk can hold many of them. A single feature is pushed
+ * however long it takes.
  */
 #if defined(SOFTWARE_UART) && !PREDICTION_HOLDS_FEATURES
 #error                                                                                             \
@@ -38,7 +39,7 @@ static bool has_low;
 static uint32_t cycles;
 static uint32_t saturations;
 
-/* Not inlined: flash is dearer than the call, which is outside the span. */
+/* Not inlined: that saves flash, and the call is outside the span. */
 static __attribute__((noinline)) void count(uint32_t span) { cycles += span; }
 
 #if !PREDICTION_HOLDS_FEATURES
@@ -108,7 +109,7 @@ void prediction_push(uint8_t feature)
 #if PNN_INPUT_MAXIMUM < 255
     if (feature > PNN_INPUT_MAXIMUM) {
         out_of_range = true;
-        feature = 0; /* the model's sums are only proven not to overflow up to the maximum */
+        feature = 0; /* sums are proven not to overflow only for features up to the maximum */
     }
 #endif
     if (feature == PNN_INPUT_MAXIMUM) {
@@ -131,8 +132,8 @@ static uint8_t finish(void)
     uint8_t before;
     uint8_t label;
 
-    /* It may take longer than bytes could wait: interrupts stay enabled. The SEI and the CLI, a cycle
-     * each, are part of the span. */
+    /* This may take longer than bytes can wait, so interrupts stay enabled. The SEI and the CLI,
+     * one cycle each, are part of the span. */
     cli();
     cycle_long_span_prepare();
     before = uart_before_computing();

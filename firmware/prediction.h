@@ -1,4 +1,4 @@
-/* One prediction from features that arrive one by one, and the cycles that it took. */
+/* Computes a prediction from features that arrive one by one, and counts its cycles. */
 #ifndef PREDICTION_H
 #define PREDICTION_H
 
@@ -7,36 +7,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the model's plan is to hold all features of a prediction before anything is computed. */
+/* Whether the model's plan holds all features before it computes anything. */
 #define PREDICTION_HOLDS_FEATURES (PNN_CHUNK_FEATURES >= PNN_FEATURES)
 
-/* With -DPNN_RAW_INPUTS a feature arrives as a raw int16, low byte first, and becomes an input by
- * pnn_quantize, as in a sketch: 'protonn-edge verify' and 'hil' check the library so, on the emulated
- * board. To a host such firmware has twice as many features of a byte each. */
+/* With -DPNN_RAW_INPUTS, a feature arrives as a raw int16, low byte first, and pnn_quantize
+ * converts it, as in a sketch. 'protonn-edge verify' and 'hil' check the library this way on the
+ * emulated board. To the host, such firmware has twice as many features, of one byte each. */
 #ifdef PNN_RAW_INPUTS
 #define PREDICTION_BYTES (2u * PNN_FEATURES)
 #else
 #define PREDICTION_BYTES PNN_FEATURES
 #endif
 
-/* Start a prediction; an earlier one is dropped, whether it was finished or not. */
+/* Start a prediction; an earlier one is discarded, finished or not. */
 void prediction_begin(void);
 
-/* Take the next feature, or the next byte of one; what exceeds PREDICTION_BYTES is ignored. */
+/* Take the next feature, or the next byte of one; bytes beyond PREDICTION_BYTES are ignored. */
 void prediction_push(uint8_t feature);
 
-/* Whether a feature exceeded PNN_INPUT_MAXIMUM: then the class is worth nothing. */
+/* Whether a feature exceeded PNN_INPUT_MAXIMUM, which makes the class meaningless. */
 bool prediction_out_of_range(void);
 
-/* The class, once all features were pushed. It is computed that many times (0: 65,536 times), more than
- * once only where PREDICTION_HOLDS_FEATURES. The meter's pin is high meanwhile. */
+/* Return the class, after all features were pushed. It is computed `repetitions` times (0: 65,536
+ * times), more than once only if PREDICTION_HOLDS_FEATURES. The meter's pin is high during that
+ * time. */
 uint8_t prediction_finish(uint16_t repetitions);
 
-/* Features at PNN_INPUT_MAXIMUM since reset: those that the host cut off there are among them. */
+/* The number of features at PNN_INPUT_MAXIMUM since reset, which includes those that the host
+ * clamped. */
 uint32_t prediction_saturations(void);
 
-/* Cycles of the last prediction, all repetitions of it: pnn_predict, or pnn_begin, all of
- * pnn_push_many, pnn_finish. */
+/* Cycles of the last prediction, for all its repetitions: of pnn_predict, or of pnn_begin, all
+ * calls of pnn_push_many, and pnn_finish. */
 uint32_t prediction_cycles(void);
 
 #endif

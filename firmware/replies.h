@@ -1,5 +1,5 @@
-/* What every firmware answers alike: HELLO, and LEARN, FORGET and STORE of a model that can be taught.
- * PROTOCOL.md describes the messages. The model's header comes before this one.
+/* Replies that all firmware shares: to HELLO and, if the model can be taught, to LEARN, FORGET and
+ * STORE. PROTOCOL.md describes the messages. Include the model's header first.
  */
 #ifndef REPLIES_H
 #define REPLIES_H
@@ -16,22 +16,23 @@ enum request_type {
     SCORES = 0x03,
     STATS = 0x04,
     REPEAT = 0x05,
-    LEARN = 0x06, /* this and the others only where the model can be taught */
+    LEARN = 0x06, /* this type and the next ones only if the model can be taught */
     FORGET = 0x07,
-    STORE = 0x08
+    STORE = 0x08,
+    HEALTH = 0x09 /* only where the model is observed */
 };
 
 enum reply_type { REPLY = 0x80, ERROR_REPLY = 0xFF };
 
 enum error_code {
-    UNKNOWN_TYPE = 1, /* no request has this type */
-    WRONG_LENGTH = 2, /* the payload is shorter or longer than the type asks for */
-    OUT_OF_RANGE = 3, /* a feature is larger than the model's inputs can be */
+    UNKNOWN_TYPE = 1, /* there is no request of this type */
+    WRONG_LENGTH = 2, /* the payload is shorter or longer than the type requires */
+    OUT_OF_RANGE = 3, /* a feature exceeds the maximum of the model's inputs */
     NOT_HELD = 4      /* REPEAT, but the model consumes its features as they arrive */
 };
 
-/* Payloads are laid out as they go over the wire: this chip is little endian like the protocol, and packed
- * leaves nothing between the fields. */
+/* Payloads have the layout of the wire: this chip is little endian like the protocol, and packed
+ * structs have no gaps. */
 
 struct __attribute__((packed)) hello {
     uint8_t protocol_version;
@@ -43,7 +44,8 @@ struct __attribute__((packed)) hello {
     uint8_t window;
 };
 
-/* Fill in the reply to HELLO: the bytes of a point, and those of requests that may arrive unread. */
+/* Fill in the reply to HELLO, with the bytes of a point and the bytes of requests that may wait
+ * unread. */
 static inline void reply_hello(struct hello *hello, uint16_t features, uint8_t window)
 {
     hello->protocol_version = PROTOCOL_VERSION;
@@ -70,10 +72,10 @@ struct taught {
     uint8_t examples;
 };
 
-static bool learned; /* the last point: a LEARN that is repeated does it once */
+static bool learned; /* whether the last point was learned: a repeated LEARN learns it once */
 
-/* Learn the last point as an example of a class, or forget the class. A point that is no longer the last one
- * is not learned. */
+/* Learn the last point as an example of a class, or forget the class. A point is learned only while
+ * it is the last one. */
 static inline void reply_taught(struct taught *taught, uint8_t type, uint8_t class_index,
                                 bool is_last)
 {
@@ -88,7 +90,8 @@ static inline void reply_taught(struct taught *taught, uint8_t type, uint8_t cla
     taught->examples = pnn_taught();
 }
 
-/* The number of bytes that a STORE writes, by the length of its payload; more than it has if it may not. */
+/* Return the number of bytes that a STORE writes, from the length of its payload; UINT16_MAX if it
+ * may not write. */
 static inline uint16_t stored_bytes(const struct stored *stored, uint16_t payload_bytes)
 {
     const uint16_t count = payload_bytes - sizeof stored->place;
@@ -97,7 +100,7 @@ static inline uint16_t stored_bytes(const struct stored *stored, uint16_t payloa
     return fits ? count : UINT16_MAX;
 }
 
-/* Write them; from then on, the examples are those in the store, which is the reply. */
+/* Write them. From then on, the examples are those in the store, whose bytes are the reply. */
 static inline void reply_store(const struct stored *stored, uint8_t count)
 {
     for (uint8_t i = 0; i < count; i++) {

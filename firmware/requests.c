@@ -18,21 +18,27 @@
 #define LAST_REQUEST REPEAT
 #endif
 
+#ifdef PNN_OBSERVED_BYTES
+#define IS_KNOWN(type) (((type) >= HELLO && (type) <= LAST_REQUEST) || (type) == HEALTH)
+#else
+#define IS_KNOWN(type) ((type) >= HELLO && (type) <= LAST_REQUEST)
+#endif
+
 #define SCORE_BYTES 4u
 
 static struct frame_decoder decoder;
 
 static uint16_t frames_dropped;
 
-/* The first bytes of the request that is arriving, then of its reply.
+/* The first bytes of the arriving request, then of its reply.
  *
- * A reply's bytes in front of the scores, laid out as they go over the wire: this chip is little
- * endian like the protocol, and packed leaves nothing between the fields. */
+ * The bytes of a reply before the scores have the layout of the wire: this chip is little endian
+ * like the protocol, and packed structs have no gaps. */
 static struct {
     uint8_t type;
     uint8_t sequence;
     union {
-        uint16_t repetitions; /* of a REPEAT, its features follow */
+        uint16_t repetitions; /* of a REPEAT; its features follow */
         struct hello hello;
         struct __attribute__((packed)) {
             uint8_t label;
@@ -58,7 +64,7 @@ static struct {
 #define HEADER_BYTES 2u /* type and sequence number */
 static uint8_t head_length;
 
-/* A reply is its head, then what is kept of teaching, or scores straight from the model, each widened to 32 bits. */
+/* A reply is its head, then either stored examples, counters, or the model's scores, each widened to 32 bits. */
 uint8_t frame_body(uint16_t index)
 {
     const pnn_score_t *score;
@@ -73,6 +79,11 @@ uint8_t frame_body(uint16_t index)
         return pnn_store_read(place);
     }
 #endif
+#ifdef PNN_OBSERVED_BYTES
+    if (head.type == (REPLY | HEALTH)) {
+        return pnn_observed((uint8_t)place);
+    }
+#endif
     score = pnn_scores() + place / SCORE_BYTES;
     place %= SCORE_BYTES;
     if (place < sizeof *score) {
@@ -81,15 +92,16 @@ uint8_t frame_body(uint16_t index)
     return *score < 0 ? 0xFF : 0x00;
 }
 
-/* A reply may take longer than the watchdog waits: 255 scores take 8.6 s at 1,200 baud. It is fed when the
- * transmitter has taken a byte; a transmitter that is stuck takes none. */
+/* A reply may take longer than the watchdog's time: 255 scores take 8.6 s at 1,200 baud. So the
+ * watchdog is fed each time the transmitter has accepted a byte; a transmitter that is stuck
+ * accepts none. */
 void frame_put(uint8_t wire)
 {
     uart_send(wire);
     watchdog_feed();
 }
 
-/* Each of these fills in a payload and returns its bytes. */
+/* Each of these fills in a payload and returns its size. */
 
 static uint8_t refuse(enum error_code code)
 {
@@ -105,6 +117,11 @@ static uint8_t predict(uint16_t repetitions)
 #endif
     head.payload.prediction.label = prediction_finish(repetitions);
     head.payload.prediction.cycles = prediction_cycles();
+#ifdef PNN_OBSERVED_BYTES
+    if (repetitions == 1u) {
+        pnn_observe_cycles(head.payload.prediction.cycles);
+    }
+#endif
     return sizeof head.payload.prediction;
 }
 
@@ -119,7 +136,7 @@ static uint8_t report(void)
     return sizeof head.payload.stats;
 }
 
-/* Where the features begin in a request's body; 0 if it has none. */
+/* The offset of the features in a request's body; 0 if it has none. */
 static uint8_t features_at(uint8_t type)
 {
     if (type == PREDICT || type == SCORES) {
@@ -146,7 +163,7 @@ static void answer(void)
     }
 #endif
     head.type |= REPLY;
-    if (type < HELLO || type > LAST_REQUEST) {
+    if (!IS_KNOWN(type)) {
         payload_bytes = refuse(UNKNOWN_TYPE);
     } else if (decoder.length != expected) {
         payload_bytes = refuse(WRONG_LENGTH);
@@ -155,6 +172,11 @@ static void answer(void)
         payload_bytes = sizeof head.payload.hello;
     } else if (type == STATS) {
         payload_bytes = report();
+#ifdef PNN_OBSERVED_BYTES
+    } else if (type == HEALTH) {
+        payload_bytes = 0;
+        more_bytes = PNN_OBSERVED_BYTES;
+#endif
     } else if (type == REPEAT && !PREDICTION_HOLDS_FEATURES) {
         payload_bytes = refuse(NOT_HELD);
 #ifdef PNN_TEACHABLE
@@ -178,7 +200,7 @@ static void answer(void)
     frame_send(head_length + more_bytes);
 }
 
-/* Features go into the model as they arrive; whether the frame is any good shows when it ends. */
+/* Features are pushed as they arrive; only the end of the frame shows whether it is valid. */
 static void take_body(uint8_t byte)
 {
     const uint16_t index = decoder.length - 1u;

@@ -6,17 +6,18 @@
 
 #include <avr/interrupt.h>
 
-/* A bit in cycles, which is what Timer0 counts, modulo 256. */
+/* The duration of a bit in cycles, which Timer0 counts modulo 256. */
 #define BIT_CYCLES ((F_CPU + BAUD / 2u) / BAUD)
 typedef char a_bit_takes_100_to_255_cycles[BIT_CYCLES >= 100 && BIT_CYCLES <= 255 ? 1 : -1];
 
-/* From a change of the pin until its handler looks at the timer; half a bit leaves room for more. */
+/* The cycles from a change of the pin until its handler reads the timer; half a bit would allow
+ * more. */
 #define EDGE_CYCLES 20u
 
 #define RX _BV(UART_RX_PIN)
 #define TX _BV(UART_TX_PIN)
 
-/* Of the byte that arrives: bits still to come, the start bit first, the stop bit last. */
+/* Bits left of the arriving byte, from the start bit to the stop bit. */
 static uint8_t bits_left;
 static uint8_t incoming;
 #define FRAME_BITS 10u
@@ -31,7 +32,8 @@ void uart_start(void)
     MCUCR = _BV(SE); /* mode idle */
 }
 
-/* Between bytes the pin's changes count, and the timer's overflows; during a byte only its bits. */
+/* Between bytes, interrupts come from the pin's changes and the timer's overflows; during a byte,
+ * only from its bits. */
 static inline void await_byte(void)
 {
     GIFR = _BV(PCIF);
@@ -39,7 +41,7 @@ static inline void await_byte(void)
     TIMSK = _BV(TOIE0);
 }
 
-/* A start bit begins: look again in its middle. */
+/* A start bit begins: check again in its middle. */
 ISR(PCINT0_vect)
 {
     if (PINB & RX) {
@@ -82,7 +84,7 @@ ISR(TIMER0_COMPA_vect)
         if (high) {
             incoming |= 0x80;
         }
-    } else if (high) { /* this was no start bit */
+    } else if (high) { /* this was not a start bit */
         await_byte();
     }
 }

@@ -1,8 +1,8 @@
 /* The serial line of uart.h in software: two pins of port B and the compare units of Timer0, for
- * chips without a USART. The board's build flags give the pins and the baud rate.
+ * chips without a USART. The board's build flags set the pins and the baud rate.
  *
- * The line carries one byte at a time, in one direction: while the program computes or sends, nothing
- * may come. So nobody may send a request before the reply to the one before.
+ * The line carries one byte at a time, in one direction: while the program computes or sends,
+ * nothing may arrive. So the host must wait for each reply before it sends the next request.
  */
 #ifndef SOFTWARE_UART_H
 #define SOFTWARE_UART_H
@@ -13,7 +13,7 @@
 #define UART_RING_BYTES 16u /* a power of two; what arrives while a byte is being decoded */
 #define UART_WINDOW_BYTES 0u
 
-/* Around a computation: interrupts of the line would be among what is measured. */
+/* Around a computation: interrupts of the line would add to the measured cycles. */
 static inline uint8_t uart_before_computing(void)
 {
     GIMSK &= (uint8_t)~_BV(PCIE);

@@ -8,10 +8,11 @@
 #define TEXT_OF(name) #name
 #define VALUE_OF(name) TEXT_OF(name)
 
-extern uint8_t _end; /* the linker's name for the end of static data: the stack grows down to it */
+extern uint8_t _end; /* the linker's symbol for the end of static data, down to which the stack may
+                      * grow */
 
-/* Runs at reset, before main: in .init3 the stack pointer is set and nothing has been pushed. In
- * assembly, since compiled code could use the stack that it is painting. */
+/* Runs at reset, before main: in .init3 the stack pointer is set and nothing has been pushed. It is
+ * assembly, because compiled code could use the stack that it is painting. */
 /* clang-format off */
 __asm__(".section .init3,\"ax\",@progbits\n"
         "    ldi r30, lo8(_end)\n"
@@ -29,7 +30,8 @@ uint16_t stack_peak(void)
 {
     const uint8_t *lowest = &_end;
 
-    /* It ends at a return address at the latest: there is no flash at 0xC5.. for one to point to. */
+    /* It ends at a return address at the latest, since no return address points to 0xC5.., where
+     * there is no flash. */
     while (*lowest == PAINT) {
         lowest++;
     }

@@ -16,7 +16,7 @@ volatile uint16_t uart_lost;
 
 #ifndef SOFTWARE_UART
 
-/* The board's build flags say so where it is another rate, or another USART than the first. */
+/* The board's build flags set another baud rate, or a USART other than the first. */
 #ifndef BAUD
 #define BAUD 115200UL
 #endif
@@ -45,7 +45,7 @@ typedef char the_mask_is_of_the_ring[RING_MASK == UART_RING_BYTES - 1 ? 1 : -1];
 #define VALUE_OF(name) TEXT_OF(name)
 #define HANDLER VALUE_OF(RECEIVED_vect)
 
-/* For assembly: the registers of each USART are where those of the one before are, and 8 more. */
+/* For assembly: the registers of each USART are 8 addresses after those of the previous one. */
 #define UCSRA_ADDRESS "0xC0 + 8 * " VALUE_OF(UART_NUMBER)
 #define UDR_ADDRESS "0xC6 + 8 * " VALUE_OF(UART_NUMBER)
 
@@ -53,7 +53,7 @@ void uart_start(void)
 {
     const uint16_t divisor = (F_CPU + 4u * BAUD) / (8u * BAUD) - 1u;
 
-    /* UBRRL comes last: writing it is what restarts the baud rate generator, in simavr too. */
+    /* UBRRL comes last, because writing it restarts the baud rate generator, in simavr too. */
     UCSRA = BIT(U2X, );
     UCSRC = BIT(UCSZ, 1) | BIT(UCSZ, 0);
     UCSRB = BIT(RXCIE, ) | BIT(RXEN, ) | BIT(TXEN, );
@@ -62,11 +62,11 @@ void uart_start(void)
     SMCR = SLEEP_MODE_IDLE | _BV(SE);
 }
 
-/* The handler of a received byte, in assembly: what it takes for a byte that is not lost must be known to
- * the cycle, whatever the compiler is (UART_INTERRUPT_CYCLES), and it comes with every byte.
+/* The handler of a received byte. It is assembly, so that its cycles for a byte that is not lost
+ * are known exactly with any compiler (UART_INTERRUPT_CYCLES).
  *
- * The slot at the head is always free, since a full ring lacks one byte: the byte may be written
- * before it is known whether the head can move on. */
+ * The slot at the head is always free, since a full ring holds one byte less than its size: the
+ * byte may be written before it is known whether the head can advance. */
 /* clang-format off */
 __asm__(".section .text.uart_interrupt,\"ax\",@progbits\n"
         ".global " HANDLER "\n"
@@ -92,7 +92,7 @@ __asm__(".section .text.uart_interrupt,\"ax\",@progbits\n"
         "    cp   r24, r30\n"
         "    breq 1f\n" /* full */
         "    sts  uart_head, r24\n"
-        "    sbrs r25, 3\n" /* DOR: the receiver has lost one */
+        "    sbrs r25, 3\n" /* DOR: the receiver has lost a byte */
         "    rjmp 2f\n"
         "1:  lds  r30, uart_lost\n"
         "    lds  r31, uart_lost + 1\n"
@@ -124,9 +124,9 @@ uint8_t uart_receive(void)
     const uint8_t tail = uart_tail;
     uint8_t byte;
 
-    /* A byte that arrives between the check and the sleep must wake it: the instruction after `sei`
-     * still runs undisturbed, so an interrupt that is pending then ends the sleep at once. The timer's
-     * overflow wakes it now and then, for the watchdog's sake. */
+    /* A byte that arrives between the check and the sleep must wake the chip: the instruction after
+     * `sei` still runs before any interrupt, so a pending interrupt ends the sleep at once. The
+     * timer's overflow also wakes the chip, to feed the watchdog. */
     cli();
     for (;;) {
         watchdog_feed();

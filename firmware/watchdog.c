@@ -7,22 +7,22 @@
 #define MARK 0x9D4Eu
 #define HUNG CYCLE_COUNTER_SECOND
 
-/* The watchdog's control register, as a data address: an ATtiny has it elsewhere. */
+/* The data address of the watchdog's control register, which differs on an ATtiny. */
 #ifdef __AVR_HAVE_MUL__
 #define CONTROL_REGISTER "0x60"
 #else
 #define CONTROL_REGISTER "0x41"
 #endif
 
-#define KEPT __attribute__((section(".noinit"))) /* not cleared at a start */
+#define KEPT __attribute__((section(".noinit"))) /* not cleared at startup */
 
 static uint16_t mark KEPT; /* MARK if the SRAM was kept */
 static uint16_t resets KEPT;
 uint8_t watchdog_cause KEPT;
 
-/* Early, since after its own reset the watchdog runs on with its shortest time. Its flag in MCUSR must
- * be cleared first, and the second write must follow within 4 cycles (data sheet 8271, 10.9.2). Assembly
- * needs no stack; r1 is 0 in .init3. */
+/* Runs early, because after a reset by the watchdog, the watchdog continues with its shortest time.
+ * Its flag in MCUSR must be cleared first, and the second write must follow within 4 cycles (data
+ * sheet 8271, 10.9.2). Assembly needs no stack; r1 is 0 in .init3. */
 /* clang-format off */
 __asm__(".section .init3,\"ax\",@progbits\n"
         "    wdr\n"

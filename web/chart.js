@@ -32,7 +32,7 @@ export class Chart {
         const { svg } = this;
         svg.setAttribute("tabindex", "0");
         svg.setAttribute("role", "application");
-        svg.setAttribute("aria-roledescription", "chart, arrow keys go from value to value");
+        svg.setAttribute("aria-roledescription", "chart; arrow keys move between values");
         svg.addEventListener("pointermove", (event) => this.#point(event));
         svg.addEventListener("pointerleave", () => this.leave());
         svg.addEventListener("click", (event) => {

@@ -5,10 +5,12 @@ export const shortly = (value) =>
     Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
 
 export class Features {
-    /** @param model `zero` and `step`, one number or one a feature; `maximum`, `features`. */
-    constructor({ zero, step, maximum, features }) {
+    /** @param model `zero` and `step`, one number or one a feature; `maximum`, `features`; `single`,
+     *  if values are divided in binary32 and halves are rounded away from 0. */
+    constructor({ zero, step, maximum, features, single = false }) {
         this.count = features;
         this.maximum = maximum;
+        this.single = single;
         this.zero = (i) => zero[zero.length > 1 ? i : 0];
         this.step = (i) => step[step.length > 1 ? i : 0];
     }
@@ -16,7 +18,11 @@ export class Features {
     /** Return bytes; raw values are binary32, as those of files. */
     quantize(raw) {
         return Uint8Array.from(raw, (value, i) => {
-            const steps = Math.floor((Math.fround(value) - this.zero(i)) / this.step(i) + 0.5);
+            const [x, zero, step] = [Math.fround(value), this.zero(i), this.step(i)];
+            const ratio = Math.fround(x / step);
+            const steps = this.single
+                ? Math.sign(ratio) * Math.floor(Math.abs(ratio) + 0.5) - Math.round(zero / step)
+                : Math.floor((x - zero) / step + 0.5);
             return Math.min(Math.max(steps, 0), this.maximum);
         });
     }
@@ -33,7 +39,7 @@ export class Features {
             throw new Error(`“${wrong.slice(0, 20)}” is not a number`);
         }
         if (words.length !== this.count) {
-            throw new Error(`there are ${words.length} numbers, the model takes ${this.count}`);
+            throw new Error(`there are ${words.length} numbers, but the model takes ${this.count}`);
         }
         return Float64Array.from(words, Number);
     }

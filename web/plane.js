@@ -107,10 +107,10 @@ export class PlaneView {
     }
 
     #tell(cell) {
-        this.told.textContent = "Point at a dot to see it, click it to run it, or choose a class.";
+        this.told.textContent = "Point at a dot to see the point, click it to run the point, or choose a class.";
         if (cell) {
             const [actual, said] = [cell.label, cell.answer].map((label) => this.points.answer(label));
-            this.told.textContent = `In colour are the points of ${actual} answered ${said}. `;
+            this.told.textContent = `Coloured: points of ${actual} that were answered ${said}. `;
             const button = this.told.appendChild(document.createElement("button"));
             button.type = "button";
             button.textContent = "Show all";

@@ -89,7 +89,7 @@ export class Preview {
         canvas.height = flat ? SIDE / 3 : Math.round((SIDE * shape.rows) / shape.columns);
         canvas.tabIndex = 0;
         canvas.setAttribute("role", "application");
-        canvas.setAttribute("aria-label", "What the Uno is sent; arrow keys tell its values");
+        canvas.setAttribute("aria-label", "Input of the Uno; arrow keys read its values");
         canvas.addEventListener("pointermove", (event) => this.#point(event));
         canvas.addEventListener("click", (event) => this.#point(event));
         canvas.addEventListener("pointerleave", () => tip.hide());

@@ -77,7 +77,7 @@ export class ResultView {
             ["cycles", answer.cycles === point.cycles],
         ].filter(([, same]) => !same);
         return differs.length
-            ? `The results file has other ${differs.map(([what]) => what).join(" and ")}.`
+            ? `The results file has different ${differs.map(([what]) => what).join(" and ")}.`
             : "Class, scores and cycles match the results file.";
     }
 

@@ -25,9 +25,11 @@ import forest_factory
 import linear_factory
 from audio_factory import audio_of
 from chains import replace
+from conformance.decision import observing
 from conformance.instances import KINDS, maker_of
 from convolution_factory import random_convolution, random_model
 from model_factory import (
+    random_inputs,
     tiny_deskew_model,
     tiny_gradients_model,
     tiny_integer_model,
@@ -82,6 +84,12 @@ def packed_linear() -> IntegerChain:
     return replace(chain, weights=np.clip(chain.numbers["weights"], -7, 7))
 
 
+def observed_linear() -> IntegerChain:
+    """Return a linear chain whose answers are observed."""
+    chain = linear_factory.tiny_chain()
+    return observing(chain, random_inputs(1, 200, chain))
+
+
 COLUMNS = {"projection": "columns"}
 FORESTS = {"walk": "shares", "if-else": "scores"}
 CASES = {
@@ -96,6 +104,7 @@ CASES = {
     "dense": Case(
         dense_factory.tiny_chain, {"dense": "unrolled", "dense_2": "masked"}, ("Dense", "Dense 2")
     ),
+    "observation": Case(observed_linear, {}, ("Decision",)),
     "linear": Case(packed_linear, {"linear": "packed"}, ("Linear",)),
     **{
         f"forest_{kernel}": Case(

@@ -13,9 +13,9 @@ from generated_programs import (
     READING_THE_TIMER,
     compile_model,
     compile_with,
+    cycles_of_each_span,
     link_with,
-    longest_push,
-    marked_cycles,
+    longest_pushes,
 )
 from model_factory import (
     random_images,
@@ -43,23 +43,37 @@ from protonn_edge.verification.agreement import open_session, verify_device
 
 pytestmark = needs_emulated_avr
 
-# Pushes as many equal features as the macros say, within marks that the emulator counts.
-PUSH = """
+# Pushes equal features, so many and of this value, within marks that the emulator counts; a byte
+# on the serial line begins each push.
+PUSHES = """
 #include <avr/io.h>
 #include "pnn_model.h"
-static pnn_input_t features[COUNT + 1];
+static pnn_input_t features[16];
+static void begin(uint8_t count, pnn_input_t feature)
+{
+    for (uint8_t i = 0; i < count; ++i) {
+        features[i] = feature;
+    }
+    while (!(UCSR0A & 1 << RXC0)) {
+    }
+    (void)UDR0;
+    pnn_begin();
+}
 int main(void)
 {
-    for (uint8_t i = 0; i < COUNT; ++i) {
-        features[i] = FEATURE;
-    }
-    pnn_begin();
-    GPIOR0 = 1;
-    pnn_push_many(features, COUNT);
-    GPIOR0 = 0;
+    UBRR0L = 16;
+    UCSR0A = 1 << U2X0;
+    UCSR0B = 1 << RXEN0;
+PUSHED
     for (;;) {
     }
 }
+"""
+PUSH = """
+    begin(COUNT, FEATURE);
+    GPIOR0 = 1;
+    pnn_push_many(features, COUNT);
+    GPIOR0 = 0;
 """
 
 
@@ -167,14 +181,14 @@ def test_variables_take_the_bytes_that_the_plan_says(
     assert sections.sram_bytes == plan.state_bytes
 
 
-# Pushes three images in chunks of COUNT, at first of less.
+# Pushes three images in chunks of so many pixels, at first of less.
 PUSH_IMAGES = """
-static void push_all(void)
+static void push_all(uint8_t most)
 {
     for (uint8_t image = 0; image < 3; ++image) {
-        uint8_t count = COUNT - image * 5 % COUNT;
+        uint8_t count = most - image * 5 % most;
         pnn_begin();
-        for (uint16_t done = 0; done < PNN_FEATURES; done += count, count = COUNT) {
+        for (uint16_t done = 0; done < PNN_FEATURES; done += count, count = most) {
             for (uint8_t i = 0; i < count; ++i) {
                 features[i] = image < 2 || (done + i) % (PNN_FEATURES / 8 + 5) < 20 ? 255 : 0;
             }
@@ -203,10 +217,10 @@ def test_pushing_pixels_stays_within_the_bound_that_the_header_states(
     model = quantize(random_pooling_model(pooling, projections=projections, prototypes=3))
     plan = plan_with(model, make_plan(model).kernel, keeps_averages=keeps_averages)
     compiled = compile_model(model, tmp_path, plan)
-    for count in (1, 7, 32):
-        taken = longest_push(compiled, PUSH_IMAGES, count)
+    assert plan.push.zero == plan.push.value
+    counts = (1, 7, 32)
+    for count, taken in zip(counts, longest_pushes(compiled, PUSH_IMAGES, counts), strict=True):
         bound = plan.push.call + count * plan.push.value
-        assert plan.push.zero == plan.push.value
         assert 0 < taken <= bound + READING_THE_TIMER, count
 
 
@@ -226,11 +240,12 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
     model = of_weights_for(kernel, model)
     plan = plan_with(model, kernel)
     compiled = compile_model(model, tmp_path, plan)
-    for count in (0, 1, 13, 16):
-        for feature, bound in ((0, plan.push.zero), (1, plan.push.value)):
-            macros = (f"-DCOUNT={count}", f"-DFEATURE={feature}")
-            taken = marked_cycles(link_with(compiled, PUSH, *macros))
-            assert 0 < taken <= plan.push.call + count * bound
+    pushes = [(count, feature) for count in (0, 1, 13, 16) for feature in (0, 1)]
+    texts = (PUSH.replace("COUNT", str(c)).replace("FEATURE", str(f)) for c, f in pushes)
+    elf = link_with(compiled, PUSHES.replace("PUSHED", "".join(texts)))
+    for (count, feature), taken in zip(pushes, cycles_of_each_span(elf, len(pushes)), strict=True):
+        bound = plan.push.value if feature else plan.push.zero
+        assert 0 < taken <= plan.push.call + count * bound, (count, feature)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_random_poolings_give_the_reference_scores(seed: int, pooling: AveragePo
 def test_clamped_projection_gives_the_reference_scores() -> None:
     model = tiny_integer_model()
     assert model.named_stages["projection"].clamps
-    assert "limited to 0..span[k]" in render_c(model)["pnn_model.c"]
+    assert "clamped to 0..span[k]" in render_c(model)["pnn_model.c"]
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(2, 200, model))
 

@@ -13,7 +13,7 @@ from generated_programs import (
     assert_equal_to_reference,
     compile_model,
     compile_with,
-    longest_push,
+    longest_pushes,
 )
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -156,18 +156,18 @@ def test_other_chips_make_the_reference_features(name: str, text: str) -> None:
     assert max(result.cycles or 0 for result in results) <= trial.plan.worst_cycles
 
 
-# Pushes windows COUNT samples at a time.
+# Pushes windows so many samples at a time.
 PUSH_WINDOWS = """
-static void push_all(void)
+static void push_all(uint8_t count)
 {
     for (uint8_t pattern = 0; pattern < 8; ++pattern) {
         pnn_begin();
-        for (uint16_t done = 0; done < PNN_FEATURES; done += COUNT) {
-            for (uint8_t i = 0; i < COUNT; ++i) {
+        for (uint16_t done = 0; done < PNN_FEATURES; done += count) {
+            for (uint8_t i = 0; i < count; ++i) {
                 const uint8_t high = (done + i) / PNN_CHANNELS >> (pattern >> 1) & 1u;
                 features[i] = high ^ (pattern & 1u) ? 255 : 0;
             }
-            push(COUNT);
+            push(count);
         }
     }
 }
@@ -181,8 +181,8 @@ def test_pushing_stays_within_the_bound_that_the_header_states(text: str, tmp_pa
     window_features = window_features_of(text, 128, 3)
     model = quantize(random_window_model(window_features))
     plan, compiled = make_plan(model), compile_model(model, tmp_path)
-    for count in (1, 5, 32):
-        taken = longest_push(compiled, PUSH_WINDOWS, count)
+    counts = (1, 5, 32)
+    for count, taken in zip(counts, longest_pushes(compiled, PUSH_WINDOWS, counts), strict=True):
         bound = plan.push.call + count * plan.push.value
         assert 0 < taken <= bound + READING_THE_TIMER, count
 

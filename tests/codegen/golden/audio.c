@@ -2,7 +2,7 @@
 
 #define AUDIO_FRAME 128u /* samples */
 #define AUDIO_BANDS 3u
-#define AUDIO_MIRRORED 1u /* the last of these */
+#define AUDIO_MIRRORED 1u /* the last bands */
 #define AUDIO_QUIET 32u
 #define AUDIO_BASE 80u
 #define AUDIO_OCTAVE 16u
@@ -20,7 +20,7 @@ static const struct audio_coefficients {
 };
 #endif
 
-/* What the five bits behind a number's first one add to its logarithm. */
+/* What the five bits after the leading 1 of a number add to its logarithm. */
 static const uint8_t audio_steps[32] PNN_FLASH = {
     0,    0,    1,    2,    2,    3,    3,    4,    5,    5,    6,    6,    7,    7,    8,    8,
     9,    9,   10,   10,   11,   11,   12,   12,   12,   13,   13,   14,   14,   14,   15,   15,
@@ -36,12 +36,12 @@ typedef char audio_band_is_packed[sizeof(struct audio_band) == 6 ? 1 : -1];
 #endif
 
 static uint16_t audio_pushed; /* samples */
-static uint16_t audio_left;   /* of the frame */
+static uint16_t audio_left;   /* samples left in the frame */
 static pnn_input_t audio_before, audio_older; /* the last two samples */
 static pnn_input_t audio_values[6u];
 static uint16_t audio_next; /* of these */
 
-/* Of the onset: the level that follows the differences of samples, times 32: 0..8191 */
+/* For the onset: a level that follows the differences of samples, times 32: 0..8191 */
 static uint16_t audio_level;
 static pnn_input_t audio_heard_before, audio_heard_older;
 static uint8_t audio_hears;
@@ -62,7 +62,7 @@ static void audio_begin(void)
     }
 }
 
-/* The next y of all bands, of the samples' difference v, and of w for mirrored bands. */
+/* Compute the next y of all bands from the samples' difference v, or from w for mirrored bands. */
 #ifdef PNN_ASSEMBLY
 static PNN_NOINLINE void audio_filter(int16_t v, int16_t w)
 {
@@ -153,7 +153,7 @@ static void audio_take(pnn_input_t sample)
     ++audio_pushed;
     if (--audio_left < AUDIO_BANDS) {
         uint16_t *const energy = &audio_bands[AUDIO_BANDS - 1u - audio_left].energy;
-        if (audio_next < 6u) { /* there is always room: for a prover */
+        if (audio_next < 6u) { /* always true; helps a prover */
             PNN_FACT(PASSED(audio_logarithms, 6, 6));
             audio_values[audio_next++] = audio_logarithm((uint16_t)(*energy + AUDIO_QUIET));
         }

@@ -1,8 +1,8 @@
 /* ---- Average pooling: constants and variables --------------------------------------------- */
 
-/* The image has 5x6 pixels, of which the 3x4 in the middle count; its averages are 2x3.
- * Widths and heights are in units, a whole number of which makes a pixel, and an area. */
-#define AVERAGE_POOLING_PIXELS 23u /* up to the last that counts */
+/* The image has 5x6 pixels, of which the central 3x4 are used; its averages are 2x3. Widths and heights are in units: a pixel
+ * and an area are each a whole number of units. */
+#define AVERAGE_POOLING_PIXELS 23u /* up to the last one used */
 #define AVERAGE_POOLING_ROW_PIXELS 4u
 #define AVERAGE_POOLING_PIXELS_BEFORE 7u
 #define AVERAGE_POOLING_PIXELS_BETWEEN_ROWS 2u
@@ -13,12 +13,12 @@
 #define AVERAGE_POOLING_AREAS_IN_ROW 3u
 #define AVERAGE_POOLING_AVERAGE_MULTIPLIER 1349u
 
-static uint16_t average_pooling_ignored; /* pixels still to come before the next one that counts */
-static uint8_t average_pooling_row_left; /* pixels of the row still to come */
-static uint8_t average_pooling_units_right; /* of the area under way, from the next pixel on */
-static uint16_t average_pooling_row_sum; /* of the area under way, in this row */
-static uint8_t average_pooling_units_below; /* of the areas under way, from this row on */
-static uint16_t *average_pooling_area_sum; /* of the area under way, in the rows before */
+static uint16_t average_pooling_ignored; /* pixels to skip before the next one used */
+static uint8_t average_pooling_row_left; /* pixels left in the row */
+static uint8_t average_pooling_units_right; /* of the current area, from the next pixel on */
+static uint16_t average_pooling_row_sum; /* of the current area, in this row */
+static uint8_t average_pooling_units_below; /* of the current areas, from this row on */
+static uint16_t *average_pooling_area_sum; /* of the current area, in the rows above */
 static uint16_t average_pooling_area_sums[AVERAGE_POOLING_AREAS_IN_ROW];
 static pnn_input_t average_pooling_values[6u];
 static pnn_input_t *average_pooling_next_average;
@@ -40,8 +40,8 @@ static void average_pooling_begin(void)
     }
 }
 
-/* Sum `count` pixels from the first on, all of a row, before the end, and at least one; write the averages of
- * the areas that they complete, and return where the next one goes. */
+/* Sum `count` pixels, at least one, all in one row and before its end. Write the averages of the areas
+ * that they complete, and return where the next average goes. */
 #ifdef PNN_ASSEMBLY
 static PNN_NOINLINE pnn_input_t *average_pooling_sum_part(const pnn_input_t *pixel, uint8_t count, pnn_input_t *average)
 {
@@ -122,12 +122,12 @@ static pnn_input_t *average_pooling_pool_part(const pnn_input_t *features, pnn_p
         const uint8_t beyond = (uint8_t)(AVERAGE_POOLING_PIXEL_WIDTH - average_pooling_units_right); /* into the next area */
         average_pooling_row_sum = (uint16_t)(average_pooling_row_sum + (uint16_t)x * average_pooling_units_right);
         if (average_pooling_area_sum == average_pooling_area_sums + AVERAGE_POOLING_AREAS_IN_ROW) {
-            average_pooling_area_sum = average_pooling_area_sums; /* as a row begins; for a prover */
+            average_pooling_area_sum = average_pooling_area_sums; /* as at the start of every row; helps a prover */
         }
         if (average_pooling_units_below > AVERAGE_POOLING_PIXEL_HEIGHT) {
             *average_pooling_area_sum = (uint16_t)(*average_pooling_area_sum + average_pooling_row_sum * AVERAGE_POOLING_PIXEL_HEIGHT);
         } else {
-            if (next != sizeof average_pooling_values) { /* always; for a prover */
+            if (next != sizeof average_pooling_values) { /* always true; helps a prover */
                 average_pooling_values[next++] = average_pooling_average_of((uint16_t)(*average_pooling_area_sum + average_pooling_row_sum * average_pooling_units_below));
             }
             *average_pooling_area_sum = (uint16_t)(average_pooling_row_sum * (uint8_t)(AVERAGE_POOLING_PIXEL_HEIGHT - average_pooling_units_below));
@@ -150,7 +150,7 @@ static void average_pooling_next_row(void)
     average_pooling_units_below = (uint8_t)(average_pooling_units_below - AVERAGE_POOLING_PIXEL_HEIGHT);
 }
 
-/* The same for pixels of any rows. */
+/* The same for pixels of several rows. */
 static PNN_NOINLINE pnn_input_t *average_pooling_pool(const pnn_input_t *features, pnn_place_t first, pnn_place_t end, uint16_t count, pnn_input_t *average)
 {
     while (count > 0) {

@@ -76,7 +76,7 @@ static void bonsai_tree_walk(const int8_t *values)
         : "memory", "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27", "r0");
 }
 #else
-/* Add a row's products to its initial sum. */
+/* Add the products of a row to its initial value. */
 static const uint8_t *bonsai_tree_sum(const uint8_t *next, const int8_t *values, int32_t *sum)
 {
     *sum = (int32_t)(PNN_READ_U8(next) | (uint16_t)PNN_READ_U8(next + 1) << 8) +

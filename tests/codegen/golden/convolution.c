@@ -3,30 +3,30 @@
 #define CONVOLUTION_INPUTS 16u
 #define CONVOLUTION_ROWS 4u
 #define CONVOLUTION_MEMORY_BYTES 24u
-/* The start of each layer's lines; lines that are never in use at the same time share bytes. */
+/* Where the lines of each layer start; lines that are never used at the same time share bytes. */
 #define CONVOLUTION_LINES (convolution_memory + 0u)
 #define POOLING_LINES (convolution_memory + 18u)
 #define POOLING_2_LINES (convolution_memory + 22u)
 #define CONVOLUTION_ROW_VALUES 4u
 #define CONVOLUTION_SIDE 3u /* of the window */
 #define CONVOLUTION_STRIDE 1u
-#define CONVOLUTION_MARGIN 1u /* values of 0 on either side of a row */
+#define CONVOLUTION_MARGIN 1u /* zeros on either side of a row */
 #define CONVOLUTION_LINE_VALUES (CONVOLUTION_MARGIN + CONVOLUTION_ROW_VALUES + CONVOLUTION_MARGIN)
-#define CONVOLUTION_PLACES 4u /* of the window in a row */
-/* By groups of channels that are computed at once; a line has a row of the window. */
-/* 2 of them are in a byte, the first one in its lowest bits, each with 8 added. */
+#define CONVOLUTION_PLACES 4u /* positions of the window in a row */
+/* Grouped by channels that are computed together; each line holds one row of the window. */
+/* Each byte holds 2 weights, the first one in its lowest bits, each with 8 added. */
 static const uint8_t convolution_weights[] PNN_FLASH = {
    13,   10,    8,
     4,    4,    0,
     8,    0,    8,
 };
 
-static const pnn_input_t *convolution_window[CONVOLUTION_SIDE]; /* its rows, from the next pixel on */
+static const pnn_input_t *convolution_window[CONVOLUTION_SIDE]; /* rows of the window, from the next pixel on */
 static uint8_t convolution_line;    /* of the next row */
 static uint8_t convolution_missing; /* rows of the next window */
-static pnn_input_t convolution_memory[CONVOLUTION_MEMORY_BYTES]; /* of the rows of all layers */
+static pnn_input_t convolution_memory[CONVOLUTION_MEMORY_BYTES]; /* holds the rows of all layers */
 
-static pnn_input_t convolution_inputs[CONVOLUTION_INPUTS]; /* pushed so far */
+static pnn_input_t convolution_inputs[CONVOLUTION_INPUTS]; /* the inputs pushed so far */
 
 /* ---- Convolution: functions --------------------------------------------------------------- */
 
@@ -153,7 +153,7 @@ static uint8_t convolution_line_behind(uint8_t line)
     return line + 1u == CONVOLUTION_SIDE ? 0 : (uint8_t)(line + 1);
 }
 
-/* Take the row that was written to convolution_row(). */
+/* Process the row that was written to convolution_row(). */
 static PNN_NOINLINE void convolution_take(void)
 {
     uint8_t line = convolution_line_behind(convolution_line);

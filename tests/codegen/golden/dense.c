@@ -8,8 +8,8 @@ typedef int16_t dense_sum_t;
 #define DENSE_INPUTS 6u
 #define DENSE_GROUP 8u /* inputs that are multiplied together */
 
-/* W, an input a line, for outputs 0..3, counted from 0: its multiples, and the sums that they are
- * added to or taken from. Code is made of it. */
+/* W for outputs 0..3, counted from 0, as code. Each line has an input, its multiples, and the
+ * sums to which they are added or from which they are subtracted. */
 #define DENSE_WEIGHTS_0 \
     GROUP_OF_FEATURES(0) \
     FEATURE(0) TIMES(itself, 1) PLUS(1) TIMES(product, 9) PLUS(3) TIMES(product, 60) MINUS(0) \
@@ -21,7 +21,7 @@ typedef int16_t dense_sum_t;
 
 static union {
     dense_sum_t sums[DENSE_UNITS];
-    pnn_input_t values[DENSE_UNITS]; /* made of the sums */
+    pnn_input_t values[DENSE_UNITS]; /* computed from the sums */
 } dense;
 
 static uint16_t dense_consumed; /* inputs */
@@ -39,8 +39,8 @@ __extension__ typedef __int24 dense_2_sum_t;
 typedef int32_t dense_2_sum_t;
 #endif
 
-/* W, a row per input, for outputs 0..2: the bytes that follow; then for each 8 weights
- * a mask of those that are not 0, lowest bit first, and these. */
+/* W, a row per input, for outputs 0..2: the number of bytes that follow; then for every 8
+ * weights a mask of the non-zero ones, lowest bit first, and those weights. */
 static const int8_t dense_2_weights_0[] PNN_FLASH = {
     /*   0 */    3,    5,  127,   50,
   ...
@@ -48,15 +48,15 @@ static const int8_t dense_2_weights_0[] PNN_FLASH = {
 
 static union {
     dense_2_sum_t sums[DENSE_2_UNITS];
-    pnn_input_t values[DENSE_2_UNITS]; /* made of the sums */
+    pnn_input_t values[DENSE_2_UNITS]; /* computed from the sums */
 } dense_2;
 
 static const int8_t *dense_2_next_weights_0;
 
 /* ---- Dense 2: functions ------------------------------------------------------------------- */
 
-/* Add what the next inputs contribute to outputs 0..2; an input that is 0 contributes
- * nothing and is passed over. */
+/* Add the contributions of the next inputs to outputs 0..2; an input of 0 contributes nothing
+ * and is skipped. */
 #ifdef PNN_ASSEMBLY
 static void dense_2_add_0(const pnn_input_t *feature, uint16_t count)
 {
@@ -134,7 +134,7 @@ static PNN_NOINLINE void dense_2_push(const pnn_input_t *values, uint16_t count)
     dense_2_add_0(values, count);
 }
 
-/* Make bytes of the sums: 0 of those below 0. */
+/* Convert the sums to bytes; negative sums become 0. */
 static void dense_2_rectify(void)
 {
 #ifdef PNN_ASSEMBLY
@@ -165,8 +165,8 @@ static void dense_2_rectify(void)
 
 /* ---- Dense: functions --------------------------------------------------------------------- */
 
-/* Add what the next inputs contribute to outputs 0..3; an input that is 0 contributes
- * nothing and is passed over. */
+/* Add the contributions of the next inputs to outputs 0..3; an input of 0 contributes nothing
+ * and is skipped. */
 #ifdef PNN_ASSEMBLY
 #define GROUP_OF_FEATURES(i) "group " #i "\n"
 #define FEATURE(i) "feature\n"
@@ -310,7 +310,7 @@ static PNN_NOINLINE void dense_add(const pnn_input_t *values, pnn_place_t first,
     dense_consumed = (uint16_t)(dense_consumed + (end - first));
 }
 
-/* Multiply whole groups; the rest waits. The last group may be a small one. */
+/* Multiply whole groups, and keep the rest for later. The last group may be smaller. */
 static void dense_push(const pnn_input_t *values, uint16_t count)
 {
     pnn_place_t first = PNN_PLACE(values, 0);
@@ -342,7 +342,7 @@ static void dense_push(const pnn_input_t *values, uint16_t count)
     }
 }
 
-/* Make bytes of the sums: 0 of those below 0. */
+/* Convert the sums to bytes; negative sums become 0. */
 static void dense_rectify(void)
 {
 #ifdef PNN_ASSEMBLY

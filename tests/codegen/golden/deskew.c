@@ -1,21 +1,21 @@
 /* ---- Deskew: constants and variables ------------------------------------------------------ */
 
-/* The image is deskewed: with x and y from its middle, b the pixels and cy their centre,
+/* The image is deskewed. With x and y measured from its middle, b the pixels and cy their centre,
  *
  *     slope = sum (y - cy) x b / sum (y - cy)^2 b
  *
  * row y moves to the left by slope (y - cy) pixels, rounded. The slope is at most 1 either way. */
 #define DESKEW_IMAGE_HEIGHT 5
 #define DESKEW_IMAGE_WIDTH 6
-#define DESKEW_FIRST_ROW 1u   /* that counts */
+#define DESKEW_FIRST_ROW 1u   /* the first row used */
 #define DESKEW_FIRST_COLUMN 1
 #define DESKEW_ROWS 3u
-#define DESKEW_CENTRE_BITS 5 /* of cy behind the point */
-#define DESKEW_SLOPE_BITS 8  /* of the slope */
-#define DESKEW_MOMENT_BITS 3 /* that moments lose, so that 32 bits hold the slope's numerator */
+#define DESKEW_CENTRE_BITS 5 /* fractional bits of cy */
+#define DESKEW_SLOPE_BITS 8  /* fractional bits of the slope */
+#define DESKEW_MOMENT_BITS 3 /* dropped from the moments, so that the slope's numerator fits 32 bits */
 #define DESKEW_ROW_PIXELS 4u
 
-static pnn_input_t deskew_image[PNN_FEATURES]; /* pushed so far */
+static pnn_input_t deskew_image[PNN_FEATURES]; /* the pixels pushed so far */
 
 /* ---- Deskew: functions -------------------------------------------------------------------- */
 
@@ -61,12 +61,12 @@ static struct deskew_row_sums deskew_sum_row(const pnn_input_t *pixel)
 #endif
 
 struct deskew_slant {
-    int16_t shift; /* of the image's first row, and a half for rounding, in parts of a pixel */
-    int16_t slope; /* added from row to row */
+    int16_t shift; /* of the first row, plus half a pixel for rounding, in fractions of a pixel */
+    int16_t slope; /* added for each row */
 };
 
-/* Sums of sums: after all rows, the l-th row from below has been counted l times in the sums of first
- * order and l (l + 1) / 2 times in the sum of second order, so that no row is multiplied. */
+/* Sums of sums avoid multiplications: after all rows, row l from the bottom has been counted l times in
+ * the sums of first order and l (l + 1) / 2 times in the sum of second order. */
 static struct deskew_slant deskew_find_slant(const pnn_input_t *pixels)
 {
     const int32_t middle_row = DESKEW_IMAGE_HEIGHT - DESKEW_IMAGE_HEIGHT / 2;
@@ -89,7 +89,7 @@ static struct deskew_slant deskew_find_slant(const pnn_input_t *pixels)
     int32_t product = middle_column * down - (middle_row * columns - products);
 
     int16_t centre = mass > 0 ? (int16_t)(down * (1 << DESKEW_CENTRE_BITS) / mass) : 0;
-    const int16_t furthest = DESKEW_IMAGE_HEIGHT / 2 * (1 << DESKEW_CENTRE_BITS); /* it is within; for a prover */
+    const int16_t furthest = DESKEW_IMAGE_HEIGHT / 2 * (1 << DESKEW_CENTRE_BITS); /* always enough; helps a prover */
     centre = centre > furthest || centre < -furthest ? 0 : centre;
     product -= centre * across >> DESKEW_CENTRE_BITS;
     square = (square - (centre * down >> DESKEW_CENTRE_BITS)) >> DESKEW_MOMENT_BITS;
@@ -116,8 +116,7 @@ static pnn_input_t *deskew_write_zeros(uint8_t count, pnn_input_t *next)
     return next;
 }
 
-/* Return the pixels of a row that count, the first of them in this column; those that are not in the
- * image are 0. */
+/* Return the used pixels of a row, starting at this column; pixels outside the image are 0. */
 static const pnn_input_t *deskew_part_of_row(const pnn_input_t *row, int8_t column, pnn_input_t *part)
 {
     pnn_input_t *next = part;

@@ -3,10 +3,10 @@
 #define FOREST_SCORES 3u
 #define FOREST_INPUTS 6u
 
-#ifndef PNN_ASSEMBLY /* where the trees are instructions */
+#ifndef PNN_ASSEMBLY /* otherwise the trees are instructions */
 #define FOREST_TREES 3u
-#define FOREST_LEAF 253u /* the mark of one that adds to the first score */
-#define FOREST_SKIP_BYTES 1u /* of the size of a left subtree */
+#define FOREST_LEAF 253u /* marks a leaf that adds to the first score */
+#define FOREST_SKIP_BYTES 1u /* bytes that hold the size of a left subtree */
 
 /* The initial scores; then trees, each after the number of its bytes, in preorder:
  *
@@ -22,12 +22,12 @@ static const uint8_t forest_table[] PNN_FLASH = {
 
 static pnn_score_t forest_scores[FOREST_SCORES];
 
-static pnn_input_t forest_inputs[FOREST_INPUTS]; /* pushed so far */
+static pnn_input_t forest_inputs[FOREST_INPUTS]; /* the inputs pushed so far */
 
 /* ---- Forest: functions -------------------------------------------------------------------- */
 
 #ifdef PNN_ASSEMBLY
-/* Each question is a comparison with a constant; Z points to the inputs first. */
+/* Each inner node compares an input with a constant; at first, Z points to the inputs. */
 static PNN_NOINLINE void forest_walk(const pnn_input_t *values)
 {
     __asm__ volatile(

@@ -4,7 +4,7 @@
 #define FOREST_INPUTS 6u
 #define FOREST_TREES 3u
 #define FOREST_LEAF 255u
-#define FOREST_SKIP_BYTES 1u /* of the size of a left subtree */
+#define FOREST_SKIP_BYTES 1u /* bytes that hold the size of a left subtree */
 
 /* The initial scores; then trees, each after the number of its bytes, in preorder:
  *
@@ -19,7 +19,7 @@ static const uint8_t forest_table[] PNN_FLASH = {
 
 static pnn_score_t forest_scores[FOREST_SCORES];
 
-static pnn_input_t forest_inputs[FOREST_INPUTS]; /* pushed so far */
+static pnn_input_t forest_inputs[FOREST_INPUTS]; /* the inputs pushed so far */
 
 /* ---- Forest: functions -------------------------------------------------------------------- */
 

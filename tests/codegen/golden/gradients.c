@@ -1,7 +1,7 @@
 /* ---- Gradients: constants and variables --------------------------------------------------- */
 
-/* The image has 5x8 pixels, of which the 5x7 in the middle count. */
-#define GRADIENTS_PIXELS 39u /* up to the last that counts */
+/* The image has 5x8 pixels, of which the central 5x7 are used. */
+#define GRADIENTS_PIXELS 39u /* up to the last one used */
 #define GRADIENTS_ROW_PIXELS 7u
 #define GRADIENTS_PIXELS_BEFORE 0u
 #define GRADIENTS_PIXELS_BETWEEN_ROWS 1u
@@ -10,15 +10,15 @@
 #define GRADIENTS_SUMS 8u
 #define GRADIENTS_SHIFT 1
 
-/* Runs of pixels along a row, and of rows, that count for the same cells: how many there are, whether they
- * begin with the next cell, and whether that cell shares them with the one behind it. */
+/* Runs of adjacent pixels of a row, or of rows, that belong to the same cells: the length of the run,
+ * whether it begins a new cell, and whether that cell shares it with the next one. */
 #define GRADIENTS_RUN_COUNT 0x3fu
 #define GRADIENTS_RUN_NEXT 0x40u
 #define GRADIENTS_RUN_SHARED 0x80u
 static const uint8_t gradients_row_runs[] PNN_FLASH = {5, 0};
 static const uint8_t gradients_column_runs[] PNN_FLASH = {3, 129, 67, 0};
 
-/* What an input is, by its sum without the lowest bits. */
+/* The input for each sum, without the sum's lowest bits. */
 static const uint8_t gradients_roots[256] PNN_FLASH = {
     0,    5,    6,    7,    8,    9,   10,   11,   12,   12,   13,   14,   14,   15,   15,   16,
   ...
@@ -30,17 +30,17 @@ typedef pnn_input_t *gradients_line_t;
 #else
 typedef uint16_t gradients_cell_t, gradients_line_t;
 #endif
-/* The run there, 0 behind the last. */
+/* Return the run there; 0 after the last one. */
 #define GRADIENTS_RUN(runs, place) (PNN_SURE((place) < sizeof runs) ? PNN_READ_U8(&PNN_AT(runs, place)) : 0)
 
-static uint16_t gradients_ignored; /* pixels still to come before the next one that counts */
+static uint16_t gradients_ignored; /* pixels to skip before the next one used */
 static uint8_t gradients_column; /* of the next pixel */
 static uint8_t gradients_row; /* of the next pixel */
-static uint8_t gradients_rows_left; /* of the run of rows whose gradients are taken */
-static uint8_t gradients_row_shared; /* whether two rows of cells share them */
+static uint8_t gradients_rows_left; /* of the current run of rows */
+static uint8_t gradients_row_shared; /* whether two rows of cells share that run */
 static pnn_place_t gradients_next_rows;
-static gradients_cell_t gradients_cells; /* the sums of their row of cells */
-/* Two rows of pixels in turns, and one of 0, each with a pixel around it that stays 0. */
+static gradients_cell_t gradients_cells; /* the sums of the current row of cells */
+/* Two alternating rows of pixels, and one of zeros; each has a zero pixel at either end. */
 static pnn_input_t gradients_lines[3 * (GRADIENTS_ROW_PIXELS + 2)];
 #define GRADIENTS_LINE(i) PNN_PLACE(gradients_lines, i * (GRADIENTS_ROW_PIXELS + 2))
 static union {
@@ -85,8 +85,8 @@ static void gradients_begin(void)
     }
 }
 
-/* Take the gradients of runs of pixels of a row: `left` is in front of the first one, `above` above it, and
- * `below`, in the row that comes in, takes its place. A run of 0 pixels is the last one's end. */
+/* Add the gradients of the runs of pixels in a row. `left` is the pixel before the first one, `above`
+ * the one above it, and `below`, in the arriving row, replaces it. A run of 0 pixels ends the list. */
 #ifdef PNN_ASSEMBLY
 static PNN_NOINLINE void gradients_add_runs(gradients_cell_t cell, const pnn_input_t *features, pnn_place_t below,
     pnn_place_t end, gradients_line_t above, gradients_line_t left, uint8_t run, pnn_place_t next)
@@ -170,7 +170,7 @@ static uint8_t gradients_distance(pnn_input_t one, pnn_input_t other)
 
 static void gradients_add(uint16_t at, uint8_t counted)
 {
-    if (at < GRADIENTS_SUMS) { /* always; for a prover, as are other limits here */
+    if (at < GRADIENTS_SUMS) { /* always true; this limit and others here help a prover */
         gradients.sums[at] = (uint16_t)(gradients.sums[at] + counted);
     }
 }
@@ -257,7 +257,7 @@ static void gradients_next_row(void)
     }
 }
 
-/* Take pixels of the row that comes in: they complete gradients in the row before, if there is one. */
+/* Process pixels of the arriving row, which completes gradients in the previous row, if there is one. */
 static PNN_NOINLINE void gradients_take(const pnn_input_t *features, pnn_place_t below, pnn_place_t end, uint8_t count)
 {
     const uint8_t odd = gradients_row & 1;
@@ -284,7 +284,7 @@ static PNN_NOINLINE void gradients_take(const pnn_input_t *features, pnn_place_t
     }
 }
 
-/* Turn all sums into their roots. */
+/* Replace all sums by their roots. */
 #ifdef PNN_ASSEMBLY
 static void gradients_take_roots(void)
 {

@@ -3,25 +3,25 @@
 #define INT8_LAYER_INPUTS 4u
 #define INT8_LAYER_ROWS 1u
 #define INT8_LAYER_MEMORY_BYTES 0u
-/* The start of each layer's lines; lines that are never in use at the same time share bytes. */
+/* Where the lines of each layer start; lines that are never used at the same time share bytes. */
 #define INT8_LAYER_LINES (int8_layer_memory + 0u)
 #define INT8_LAYER_ROW_VALUES 4u
-#define INT8_LAYER_VALUES 2u /* of a row of the output */
+#define INT8_LAYER_VALUES 2u /* values in a row of the output */
 #define INT8_LAYER_SIDE 1u /* rows of the window */
 #define INT8_LAYER_STRIDE 1u
 #define INT8_LAYER_MARGIN 0u /* values to the left of a row */
 #define INT8_LAYER_LINE_VALUES 4u
-#define INT8_LAYER_PLACES 1u /* of the window in a row */
+#define INT8_LAYER_PLACES 1u /* positions of the window in a row */
 #define INT8_LAYER_CHANNELS 2u
 #define INT8_LAYER_TAPS 4u /* values of a row of the window */
-#define INT8_LAYER_GROUP 2u /* channels that are computed at once */
+#define INT8_LAYER_GROUP 2u /* channels that are computed together */
 #define INT8_LAYER_OFFSET 90
 #define INT8_LAYER_LOWEST 0
 #define INT8_LAYER_HIGHEST 255
 
 struct int8_layer_scale {
     int32_t bias;
-    int8_t shift;           /* to the right */
+    int8_t shift;           /* a right shift */
     uint16_t multiplier[2]; /* its lower half first */
 };
 
@@ -30,21 +30,21 @@ static const struct int8_layer_scale int8_layer_scales[INT8_LAYER_CHANNELS] PNN_
     {     -8396,  -9, {46639, 30431}},
 };
 
-/* By groups of channels, rows of the window, and values of a row. */
+/* Ordered by groups of channels, then rows of the window, then values of a row. */
 static const int8_t int8_layer_weights[] PNN_FLASH = {
    89,  -50,
   ...
 };
 
-static const pnn_input_t *int8_layer_window[INT8_LAYER_SIDE]; /* its rows, from the next pixel on */
+static const pnn_input_t *int8_layer_window[INT8_LAYER_SIDE]; /* rows of the window, from the next pixel on */
 static int32_t int8_layer_sums[INT8_LAYER_GROUP];
 static pnn_input_t int8_layer_values[INT8_LAYER_VALUES]; /* a row of the output */
 
-static pnn_input_t int8_layer_inputs[INT8_LAYER_INPUTS]; /* pushed so far */
+static pnn_input_t int8_layer_inputs[INT8_LAYER_INPUTS]; /* the inputs pushed so far */
 
 /* ---- Int8 layer: functions ---------------------------------------------------------------- */
 
-/* Add up the window for a group of channels, and return the place of the next group's weights. */
+/* Sum the window for a group of channels, and return where the weights of the next group start. */
 static inline const int8_t *int8_layer_add_up(const int8_t *weight, uint8_t channel)
 {
 #ifdef PNN_ASSEMBLY
@@ -94,7 +94,8 @@ static inline const int8_t *int8_layer_add_up(const int8_t *weight, uint8_t chan
     return weight;
 }
 
-/* Make values of the sums of a group, which have no bias yet, and return the place behind its scales. */
+/* Convert the sums of a group, still without bias, to values, and return where the scales of the next
+ * group start. */
 #ifdef PNN_ASSEMBLY
 static inline const struct int8_layer_scale *int8_layer_make_values(pnn_input_t *output, const struct int8_layer_scale *scale, uint8_t count)
 {
@@ -171,7 +172,7 @@ static pnn_input_t int8_layer_value(int32_t sum, const struct int8_layer_scale *
     const uint16_t low = (uint16_t)sum;
     const uint16_t low_factor = RAW_READ_U16(&scale->multiplier[0]);
     const int16_t high_factor = (int16_t)RAW_READ_U16(&scale->multiplier[1]);
-    /* The product has 64 bits; those from bit 30 on matter. */
+    /* The product has 64 bits; only those from bit 30 up are needed. */
     const uint32_t one = (uint32_t)low * (uint16_t)high_factor;
     const int32_t other = (int32_t)high * low_factor;
     const uint32_t middle = ((uint32_t)low * low_factor >> 16) + (uint16_t)one + (uint16_t)other;

@@ -9,8 +9,8 @@ __extension__ typedef __int24 linear_sum_t;
 typedef int32_t linear_sum_t;
 #endif
 
-/* W, a row per input, for outputs 0..2: two weights a byte, the first one in its lower half, and 8
- * added to each; the last one is alone. */
+/* W, a row per input, for outputs 0..2: two weights per byte, the first one in its lower
+ * half, each with 8 added; the last byte has one weight. */
 static const uint8_t linear_weights_0[6u * 2u] PNN_FLASH = {
     /*   0 */ 0x91, 0x08,
     /*   1 */ 0xaf, 0x08,
@@ -22,7 +22,7 @@ static const uint8_t linear_weights_0[6u * 2u] PNN_FLASH = {
 
 static union {
     linear_sum_t sums[LINEAR_SUMS];
-    pnn_score_t scores[LINEAR_SCORES]; /* made of the sums */
+    pnn_score_t scores[LINEAR_SCORES]; /* computed from the sums */
 } linear;
 #define linear_scores linear.scores
 
@@ -30,16 +30,16 @@ static uint16_t linear_consumed; /* inputs */
 
 /* ---- Linear: functions -------------------------------------------------------------------- */
 
-/* Add what the next inputs contribute to outputs 0..2; an input that is 0 contributes
- * nothing and is passed over. */
+/* Add the contributions of the next inputs to outputs 0..2; an input of 0 contributes nothing
+ * and is skipped. */
 #ifdef PNN_ASSEMBLY
 static void linear_add_0(const pnn_input_t *feature, uint16_t count)
 {
     const uint8_t *weight = linear_weights_0 + (size_t)linear_consumed * 2u;
-    /* The lower byte of `left` reaches 0 once for each unit of the upper byte. */
+    /* The lower byte of `left` reaches 0 once for each count of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
-    register uint16_t bytes __asm__("r24") = left; /* the text changes r29:r28 */
+    register uint16_t bytes __asm__("r24") = left; /* the assembly changes r29:r28 */
     __asm__ volatile(
         "    " PASSED(linear_block0_begin, 6, 0) "push  r28\n"
         push r29; movw r22, r26; ldi r26, lo8(%[sums]); ldi r27, hi8(%[sums]); ld r2, X+; ld r3, X+;
@@ -96,7 +96,8 @@ static void linear_push(const pnn_input_t *values, uint16_t count)
     linear_add_0(values, count);
 }
 
-/* Make scores of the sums, which have fewer bytes; the last one first, behind all that are to come. */
+/* Widen the sums in place to scores, the last one first, so that no sum is overwritten before it is
+ * read. */
 static void linear_score(void)
 {
 #ifdef PNN_ASSEMBLY

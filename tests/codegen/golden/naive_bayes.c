@@ -3,7 +3,7 @@
 #define NAIVE_BAYES_SCORES 3u
 #define NAIVE_BAYES_INPUTS 4u
 
-/* For each class its bias, and for each input mean and weight; lower bytes first. */
+/* For each class its bias, then the mean and weight of each input; lower bytes first. */
 static const uint8_t naive_bayes_table[] PNN_FLASH = {
     88, 2, 0, 0, 0, 255, 255, 40, 1, 0, 252, 0, 0, 17, 44, 1,
     98, 255, 255, 255, 100, 7, 0, 255, 0, 0, 3, 255, 255, 128, 208, 7,
@@ -12,7 +12,7 @@ static const uint8_t naive_bayes_table[] PNN_FLASH = {
 
 static pnn_score_t naive_bayes_scores[NAIVE_BAYES_SCORES];
 
-static pnn_input_t naive_bayes_inputs[NAIVE_BAYES_INPUTS]; /* pushed so far */
+static pnn_input_t naive_bayes_inputs[NAIVE_BAYES_INPUTS]; /* the inputs pushed so far */
 
 /* ---- Naive bayes: functions --------------------------------------------------------------- */
 

@@ -14,21 +14,21 @@
  *
  *     a[k]     = bias[k] + sum of weights[i][k] * x[i]
  *     p[k]     = (a[k] * 1600 + offset[k]) >> 16
- *                limited to 0..span[k], and then + least[k]
+ *                clamped to 0..span[k], then + least[k]
  *
- * where, for all x in 0..63, a is within -11244..11247 (16 bits), also on the way,
- * and p within -290..335, had it no limits.
+ * where, for all x in 0..63, a and its partial sums are within -11244..11247 (16 bits),
+ * and p, before it is clamped, within -290..335.
  *
- *     r[j]     = sum of (p[k] - prototypes[j][k])^2, "far" from 4096 on
+ *     r[j]     = sum of (p[k] - prototypes[j][k])^2, "far" if at least 4096
  *     e[j]     = table[r[j] >> 4], or 0 if j is far
  *     score[l] = sum of e[j] * labels[j][l]
  *
- * where score is within -16002..16400 (16 bits); on the way it may wrap around.
+ * where score is within -16002..16400 (16 bits); partial sums may wrap around.
  *
- *     class    = the first of the largest score
+ *     class    = the first class with the largest score
  */
 
-/* Cycles are counted for avr-gcc -O2, so that level is requested, for any flags of the project. */
+/* Cycles are counted for avr-gcc -O2, so this file requests that level, whatever the project's flags. */
 #if defined(__AVR__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O2")
 #endif
@@ -41,14 +41,16 @@
 
 /* ---- Flash access ------------------------------------------------------------------------- */
 
-/* Constants stay in flash: PNN_FLASH puts them there, PNN_READ_... fetches one. The AVR needs its
- * own instruction for it. A place is a pointer there, and elsewhere an index, whose limits a prover sees. */
+/* Constants stay in flash: PNN_FLASH places them there, and PNN_READ_... reads one, because the AVR
+ * needs a special instruction. A place is a pointer on the AVR and an index elsewhere, so that a prover
+ * sees its limits. */
 #ifdef __AVR__
 #include <avr/pgmspace.h>
 #define PNN_FLASH PROGMEM
 #define PNN_READ_U8(address) pgm_read_byte(address)
 #define PNN_READ_I8(address) ((int8_t)pgm_read_byte(address))
 #define PNN_READ_I16(address) ((int32_t)(int16_t)pgm_read_word(address))
+#define PNN_READ_U16(address) pgm_read_word(address)
 #define PNN_READ_STRING(address) ((const char *)pgm_read_ptr(address))
 #define PNN_PLACE(array, index) ((array) + (index))
 #define PNN_INDEX(array, place) ((uint16_t)((place) - (array)))
@@ -60,6 +62,7 @@ typedef const pnn_input_t *pnn_place_t;
 #define PNN_READ_U8(address) (*(address))
 #define PNN_READ_I8(address) (*(address))
 #define PNN_READ_I16(address) ((int32_t)*(address))
+#define PNN_READ_U16(address) (*(address))
 #define PNN_READ_STRING(address) (*(address))
 #define PNN_PLACE(array, index) (index)
 #define PNN_INDEX(array, place) (place)
@@ -68,20 +71,21 @@ typedef const pnn_input_t *pnn_place_t;
 typedef uint16_t pnn_place_t;
 #endif
 
-/* The inner loops in assembly, where the chip has a multiplier. Without it, and on the host, C gives
- * the same integers. */
+/* Inner loops are assembly if the chip has a multiplier. Without one, and on the host, C computes the
+ * same integers. */
 #if defined(__AVR_HAVE_MUL__) && defined(__AVR_HAVE_LPMX__)
 #define PNN_ASSEMBLY
 #endif
 
-/* The shift of a negative number must be arithmetic, as it is with every compiler for this chip. */
+/* Shifts of negative numbers must be arithmetic, as with every compiler for this chip. */
 typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
-/* What is known of the time that the compiled code takes: labels, which the linked program's table of
- * symbols keeps and no memory does. In one prediction, all places of a name are passed at most and at
- * least so often together; or in one by pnn_predict; or each time that another place is, and `base`
- * times more. Some passes count several times. A label may get in front of what it stands behind here;
- * it stays before what uses a variable, and in no copy of a loop that an array's size rules out. */
+/* Facts about loop counts, for the analysis of the compiled code. They are labels: they stay in the symbol
+ * table of the linked program and take no memory. PASSED: in one prediction, all places with this name
+ * together are passed at least and at most this often. WHOLE: the same, in a prediction by pnn_predict.
+ * EACH: the same, each time that another place is passed; with EACH_AND, `base` times more. With SHARED, a
+ * pass counts `times` times. The compiler may move a label up past the code before it, but not past the
+ * use of its variable, and not into a copy of a loop that the size of an array rules out. */
 #ifdef __AVR__
 #define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
 #define SHARED(name, most, least, times, place) "pnn_passed." #name "." #most "." #least "." #times ".%=" #place ": "
@@ -99,8 +103,8 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define PNN_FACT_BEFORE(variable, fact)
 #endif
 
-/* Where not every call does the work, not every call should save the registers for it; and a function
- * whose cycles are bounded must be there as one. */
+/* Not inlined: calls that skip the work need not save its registers, and a function whose cycles are
+ * bounded must exist as a function. */
 #ifdef __GNUC__
 #define PNN_NOINLINE __attribute__((noinline))
 #else
@@ -117,7 +121,7 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define RAW_READ_I32(address) (*(address))
 #endif
 
-/* t is how far a raw value lies beyond `first`, up to `span`; below it if the feature is mirrored.
+/* t is how far a raw value lies above `first` (below it if the feature is mirrored), at most `span`.
  * The sum (t << shift) * multiplier + offset is within -2^30..2^30. */
 struct pnn_raw_scale {
     uint16_t first; /* of an int16_t */
@@ -128,7 +132,7 @@ struct pnn_raw_scale {
     int32_t offset;
 };
 
-/* What a raw integer becomes, 0..maximum. */
+/* Return the feature for a raw integer, 0..maximum. */
 static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw, uint8_t maximum)
 {
     PNN_FACT(PLACE(scaled));
@@ -179,7 +183,7 @@ static const uint8_t model_hash[PNN_MODEL_HASH_BYTES] PNN_FLASH = {
 
 typedef int16_t projection_sum_t;
 
-/* What is added to a product, and the limits of a coordinate */
+/* The offset added to each product, and the limits of a coordinate */
 static const struct projection_scaling {
     uint8_t offset_low; /* in units of 256 */
     int16_t offset_high; /* in units of 65536 */
@@ -213,7 +217,7 @@ static uint16_t projection_consumed; /* inputs */
 
 #define PROTOTYPES_SHIFT 4
 #define PROTOTYPES_LIMIT 4096u
-#define PROTOTYPES_AT_ONCE 4u /* near prototypes that vote together */
+#define PROTOTYPES_AT_ONCE 4u /* near prototypes whose votes are added together */
 
 /* B and Z, a row per prototype: 3 coordinates, then 3 labels */
 static const int8_t prototypes_rows[4u * 6u] PNN_FLASH = {
@@ -245,7 +249,7 @@ static const uint8_t prototypes_table[256] PNN_FLASH = {
 
 static struct prototypes_near {
     uint8_t rbf;
-    uint16_t labels; /* their address, or, in C, their index in the rows */
+    uint16_t labels; /* their address or, in C, their index in the rows */
 } prototypes_list[PROTOTYPES_AT_ONCE];
 
 static pnn_score_t prototypes_scores[PNN_CLASSES];
@@ -354,9 +358,9 @@ static void prototypes_vote(uint8_t near)
 }
 
 #endif
-/* List near prototypes until the list is full or none is left, add their labels, times their RBF,
- * to the scores, and go on. A prototype is left as soon as one difference, or the sum of the squares,
- * shows that it is far. */
+/* Collect near prototypes until the list is full or none is left, add their labels, times their RBF, to
+ * the scores, and continue. A prototype is dropped as soon as one difference, or the sum of the
+ * squares, shows that it is far. */
 static void prototypes_add_votes(void)
 {
 #ifdef PNN_ASSEMBLY
@@ -488,13 +492,13 @@ static void prototypes_add_votes(void)
 
 /* ---- Projection: functions ---------------------------------------------------------------- */
 
-/* Add what the next inputs contribute to outputs 0..2; an input that is 0 contributes
- * nothing and is passed over. */
+/* Add the contributions of the next inputs to outputs 0..2; an input of 0 contributes nothing
+ * and is skipped. */
 #ifdef PNN_ASSEMBLY
 static void projection_add_0(const pnn_input_t *feature, uint16_t count)
 {
     const int8_t *weight = projection_weights_0 + (size_t)projection_consumed * 3u;
-    /* The lower byte of `left` reaches 0 once for each unit of the upper byte. */
+    /* The lower byte of `left` reaches 0 once for each count of the upper byte. */
     uint16_t left = (uint16_t)(count + 0xff);
     left = (uint16_t)((left & 0xff00) | (count & 0xff));
     __asm__ volatile(
@@ -572,7 +576,7 @@ static void projection_push(const pnn_input_t *values, uint16_t count)
     projection_add_0(values, count);
 }
 
-/* Requantize the sums, and limit them. */
+/* Requantize the sums, and clamp them. */
 static void projection_requantize(void)
 {
 #ifdef PNN_ASSEMBLY
@@ -641,7 +645,7 @@ static void projection_requantize(void)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
-static uint16_t features_left; /* that may be pushed: none before pnn_begin, and after pnn_finish */
+static uint16_t features_left; /* to push: 0 before pnn_begin and after pnn_finish */
 static uint8_t begun;
 static uint8_t last_class;
 
@@ -716,7 +720,7 @@ static const struct pnn_raw_scale raw_scales[6] PNN_FLASH = {
     {      2,     17,   8192, 11, 0,   -6291456 },
 };
 
-/* Which of them a feature has. */
+/* Which of them applies to each feature. */
 static const uint8_t raw_choice[6u] PNN_FLASH = {
     0,    1,    2,    3,    4,    5,
 };
@@ -733,8 +737,8 @@ pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
 
 /* ---- Raw floats --------------------------------------------------------------------------- */
 
-/* The linker leaves all of this out, and the routines for floats, where nobody calls
- * pnn_quantize_float. */
+/* The linker leaves all of this out, with the floating-point routines, unless pnn_quantize_float is
+ * called. */
 
 #ifdef __AVR__
 #define RAW_READ_FLOAT(address) pgm_read_float(address)
@@ -757,7 +761,7 @@ static const struct float_scale float_scales[6] PNN_FLASH = {
     {     2.375e+00f,        4.0e+00f },
 };
 
-/* Which of them a feature has. */
+/* Which of them applies to each feature. */
 static const uint8_t float_choice[6u] PNN_FLASH = {
     0,    1,    2,    3,    4,    5,
 };
@@ -822,7 +826,7 @@ char *pnn_class_name(uint8_t class_index, char *name, uint8_t size)
     while (length + 1 < size && PNN_READ_U8(from) != 0) {
         name[length++] = (char)PNN_READ_U8(from++);
     }
-    /* A letter of several bytes that does not fit is left out. */
+    /* A character of several bytes that does not fit is left out. */
     while (length > 0 && (PNN_READ_U8(from) & 0xc0) == 0x80) {
         --length;
         --from;

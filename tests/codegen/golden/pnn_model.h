@@ -8,7 +8,7 @@
  *   all constant tables            319 B flash
  *   variables                       30 B SRAM
  *
- * Feed it 6 quantized features (0..63) at once:
+ * Pass it 6 quantized features (0..63) at once:
  *
  *     uint8_t class_index = pnn_predict(features);
  *
@@ -40,64 +40,65 @@ extern "C" {
 #define PNN_INPUT_MAXIMUM 63u
 #define PNN_MODEL_HASH_BYTES 8u
 
-/* The classes, as pnn_predict answers. */
+/* The classes, as pnn_predict returns them. */
 #define PNN_CLASS_STILL 0u
 #define PNN_CLASS_WALKING 1u
 #define PNN_CLASS_A_QUOTED_NAME 2u /* a _quoted_ __ name */
 
-/* For the serial firmware: the cycles that pushing may take at once, the features that it may hold,
- * and the cycles of pnn_push_many, at most, on an ATmega328P, compiled by avr-gcc -O2, for each
- * feature, for each that is 0, and for each call. */
+/* For the serial firmware: how many cycles pushing may take at once, how many features it may hold, and
+ * the maximum cycles of pnn_push_many for each feature, for each feature of 0, and for each call, on
+ * an ATmega328P, compiled by avr-gcc -O2. */
 #define PNN_CHUNK_CYCLES 2500u
 #define PNN_CHUNK_FEATURES 6u
 #define PNN_PUSH_CYCLES 28u
 #define PNN_PUSH_ZERO_CYCLES 9u
 #define PNN_PUSH_CALL_CYCLES 180u
 
-/* A quantized feature, 0..PNN_INPUT_MAXIMUM. With a larger one scores are wrong: sums may overflow. */
+/* A quantized feature, 0..PNN_INPUT_MAXIMUM. A larger one makes the scores wrong, because sums may
+ * overflow. */
 typedef uint8_t pnn_input_t;
 
-/* The score of a class, -16002..16400 on any input. */
+/* The score of a class, -16002..16400 for any input. */
 typedef int16_t pnn_score_t;
 
-/* The input that a raw integer stands for: int8, uint8, int16 or an ADC's 0..1023, in the units of the
- * training data's column `feature`. What is beyond the training data's range is cut off. */
+/* Convert a raw integer to a feature: int8, uint8, int16 or an ADC's 0..1023, in the unit of the
+ * training data's column `feature`. Values outside the training data's range are clamped. */
 pnn_input_t pnn_quantize(uint16_t feature, int16_t raw);
 
-/* The same for a raw value in the training data's own unit. Where it is called, it takes the routines
- * for floats along: about 1 kB of flash on an AVR. */
+/* The same for a raw value in the training data's own unit. A program that calls it also links
+ * floating-point routines: about 1 kB of flash on an AVR. */
 pnn_input_t pnn_quantize_float(uint16_t feature, float raw);
 
-/* Start a prediction; the features of an unfinished one are dropped. */
+/* Start a prediction; an unfinished one is discarded. */
 void pnn_begin(void);
 
-/* Consume the next feature. Features after the last one are ignored, and all features where no
- * prediction was started. */
+/* Push the next feature. Extra features are ignored, and so are all features if no prediction was
+ * started. */
 void pnn_push(pnn_input_t feature);
 
-/* Consume the next `count` features: faster than one by one. */
+/* Push the next `count` features, which is faster than one by one. */
 void pnn_push_many(const pnn_input_t *features, uint16_t count);
 
-/* End a prediction and return the class, 0..PNN_CLASSES - 1. Features not pushed
- * count as 0. Where no prediction was started, return the last class again; at first it is 0. */
+/* End a prediction and return the class, 0..PNN_CLASSES - 1. Features not pushed count as 0. If
+ * no prediction was started, return the last class again, initially 0. */
 uint8_t pnn_finish(void);
 
 /* Classify PNN_FEATURES features. */
 uint8_t pnn_predict(const pnn_input_t *features);
 
-/* The PNN_CLASSES scores of the last prediction, until the next one starts; the largest one is the
- * class's. */
+/* Return the PNN_CLASSES scores of the last prediction, valid until the next one starts. The class is
+ * the one with the largest score. */
 const pnn_score_t *pnn_scores(void);
 
-/* How sure the last prediction is, 0..100 per cent: the share of the largest score in the softmax
- * that training calibrated. It takes flash only where it is called. */
+/* Return the confidence of the last prediction, 0..100 %: the largest probability of the softmax that
+ * training calibrated. It takes flash only in programs that call it. */
 uint8_t pnn_confidence(void);
 
-/* Copy the name of a class (0..PNN_CLASSES - 1) in UTF-8 to `name`, cut between letters to `size` bytes
- * with its final 0; returns `name`. */
+/* Copy the name of a class (0..PNN_CLASSES - 1) to `name`, in UTF-8, cut between characters to `size`
+ * bytes including the final 0; return `name`. */
 char *pnn_class_name(uint8_t class_index, char *name, uint8_t size);
 
-/* Byte `index` (0..PNN_MODEL_HASH_BYTES - 1) of the model's SHA-256. */
+/* Return byte `index` (0..PNN_MODEL_HASH_BYTES - 1) of the model's SHA-256. */
 uint8_t pnn_model_hash(uint8_t index);
 
 #ifdef __cplusplus

@@ -6,12 +6,12 @@
 #define POOLING_WIDTH 2u
 #define POOLING_CHANNELS 1u
 
-static uint8_t pooling_missing; /* rows of the windows under way */
+static uint8_t pooling_missing; /* rows of the current windows */
 
 /* ---- Pooling 2: constants and variables --------------------------------------------------- */
 
 #define POOLING_2_ROW_VALUES 2u
-#define POOLING_2_VALUES 1u /* of a row of the output */
+#define POOLING_2_VALUES 1u /* values in a row of the output */
 #define POOLING_2_WINDOWS 1u /* in a row */
 #define POOLING_2_HEIGHT 2u   /* of a window */
 #define POOLING_2_WIDTH 2u
@@ -19,7 +19,7 @@ static uint8_t pooling_missing; /* rows of the windows under way */
 #define POOLING_2_SUMS 1u
 #define POOLING_2_MULTIPLIER 16384u
 
-static uint8_t pooling_2_missing; /* rows of the windows under way */
+static uint8_t pooling_2_missing; /* rows of the current windows */
 static uint16_t pooling_2_sums[POOLING_2_SUMS]; /* of these windows */
 static pnn_input_t pooling_2_values[POOLING_2_VALUES]; /* a row of the output */
 
@@ -30,7 +30,7 @@ static pnn_input_t *pooling_2_row(void)
     return POOLING_2_LINES;
 }
 
-/* Take the row into the windows under way. */
+/* Add the row to the current windows. */
 static void pooling_2_add_row(uint16_t *under_way)
 {
 #ifdef PNN_ASSEMBLY
@@ -69,7 +69,7 @@ static void pooling_2_add_row(uint16_t *under_way)
 #endif
 }
 
-/* Make averages of the sums, and begin the next ones. */
+/* Compute the averages from the sums, and begin the next windows. */
 static void pooling_2_average(pnn_input_t *average)
 {
     uint16_t *sum = pooling_2_sums;
@@ -96,7 +96,7 @@ static void pooling_2_average(pnn_input_t *average)
 #endif
 }
 
-/* Take the row that was written to pooling_2_row(). */
+/* Process the row that was written to pooling_2_row(). */
 static PNN_NOINLINE void pooling_2_take(void)
 {
     pooling_2_add_row(pooling_2_sums);
@@ -118,7 +118,7 @@ static pnn_input_t *pooling_row(void)
     return POOLING_LINES;
 }
 
-/* Take the row into the windows under way. */
+/* Add the row to the current windows. */
 static void pooling_add_row(pnn_input_t *under_way)
 {
 #ifdef PNN_ASSEMBLY
@@ -160,7 +160,7 @@ static void pooling_add_row(pnn_input_t *under_way)
 #endif
 }
 
-/* Take the row that was written to pooling_row(). */
+/* Process the row that was written to pooling_row(). */
 static PNN_NOINLINE void pooling_take(void)
 {
     pnn_input_t *const largest = pooling_2_row();

@@ -1,7 +1,7 @@
 /* ---- Window features: constants and variables --------------------------------------------- */
 
 #define WINDOW_FEATURES_BANDS 2u
-/* What makes a byte of a feature */
+/* How features are scaled to bytes */
 static const struct pnn_raw_scale window_features_scales[6u] PNN_FLASH = {
     /*  first    span  multiplier shift mirrored offset */
     {      0,     16,   8192, 11, 0,    2097152 },
@@ -14,7 +14,8 @@ static const struct pnn_raw_scale window_features_scales[6u] PNN_FLASH = {
 
 static pnn_input_t window_features_values[6u];
 
-/* What is kept of a channel's samples x, which are bytes less 128: 8 of -128..127 */
+/* Statistics of the samples x of a channel, which are bytes minus 128: 8 samples in
+ * -128..127 */
 static struct window_features_channel {
     int16_t sum;           /* of x: -1024..1016 */
     uint32_t squares;      /* sum of x^2: 0..131072 */
@@ -109,7 +110,7 @@ static void window_features_take_sample(struct window_features_channel *channel,
     channel->last = x;
     channel->changes = (uint16_t)(channel->changes + (uint16_t)(change < 0 ? -change : change));
 
-    /* A sample ends the pairs of as many levels as its number has ones at its end. */
+    /* A sample completes pairs at as many levels as its number has trailing ones. */
     int16_t sum = x;
     uint8_t number = window_features_sample_number;
     for (uint8_t level = 0; level < WINDOW_FEATURES_BANDS; ++level) {
