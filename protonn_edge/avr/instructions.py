@@ -158,6 +158,7 @@ class Decoded(NamedTuple):
         return _CYCLES.get(self.name, 1) + longer
 
 
+@functools.lru_cache(maxsize=1 << 14)  # checks follow many paths through the same code
 def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
     """Return the instruction at a byte address, or None; short jumps may wrap at `wraps_at`."""
     first = _word(code, address)

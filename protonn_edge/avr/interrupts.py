@@ -203,7 +203,7 @@ def _kept_after(here: Decoded, place: _Place) -> frozenset[int]:
 
 
 def _joined(following: list[_Next], known: Mapping[_Place, _Longest]) -> _Longest:
-    """Return the longest paths from an instruction, from those of its successors."""
+    """Return the longest paths from an instruction, given the paths from its successors."""
     to_on: list[int] = []
     to_return: list[int] = []
     for cycles, after in following:

@@ -34,11 +34,11 @@ class Board:
     Attributes
     ----------
     name : str
-        What ``--board`` takes, and its environment in platformio.ini: the name of its file.
+        The name for ``--board``, and of the environment in platformio.ini: that of the file.
     title : str
         Its usual name.
     mcu : str
-        The chip as avr-gcc and simavr call it; empty if it is this computer.
+        The chip's name for avr-gcc and simavr; empty for this computer.
     core : str
         The chip's architecture as avr-gcc calls it (`cores`), or ``"host"``.
     clock_hz : int
@@ -48,7 +48,7 @@ class Board:
     bootloader_bytes : int
         The rest of the flash.
     eeprom_bytes : int
-        The EEPROM, for examples that it is taught; 0 if unknown.
+        EEPROM, which keeps taught examples; 0 if unknown.
     serial : {"usart0", "usart1", "software"}
         The peripheral of the serial line; ``"software"`` takes two pins and a timer.
     rx_pin, tx_pin : str
@@ -56,15 +56,15 @@ class Board:
     baud : int
         Baud rate of the serial line.
     power_watts : float
-        Power drawn while it computes; energy in joules is this times seconds.
+        Power drawn while it computes; energy in joules is this times the seconds.
     platformio_board : str
         PlatformIO's name of the board; empty if it has none.
     upload_protocol : str
         avrdude's name of the programmer.
     upload_baud : int
-        Of an upload; 0 if it does not go over a serial line.
+        Baud rate of uploads; 0 if these do not use a serial line.
     usb_ids : tuple of str
-        ``"vendor:product"`` of its USB, by which its port is found.
+        ``"vendor:product"`` of its USB interface, to find its port.
     meter_pin : str
         The pin that is high while it computes.
     gpior0 : int
@@ -118,7 +118,7 @@ class Board:
         return self.flash_bytes + self.bootloader_bytes
 
     def check_is_chip(self, what: str) -> None:
-        """Raise `InputError` if it is this computer, which has nothing of `what`."""
+        """Raise `InputError` if it is this computer, which does not have `what`."""
         if not self.is_chip:
             raise InputError(
                 f"{self.name} is {self.title}, not a chip, and has no {what}; choose another board "
@@ -227,7 +227,7 @@ def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 
 def _check_serial(facts: Mapping[str, Any], source: str) -> None:
-    """Refuse a baud rate that the serial line does not have at the clock."""
+    """Refuse a baud rate that the serial line cannot generate from the clock."""
     clock, baud = facts["clock_hz"], facts["baud"]
     if facts.get("serial") == "software":
         rx, tx = facts.get("rx_pin", ""), facts.get("tx_pin", "")

@@ -20,10 +20,12 @@ from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, Float32Plan, Plan, host, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import InputError
+from protonn_edge.kernels.decision import OBSERVED
 from protonn_edge.quantization import DeviceModel, Float32Model, IntegerChain
 from protonn_edge.system import files
 from protonn_edge.system.files import resource, write_atomically
@@ -168,16 +170,24 @@ class Project:
             )
         return load_model(self.folder / _MODEL)
 
-    def generated(self) -> tuple[DeviceModel, DevicePlan]:
+    def generated(self, board: Board | None = None) -> tuple[DeviceModel, DevicePlan]:
         """Return the reference, in integers or floats, and its plan.
 
-        Raises `InputError` if nothing was built here yet, or a generated file is not what `build`
-        writes for the model and the plan in ``build.json``.
+        Raises `InputError` if nothing was built here yet, a generated file is not what `build`
+        writes for the model and the plan in ``build.json``, or a `board`'s chip needs other code.
         """
         model = self.model()
         written = read_plan(self.folder / _PLAN)
+        if board is not None and written.core not in (board.core, None):
+            raise InputError(
+                f"{self.folder} was built for {CORES[written.core].chip}, which runs other code "
+                f"than {board.name}; run 'protonn-edge build' with the same --board"
+            )
         if written.precision in quantization.precisions_of(model):
             reference = quantization.device_model(model, written.precision)
+            is_observed = OBSERVED in written.choices.values()
+            if is_observed and isinstance(reference, IntegerChain):
+                reference = observed(reference, model)
             plan = written.plan_of(reference)
             if plan is not None:
                 self._check_generated(reference, plan)

@@ -325,7 +325,9 @@ class Windowing:
         """The maximum bytes sent once a second."""
         ranges = frame_bytes(8 * len(self.trained)) if self.trained else 0
         taught = frame_bytes(3 + self.model.n_classes) if _is_teachable(self.model) else 0
-        return _SAID_BYTES + len(self.used) + ranges + taught + _NAME_BYTES
+        expected = self.model.expected
+        health = 0 if expected is None else frame_bytes(2 + expected.n_bytes)
+        return _SAID_BYTES + len(self.used) + ranges + taught + health + _NAME_BYTES
 
     def check_line(self) -> None:
         """Raise `InputError` if the serial line is too slow for the answers."""

@@ -23,8 +23,8 @@ _TYPES = {
 def bill_of_materials(certificate: Certificate) -> str:
     """Return the bill of everything that a certificate has hashes of.
 
-    It has no time, and its serial number is made of the firmware's hash: the same hashes give the
-    same text.
+    It contains no time, and its serial number is derived from the firmware's hash: the same hashes
+    give the same text.
     """
     parts = {name: _part(name, digest) for name, digest in certificate.hashes.items()}
     firmware = parts.pop(FIRMWARE)

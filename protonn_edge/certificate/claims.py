@@ -1,7 +1,7 @@
 """A certificate: claims about a build, each with its status, evidence, and the way to repeat it.
 
-The same inputs give the same bytes, as a file and as a page: a certificate has no time, no path
-and no host name.
+The same inputs give the same bytes, as a file and as a page: a certificate contains neither times
+nor paths nor host names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from protonn_edge.system.schema import list_of, one_of, optional, record_of, tex
 PROVEN, MEASURED, NOT_CHECKED = "proven", "measured", "not checked"
 
 MODEL, TRAINING_DATA, FIRMWARE = "integer model", "training data", "firmware"
-"""Names of hashes; those of sources are their paths."""
+"""Names of hashes; sources are named by their paths."""
 
 _FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 1 << 20

@@ -1,4 +1,4 @@
-"""Frama-C's Eva on generated C: an abstract interpreter that reports what it cannot exclude.
+"""Frama-C's Eva on generated C: an abstract interpreter that reports all faults it cannot exclude.
 
 Without an alarm, no execution of a driver reads or writes outside an object, forms such a pointer,
 overflows a signed integer, shifts by too much or a negative number to the left, divides by zero, or
@@ -86,7 +86,7 @@ def eva_version() -> str:
 def prove(folder: Path, driver: str, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     """Run Eva with a driver on C in a folder, which it may write to; `CheckFailed` if it stops.
 
-    The result is that of the first way without an alarm, or else of the last.
+    The result is from the first way without an alarm, or else from the last.
     """
     names = (f"{driver}.c", f"{prefix}_model.c", f"{driver}.csv")
     source, model, report = (folder / name for name in names)
@@ -131,7 +131,7 @@ def _alarms(report: Path, files: set[str]) -> list[Alarm]:
 
 
 def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREFIX) -> Claim:
-    """Return the claim that a model's portable C, files by name, has no undefined behaviour.
+    """Return the claim that a model's portable C, files by name, is free of undefined behaviour.
 
     Raises `InputError` if it is to be proven, and Frama-C is not installed.
     """

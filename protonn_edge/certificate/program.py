@@ -22,14 +22,16 @@ from protonn_edge.errors import CheckFailed, InputError
 
 _ALLOCATION = re.compile(r"malloc|calloc|realloc|free|_Zn[wa]\w*|_Zd[la]\w*|alloca")
 _READ = "the sections of the ELF file"
-_ENUMERATED = "the longest and shortest path through the machine code, with the facts in its labels"
+_ENUMERATED = (
+    "the longest and shortest path through the machine code, given the facts in its labels"
+)
 _FOLLOWED = "following the machine code along every branch and into every call"
 
 
 def certify_program(elf: Path, board: Board, settings: Settings) -> Certificate:
     """Return the certificate of any linked program that has the settings' entry.
 
-    Raises `InputError` if it is none for the board's chip, and `CheckFailed` if a claim is false.
+    Raises `InputError` if it is not for the board's chip, and `CheckFailed` if a claim is false.
     """
     program = read_program(elf)
     if board.core != program.core.name:
@@ -137,7 +139,7 @@ class _Reached(NamedTuple):
 
     @classmethod
     def of(cls, program: LinkedProgram, entries: Collection[int]) -> _Reached:
-        """Follow all calls; raises `CheckFailed` if one is through a pointer, or in a circle."""
+        """Follow all calls; raises `CheckFailed` if one is recursive or through a pointer."""
         functions = functions_from(program, entries)
         try:
             TopologicalSorter({at: each.calls for at, each in functions.items()}).prepare()

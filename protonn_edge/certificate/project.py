@@ -88,7 +88,7 @@ def firmware_claims(
     """Yield the claims about the linked firmware of a plan, as `program_claims`.
 
     If features are pushed as they arrive, nothing calls the usual entry: `main` is followed, and
-    the cycles are those of all calls of a prediction.
+    all calls of a prediction count.
     """
     if plan.buffered or entry != Settings.entry:
         return program_claims(program, entry, own_sources=own_sources)

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.chain.observation import IntegerExpected
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 
@@ -139,6 +140,7 @@ class IntegerDecision(IntegerStage):
     scores: Range  # the range of the L scores
     score_bits: int  # 16 or 32
     rejection: IntegerRejection | None = None  # thresholds below which the answer is `UNKNOWN`
+    expected: IntegerExpected | None = None  # by which a device observes its answers
 
     @property
     def n_inputs(self) -> int:

@@ -28,6 +28,7 @@ from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.archive import ArrayArchive, packed
@@ -47,7 +48,10 @@ _ARRAYS = (
     *("format_version", "classifier", "normalizer_kind", *_FLOATS, "reduction_shapes", "classes"),
     *("feature_names", "record", "threshold", "clipped", "deskewed", "raw_exponents"),
 )
-_OPTIONAL_ARRAYS = ("activity", "rejection", "sharpness", "training_rows", *instruments.ARRAYS)
+_OPTIONAL_ARRAYS = (
+    *("activity", "expected", "rejection", "sharpness", "training_rows"),
+    *instruments.ARRAYS,
+)
 
 
 def _feature_arrays(stage: FeatureStage | None) -> Arrays:
@@ -165,6 +169,8 @@ def _arrays_of(model: Model) -> Arrays:
         arrays["sharpness"] = np.array([model.sharpness])
     if model.training_rows is not None:
         arrays["training_rows"] = model.training_rows.hashes
+    if model.expected is not None:
+        arrays["expected"] = model.expected.to_array()
     arrays |= _feature_arrays(model.feature_stage)
     if model.rejection is not None:
         arrays["rejection"] = np.array(astuple(model.rejection), np.float64)
@@ -201,6 +207,11 @@ def _model_of(arrays: Arrays) -> Model:
         instrument=instruments.from_arrays(arrays),
         training_rows=None if rows is None else RowSketch.of_array(rows),
     )
+    if "expected" in arrays:
+        check_type(arrays["expected"], "expected", "f8")
+        model = replace(
+            model, expected=ExpectedAnswers.of_array(arrays["expected"], model.n_classes)
+        )
     if "activity" not in arrays:
         return model
     check_type(arrays["activity"], "activity", "f8")

@@ -182,7 +182,7 @@ class Head(Dimensions):
         return arrays
 
     def check_eeprom(self, board: Board) -> None:
-        """Raise `CheckFailed` if a board's EEPROM is too small for what it keeps there."""
+        """Raise `CheckFailed` if a board's EEPROM is too small for its examples."""
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
@@ -225,7 +225,7 @@ class Sized(FactsRepr, Dimensions):
 
     @property
     def all_remedies(self) -> Remedies:
-        """What to try if it does not fit: those of the feature stage first."""
+        """What to try if it does not fit, beginning with the feature stage."""
         stage = self.feature_stage
         own: Remedies = self.head.remedies
         if stage is None or not stage.smaller:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.errors import InputError
 
-Numbers = NDArray[np.float64] | float
+Numbers = NDArray[Any] | np.float32 | float
 
 BYTE_MAXIMUM = 255  # the largest input of a device
 
@@ -18,10 +18,19 @@ BYTE_MAXIMUM = 255  # the largest input of a device
 def saturated_steps(
     X: NDArray[Any], zero: Numbers, step: Numbers, maximum: int
 ) -> NDArray[np.uint8]:
-    """Return finite X (..., k) in steps, not 0, above `zero` (k,), rounded, within 0..maximum."""
+    """Return finite X (..., k) in steps, not 0, above `zero` (k,), rounded, within 0..maximum.
+
+    If steps are float32, X is divided by them in float32, and halves are rounded away from the real
+    value 0, as TensorFlow Lite does; `zero` is then a multiple of a step.
+    """
     with np.errstate(over="ignore"):  # an overflow saturates as well
-        steps = np.floor((X.astype(np.float64) - zero) / step + 0.5)
-    return np.clip(steps, 0, maximum).astype(np.uint8)
+        if np.result_type(step) == np.float32:
+            ratio = (X.astype(np.float32) / step).astype(np.float64)
+            steps = np.copysign(np.floor(np.abs(ratio) + 0.5), ratio) - np.rint(zero / step)
+        else:
+            steps = np.floor((X.astype(np.float64) - zero) / step + 0.5)
+    saturated: NDArray[np.uint8] = np.clip(steps, 0, maximum).astype(np.uint8)
+    return saturated
 
 
 @dataclass(frozen=True)
@@ -31,14 +40,16 @@ class InputQuantizer:
     # (D,): the raw value for 0, in the feature's own unit: the end of its range that is nearer to
     # its most frequent value, because an input of 0 takes no time on the device
     zero: NDArray[np.float64]
-    # (D,): raw units per step, not 0; negative if `zero` is the upper end
-    step: NDArray[np.float64]
+    # (D,): raw units per step, not 0; negative if `zero` is the upper end; float32 if points are
+    # divided in float32, otherwise float64
+    step: NDArray[Any]
     maximum: int  # the largest quantized value, 1..255
 
     @property
     def end(self) -> NDArray[np.float64]:
         """The raw values for `maximum`, (D,)."""
-        return self.zero + self.maximum * self.step
+        end: NDArray[np.float64] = self.zero + self.maximum * self.step
+        return end
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
         """Return raw features (n, D) as bytes (n, D), saturating at 0 and `maximum`.
@@ -67,4 +78,5 @@ class InputQuantizer:
 
     def restore(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the raw features (n, D) of bytes (n, D)."""
-        return self.zero + self.step * Q
+        raw: NDArray[np.float64] = self.zero + self.step * Q
+        return raw

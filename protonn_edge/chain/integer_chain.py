@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from operator import attrgetter
@@ -28,6 +28,7 @@ from protonn_edge.chain.head import Head, Size, Sized
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, stage_names
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.observation import IntegerExpected, why_unobserved
 from protonn_edge.chain.raw_inputs import (
     Exponents,
     FloatQuantizer,
@@ -102,6 +103,7 @@ class StagedInput(QuantizedInput):
 
     own_stages: tuple[IntegerStage, ...]
     rejection: decision.IntegerRejection | None
+    expected: IntegerExpected | None = None
 
     @property
     def n_inputs(self) -> int:
@@ -129,7 +131,8 @@ class StagedInput(QuantizedInput):
 
     @cached_property
     def _decision(self) -> decision.IntegerDecision:
-        return decision.IntegerDecision(self.own_stages[-1].output, self.score_bits, self.rejection)
+        scores, expected = self.own_stages[-1].output, self.expected
+        return decision.IntegerDecision(scores, self.score_bits, self.rejection, expected)
 
     @cached_property
     def stages(self) -> tuple[IntegerStage, ...]:
@@ -174,6 +177,7 @@ class IntegerChain(StagedInput):
     raw_exponents: Exponents | None = None
     counts: NDArray[np.float64] | None = None
     feature_names: tuple[str, ...] = ()  # names of the features of a point, or empty
+    expected: IntegerExpected | None = None  # if devices observe their answers; not hashed
 
     def __post_init__(self) -> None:
         *before, last = self.own_stages
@@ -326,6 +330,21 @@ def chain_for(
         feature_names=model.feature_names,
         raw_exponents=model.units if with_units else None,
     )
+
+
+def observed(chain: IntegerChain, model: Model) -> IntegerChain:
+    """Return the integers of a model for a device that observes its answers.
+
+    Raises `InputError` if it cannot, or the model does not know what to expect.
+    """
+    if reason := why_unobserved(chain):
+        raise InputError(f"--observe cannot observe {reason}; leave it out")
+    if model.expected is None:
+        raise InputError(
+            "the model has no statistics that --observe compares answers with; train it with at "
+            "least 100 test points, or run 'protonn-edge calibrate' with points of its classes"
+        )
+    return replace(chain, expected=IntegerExpected.of(chain, model.expected))
 
 
 def _number(chain: IntegerChain, place: str) -> Any:

@@ -89,7 +89,7 @@ def products(weights: NDArray[np.int8], bias: IntArray, x: NDArray[np.uint8]) ->
 
 
 def range_of_products(weights: NDArray[np.int8], bias: IntArray, maximum: int) -> Range:
-    """Bound bias + W x over all x in 0..maximum, also on the way: extremes pick one sign each."""
+    """Bound bias + W x and its partial sums over all x in 0..maximum, sign by sign."""
     wide = weights.astype(np.int64)
     low = bias + maximum * np.minimum(wide, 0).sum(axis=1)
     high = bias + maximum * np.maximum(wide, 0).sum(axis=1)

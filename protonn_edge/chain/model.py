@@ -19,6 +19,7 @@ from protonn_edge.chain.checks import check_count, checked_record, set_checked
 from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.chain.head import Head, Size, Sized
+from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.datasets.naming import check_names
@@ -73,6 +74,8 @@ class Model(Sized):
         The sensor that measured the raw values; None if unknown.
     training_rows : RowSketch, optional
         Recognizes the rows that it was trained on; None if unknown.
+    expected : ExpectedAnswers, optional
+        What answers to points not trained on are like; see `chain.observation`.
 
     Raises
     ------
@@ -95,6 +98,7 @@ class Model(Sized):
     raw_exponents: raw_inputs.Exponents | None = None
     instrument: Instrument | None = None
     training_rows: RowSketch | None = None
+    expected: ExpectedAnswers | None = None
 
     def __post_init__(self) -> None:
         set_checked(self, "classes", tuple(self.classes))
@@ -230,7 +234,7 @@ class Model(Sized):
 
 
 def expected_by(model: Model, *, labelled: bool = True) -> Expected:
-    """Return what a model requires of points, for `load_points`; they may need labels."""
+    """Return a model's requirements for points, for `load_points`, perhaps with labels."""
     preparation = Preparation.of_record(model.record, model.n_features)
     facts = model.n_features, model.feature_names, model.classes, model.instrument
     return Expected(*facts, labelled, preparation)

@@ -1,4 +1,4 @@
-"""The kinds of classifiers and features: a line each, imported when they are used.
+"""The kinds of classifiers and features: one line for each, imported on first use.
 
 A kind of classifier is a folder of `protonn_edge.kinds`. By convention it has in
 

@@ -120,7 +120,7 @@ class InputStatistics:
         )
 
     def reaching(self, share: float) -> InputStatistics:
-        """Return the statistics with ranges longer by that share at either end, but of integers."""
+        """Return the statistics with ranges extended by a share at both ends; not integers."""
         if self.whole:
             return self
         longer = share * (self.upper - self.lower)

@@ -34,10 +34,12 @@ COMMANDS = {
     "build": "Build the firmware of a model; check that it fits",
     "upload": "Upload a project's firmware to the board",
     "monitor": "Watch a board classify the samples of its sensor",
+    "health": "Show whether a board's answers are as expected",
     "taught": "Keep, restore or clear the examples of a board",
     "export": "Export a model as an Arduino or PlatformIO library, or C",
     "verify": "Compare the scores of NumPy, C and the board, bit by bit",
     "hil": "Measure accuracy, time and energy on a board",
+    "meter": "Write the sketch of a power meter for 'hil'",
     "certify": "List the proven and measured properties of a build",
     "report": "Write an HTML report of the results of 'hil'",
     "emulate": "Run firmware on an emulated board",
@@ -70,16 +72,18 @@ EXAMPLES = {
     "build": ["model.npz", "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5"],
     "upload": ["", "--port /dev/ttyACM0"],
     "monitor": ["--project live", "--emulate --sensor mpu6050=wave.csv"],
+    "health": ["model.npz", "model.npz --port /dev/ttyACM0 --json"],
     "taught": ["-o taught.npz", "--restore taught.npz --port /dev/ttyACM0"],
     "export": ["model.npz --arduino digits", "model.npz --c digits --data test.csv"],
     "verify": ["model.npz test.csv"],
     "hil": ["test.csv --emulate -o results.csv", "test.csv --port /dev/ttyACM0 -o results.csv"],
+    "meter": ["-o meter"],
     "certify": [".", "library", "sketch.ino.elf", ". --check certificate.json"],
     "report": ["results.csv --data test.csv --open"],
     "emulate": [".pio/build/uno/firmware.elf --pty uno"],
     "boards": ["", "my_board.toml"],
 }
-"""Arguments behind the command's name; the first is the most common use."""
+"""Arguments after the command's name; the first is the most common use."""
 
 
 class _Commands(click.Group):

@@ -19,6 +19,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import Remedies
+from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.cli import options
 from protonn_edge.cli.benchmark import build_for_benchmark
@@ -38,7 +39,7 @@ from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.export.folder import LIVE, LOGGER, written_in
+from protonn_edge.export.folder import BENCHMARK, LIVE, LOGGER, written_in
 from protonn_edge.quantization import (
     PRECISIONS,
     DeviceModel,
@@ -79,10 +80,11 @@ def build_command(
         click.Choice(PLANS),
         flag="--plan",
     ),
+    observe: bool = options.OBSERVE,
     tries: bool = options.TRY,
     benchmark: str | None = option(
-        "Make firmware with the serial protocol of a benchmark, and data for its runner of --data; "
-        "see docs/mlperf.md.",
+        "Write firmware with a benchmark's serial protocol and, from --data, the data for its "
+        "runner; see docs/mlperf.md.",
         metavar="mlperf-tiny:TASK[,energy]",
     ),
     live: LiveOptions = LIVE_OPTIONS,
@@ -103,10 +105,11 @@ def build_command(
         raise click.UsageError("--max-drop compares accuracies on --data; give both")
     model, board = load_model(model_file), load_board(board_name)
     _check_upload(board, uploads, port)
+    _check_benchmark(benchmark, precision, max_drop, live.sensors, observe)
     if live.sensors:
         _check_alone(data, precision, max_flash, max_sram, kernel, table)
         output = output or LIVE_FOLDER
-        done = build_with_sensor(out, model, board, output, live, tries=tries)
+        done = build_with_sensor(out, model, board, output, live, tries=tries, observe=observe)
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
     live.check_unused()
@@ -121,15 +124,14 @@ def build_command(
     output = output or Path()
     _check_kind(output)
     check_folder(output, board)
-    reference = device_model(model, precision)
+    reference = _reference(model, precision, observe=observe)
     record = {
         "board": board.name,
         "precision": precision,
         "model_bytes": reference.model_bytes,
         "model_sha256": reference.model_sha256,
     }
-    facts: list[tuple[str, str]] = []
-    activity = None
+    facts, activity = list[tuple[str, str]](), None
     if data is not None:
         X, y = points_for(model, data, table, out)
         compared = _compared(out, model, reference, X, y)
@@ -147,6 +149,15 @@ def build_command(
         out.finish(record | asdict(failure.usage), failure)
     record |= _shown(out, built, board, facts)
     out.finish(record | (_uploaded(out, output, board, uploads, port) if board.is_chip else {}))
+
+
+def _reference(model: Model, precision: str, *, observe: bool) -> DeviceModel:
+    reference = device_model(model, precision)
+    if not observe:
+        return reference
+    if not isinstance(reference, IntegerChain):
+        raise click.UsageError("--observe needs integers; leave it or --precision out")
+    return observed(reference, model)
 
 
 def _shown(
@@ -195,7 +206,7 @@ def _check_upload(board: Board, uploads: bool, port: str | None) -> None:
 
 def _check_kind(folder: Path) -> None:
     kind = written_in(folder).kind
-    if kind in (LOGGER, LIVE):
+    if kind in (LOGGER, LIVE, BENCHMARK):
         raise InputError(
             f"{folder} contains {kind}, which this firmware does not replace; remove it, or choose "
             "another folder with -o"
@@ -207,6 +218,14 @@ def _check_alone(*others: object) -> None:
         raise click.UsageError(
             "--data and its options, --precision, --max-flash, --max-sram and --plan do not apply "
             "to firmware with a --sensor; leave them out"
+        )
+
+
+def _check_benchmark(benchmark: str | None, *others: object) -> None:
+    if benchmark is not None and others != (PRECISIONS[0], None, (), False):
+        raise click.UsageError(
+            "--precision, --max-drop, --sensor and --observe do not apply to firmware for a "
+            "--benchmark; leave them out"
         )
 
 

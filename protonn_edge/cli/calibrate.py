@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from protonn_edge.chain.decision import STATISTICS, UNKNOWN, Statistic
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import MODEL_FILE, MODEL_OUTPUT, POINTS, SHARE
 from protonn_edge.cli.paths import check_output
@@ -78,14 +80,16 @@ def calibrate_command(
     """Make MODEL answer "unknown" to inputs unlike its classes, and write the new model.
 
     The thresholds are chosen on DATA: points of its classes on which MODEL was not trained and will
-    not be tested. 'train --rejection' needs no such points.
+    not be tested. 'train --rejection' needs no such points. 'build --observe' then compares answers
+    with those to DATA.
     """
     check_output(output)
     model = load_model(model_file)
     X, _ = points_for(model, data, table, out, held_out=True)
     model = with_rejection(model, statistics_of(model, X), rate, by or DEFAULT_STATISTICS)
-    save_model(model, output)
     integers = quantize(model)
+    model = replace(model, expected=ExpectedAnswers.of(integers, integers.quantize(X)))
+    save_model(model, output)
     rejected = float(np.mean(integers.predict(integers.quantize(X)) == UNKNOWN))
     share = f"{100 * rejected:.2f} % of the {len(X):,} calibration points"
     out.say(fact_table([*rejection_facts(model), ("unknown", share)]), f"wrote {output}")

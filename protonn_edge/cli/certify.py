@@ -46,7 +46,7 @@ def certify_command(
         "The certificate.  [default: certificate.json]", OutputFile(CERTIFICATE, dir_okay=False)
     ),
     page: Path | None = option(
-        "Also write a page to read.", OutputFile(REPORT, dir_okay=False), flag="--html"
+        "Also write an HTML page.", OutputFile(REPORT, dir_okay=False), flag="--html"
     ),
     bill: Path | None = option(
         "Also write a bill of materials, in CycloneDX's JSON format.",

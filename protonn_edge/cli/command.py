@@ -372,7 +372,7 @@ class ProgressBar:
     def move_to(
         self, completed: int, note: str, *, description: str | None = None, total: int | None = None
     ) -> None:
-        """Set the number of things done, optionally a new total, and a note behind the bar."""
+        """Set the number of things done, optionally a new total, and a note after the bar."""
         self._progress.update(
             self._task, completed=completed, note=note, description=description, total=total
         )

@@ -35,15 +35,15 @@ _COLUMNS_SHOWN = 100
 def data_command(
     data: Path = argument(PATH, metavar="FILE"),
     html: Path | None = option(
-        "Write a page to look at before training.", OutputFile(REPORT, dir_okay=False)
+        "Write an HTML page with plots of the data.", OutputFile(REPORT, dir_okay=False)
     ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
     """Show the columns, labels, classes, ranges and likely mistakes of FILE.
 
-    FILE is anything that 'train' accepts, and is read in the same way. However, gaps in a table and
-    cells that are not numbers are only listed, unless --missing is given.
+    FILE is anything that 'train' accepts, and is read as 'train' reads it. However, gaps in a table
+    and cells that are not numbers are only listed, unless --missing is given.
     """
     if html is not None:
         require("matplotlib")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -19,8 +19,8 @@ from protonn_edge.device.sensor_board import SensorBoard
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.emulator.programs import EMULATORS, find_program
 from protonn_edge.errors import InputError
-from protonn_edge.export.folder import LIVE, LOGGER, written_in
-from protonn_edge.sensors import MICROPHONE, PlayedSensor, read_sensor, sensor_file
+from protonn_edge.export.folder import LIVE, LOGGER, check_project
+from protonn_edge.sensors import PlayedSensor, check_read, read_sensor, sensor_file
 from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.toolchain.ports import find_port
 
@@ -46,7 +46,6 @@ _REMEDIES = {
     LOGGER: "write a logger with 'protonn-edge logger",
     LIVE: "write it with 'protonn-edge build MODEL --sensor ...",
 }
-_LISTENERS = {LOGGER: "record", LIVE: "monitor"}
 Pace = Literal["full speed", "wall clock", "lockstep"]
 """How fast an emulated board runs: as it can, for people, or a frame for each one it is sent."""
 
@@ -79,48 +78,7 @@ def port_to_hear(out: Output, port: str | None, board: Board) -> str:
     return found.device
 
 
-def check_project(folder: Path, wanted: str | None = None) -> None:
-    """Refuse a project with firmware for another command.
-
-    `wanted` is `LOGGER`, `LIVE`, or by default a project that 'build' writes without a sensor.
-    """
-    kind = written_in(folder).kind
-    if kind not in _LISTENERS or kind == wanted:
-        return
-    build = "build" if wanted is None else "logger" if wanted == LOGGER else "build --sensor"
-    without = " without --sensor" if wanted is None else ""
-    raise InputError(
-        f"{folder} contains {kind}, which only 'protonn-edge {_LISTENERS[kind]}' reads; use that "
-        f"command, or name the folder that 'protonn-edge {build}' wrote{without}"
-    )
-
-
 _Heard = TypeVar("_Heard", bound=SensorBoard[Any, Any])
-
-
-def check_read(
-    played: Sequence[PlayedSensor], reads: Collection[str], *, emulate: bool = True
-) -> None:
-    """Refuse to play a sensor that the firmware does not read, and to emulate one that is open.
-
-    The firmware reads sensors by these names; "analog" are inputs that it does not name.
-    """
-    if emulate and not played:
-        raise InputError(
-            f"the firmware reads {', '.join(reads)}, but the emulated board has no recording to "
-            "play; give one with --sensor NAME=FILE"
-        )
-    for sensor in played:
-        names = {sensor.kind.name}
-        if sensor.pins:
-            names |= {"analog", *(f"a{pin}" for pin in sensor.pins)}
-        if MICROPHONE.pin in sensor.pins:
-            names.add(MICROPHONE.name)
-        if names.isdisjoint(reads):
-            raise InputError(
-                f"--sensor plays {sensor.kind.name}, but the firmware reads {', '.join(reads)}; "
-                "play a recording of that sensor"
-            )
 
 
 def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:

@@ -10,7 +10,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.live import LIVE_OPTIONS, LiveOptions, refused_wrong_answers, say_tried
-from protonn_edge.cli.options import BOARD, BYTES, MODEL_FILE, PATH, TRY
+from protonn_edge.cli.options import BOARD, BYTES, MODEL_FILE, OBSERVE, PATH, TRY
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
@@ -55,6 +55,7 @@ def export_command(
         "all]",
         BYTES,
     ),
+    observe: bool = OBSERVE,
     tries: bool = TRY,
     live: LiveOptions = LIVE_OPTIONS,
     table: TableOptions = TABLE,
@@ -88,6 +89,7 @@ def export_command(
             prefix=prefix,
             windowing=windowing,
             imprint=imprint,
+            observe=observe,
             tries=tries,
         )
     facts = [

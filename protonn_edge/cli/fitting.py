@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
+from protonn_edge.cli.tables import with_group_column
 from protonn_edge.cli.train_options import flags, given_options, was_given
 from protonn_edge.datasets import (
     Dataset,
@@ -52,8 +53,7 @@ def load_grouped(
     data: Path, table: TableOptions, groups: str | None, *, least_classes: Literal[1, 2] = 2
 ) -> Dataset:
     """Return the data set in DATA, with the groups of ``--groups`` if given."""
-    if groups is not None and not Path(groups).exists():
-        table = replace(table, groups=groups)
+    table = with_group_column(table, groups)
     dataset = load_dataset(data, table, least_classes=least_classes)
     return dataset if groups is None else with_groups(dataset, groups, data)
 
@@ -231,7 +231,7 @@ def fit_classifier(
     A line has objective and accuracies, for which the test part is classified each time.
     `on_progress` is called after each report; by the first call, the settings have been accepted.
     The first Ctrl-C ends the training after the current epoch, with the best epoch so far; if
-    layers are being learned, the classifier behind them then gets as little training as possible. A
+    layers are being learned, the classifier after them then gets as little training as possible. A
     second one ends the command.
 
     Returns how far the training got before Ctrl-C, such as "3 of 9 epochs"; empty without Ctrl-C.

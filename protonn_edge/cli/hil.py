@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,19 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.devices import EMULATOR, check_project, check_source, chosen_emulator
-from protonn_edge.cli.options import BOARD, POINTS, PROJECT, board_words, power_draw
+from protonn_edge.cli.devices import EMULATOR, check_source, chosen_emulator
+from protonn_edge.cli.options import BOARD, POINTS, PROJECT, FiniteRange, board_words, power_draw
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import Notice, TableOptions
+from protonn_edge.device.meters import meter_of
+from protonn_edge.device.power import PowerCycle
 from protonn_edge.device.protocol import MOST_REPETITIONS
-from protonn_edge.errors import Interrupted
+from protonn_edge.errors import DeviceError, Interrupted
 from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, check_library
 from protonn_edge.evaluation.measurement import Measurement, measure
+from protonn_edge.export.folder import check_project
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report import terminal
 from protonn_edge.system.shell import command_line
@@ -61,6 +65,20 @@ def hil_command(
         "meter.",
         click.IntRange(1, MOST_REPETITIONS),
     ),
+    power_cycle: str | None = option(
+        "With --port: if no board answers, run this command, which switches the boards off and on, "
+        "and begin again, once.",
+        metavar="COMMAND",
+    ),
+    meter_name: str = option(
+        "A power meter in the supply of the first board: ppk2:PORT, joulescope, otii, ina219:PORT "
+        "or none; its trigger is on the board's meter pin.",
+        flag="--meter",
+        shown="none",
+    ),
+    volts: float | None = option(
+        "The voltage of that supply, for a meter that does not measure it.", FiniteRange(0.1, 60)
+    ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -74,9 +92,14 @@ def hil_command(
     check_source(bool(ports), emulate or emulator is not None)
     if len(set(ports)) < len(ports):
         raise click.UsageError("a --port is given twice; name each board once")
+    if power_cycle is not None and not ports:
+        raise click.UsageError("--power-cycle is for boards at a --port; give both")
     if resume and output is None:
         raise click.UsageError("--resume continues a results file; name it with -o")
     board, project = load_board(board_name), Project(folder)
+    meter = meter_of(meter_name, volts)
+    if meter is not None and not ports:
+        raise click.UsageError("--meter needs a real board; name its --port")
     check_project(folder)
     if watts is not None:
         board = replace(board, power_watts=watts)
@@ -84,19 +107,23 @@ def hil_command(
     points = points_for(model, data, table, out)
     if not ports:
         emulator = chosen_emulator(out, emulator, board)
+    power = None if power_cycle is None else PowerCycle.of(power_cycle)
     with out.progress(", ".join(ports) or f"emulated {board.name}", len(points[1])) as bar:
+        run = partial(
+            measure,
+            project,
+            points,
+            board,
+            ports=ports,
+            results=output,
+            resume=resume,
+            repeat=repeat,
+            meter=meter,
+            emulator=emulator,
+            on_result=lambda _: bar.advance(),
+        )
         try:
-            measurement = measure(
-                project,
-                points,
-                board,
-                ports=ports,
-                results=output,
-                resume=resume,
-                repeat=repeat,
-                emulator=emulator,
-                on_result=lambda _: bar.advance(),
-            )
+            measurement = run() if power is None else _with_power_cycled(out, run, power, ports)
         except KeyboardInterrupt:
             raise _interrupted(bar.done, output) from None
     out.notice(_troubles(measurement))
@@ -108,6 +135,17 @@ def hil_command(
     plan = None if ports else measurement.plan
     library = library_check(out, model, measurement.reference, plan, board, points, emulator)
     out.finish(measurement.to_json() | library.to_json(), measurement.failure or library.failure)
+
+
+def _with_power_cycled(
+    out: Output, run: Callable[[], Measurement], power: PowerCycle, ports: Sequence[str]
+) -> Measurement:
+    """Run again, once, if boards are at fault."""
+    try:
+        return run()
+    except DeviceError as fault:
+        out.notice([Notice("power_cycle", power.after(fault, ports), warning=True)])
+    return run()
 
 
 def _interrupted(done: int, output: Path | None) -> Interrupted:
@@ -145,6 +183,8 @@ def show(measurement: Measurement, out: Output) -> None:
     if measurement.repetition is not None:
         repeated = measurement.repetition
         facts.append(terminal.repetition_fact(repeated.n, repeated.cycles, board))
+        if repeated.power is not None:
+            facts += terminal.power_facts(repeated.power, measurement.latency_ms.mean)
     out.say(f"measured on {measurement.agreement.execution}:", terminal.fact_table(facts))
     if measurement.comparison is not None:
         same = measurement.comparison

@@ -65,7 +65,9 @@ class Labels:
             return
         line = sys.stdin.buffer.readline(_LONGEST_LINE).decode("ascii", "replace").strip()
         if len(line.removeprefix(_FORGET)) > 1:
-            self._tell(f"a line has the key of one class, this one has {len(line)} characters")
+            self._tell(
+                f"a line must be the key of one class, but this one has {len(line)} characters"
+            )
             return
         for key in line:
             self._press(key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from protonn_edge.build.project import try_plan
 from protonn_edge.build.sampling import Sampling
 from protonn_edge.build.sensor_projects import LiveBuild, build_live
 from protonn_edge.build.windowing import VOTES_LIMIT, Windowing, windowing_of
+from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import FiniteRange
@@ -105,7 +106,14 @@ LIVE_OPTIONS = options_of(LiveOptions)
 
 
 def build_with_sensor(
-    out: Output, model: Model, board: Board, folder: Path, live: LiveOptions, *, tries: bool
+    out: Output,
+    model: Model,
+    board: Board,
+    folder: Path,
+    live: LiveOptions,
+    *,
+    tries: bool,
+    observe: bool,
 ) -> dict[str, Any]:
     """Build firmware that classifies a sensor's samples; return its facts for display.
 
@@ -114,6 +122,8 @@ def build_with_sensor(
     check_folder(folder, LIVE)
     windowing = live.windowing(model, board)
     assert windowing is not None, "a sensor was given"
+    if observe:
+        windowing = replace(windowing, model=observed(windowing.model, model))
     out.notice(windowing.notices)
     with out.status(f"building for {board.name}"):
         built = build_live(model, windowing)

@@ -19,8 +19,9 @@ from protonn_edge.system.shell import command_line
 @command("logger")
 def logger_command(
     names: tuple[str, ...] = option(
-        "a0 to a5 (repeat the option for more pins); or microphone (on A0), adxl345, bme280, "
-        "bmi160, lsm6ds3, max30102, mpu6050, or a .toml file that describes another sensor.",
+        "a0 to a5 (repeat the option for more pins); or microphone (on A0), adxl345, "
+        "adxl345-spi, bme280, bmi160, lsm6ds3, max30102, mpu6050, or a .toml file that describes "
+        "another sensor.",
         flag="--sensor",
         multiple=True,
         required=True,

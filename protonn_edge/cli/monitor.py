@@ -113,7 +113,7 @@ def _watch(
             say(labels.introduction)
             stack.enter_context(labels.pressed())
         for answer in listener.answers(seconds):
-            warning = listener.stream.range_watch.take_warning()
+            warning = listener.stream.take_warning()
             if warning is not None:
                 tell(f"warning: {warning}")
             text, record = _shown(listener, labels, answer)
@@ -207,6 +207,8 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
         f"{listener.missing:,} missing, {counted(listener.lost, 'sample')} lost, "
         f"{counted(listener.stream.torn, 'frame')} damaged"
     )
+    if listener.stream.health is not None:
+        out.say(f"health: {listener.stream.health}")
     if listener.resets:
         out.say(f"warning: the board was reset {counted(listener.resets, 'time')}")
     if not listener.windows:

@@ -142,6 +142,11 @@ PRECISION = option(
     click.Choice(PRECISIONS),
     shown=PRECISIONS[0],
 )
+OBSERVE = option(
+    "Let the device count its answers, and compare them with those to test points; 'health' reads "
+    "the counters.",
+    is_flag=True,
+)
 TRY = option(
     "Try a few points on the emulated board before anything is written, and compare every score "
     "with NumPy.",
@@ -152,12 +157,12 @@ UPLOAD = option(
     "Upload the firmware right after the build, as 'upload' does.", flag="--upload", is_flag=True
 )
 GROUPS = option(
-    "An array in DATA, or a file with a line per training point: the person, day or sensor it "
-    "came from.",
+    "An array or column in DATA, or a file with a line per training point: the person, day or "
+    "sensor it came from.",
     NameOrPath(),
 )
 METRIC = option(
-    "accuracy, balanced-accuracy, macro-f1 or recall:CLASS, in cross-validation.",
+    "Metric in cross-validation: accuracy, balanced-accuracy, macro-f1 or recall:CLASS.",
     metavar="METRIC",
     shown="accuracy",
 )

@@ -87,6 +87,10 @@ def _begins(mark: str) -> Callable[[Path], bool]:
 
 
 MODEL = FileKind("a model file", lambda path: "format_version" in _arrays(path))
+CONVERTED = FileKind(
+    "a model file, or the ONNX of one",
+    lambda path: MODEL.includes(path) or b"protonn-edge" in _head(path),
+)
 WINDOWS = FileKind(
     "a data set of windows", lambda path: {"X_train", "y_train", "class_names"} <= _arrays(path)
 )

@@ -57,8 +57,8 @@ def predict_command(
 
     Labels in DATA are ignored. Columns are matched by name if MODEL and DATA both have names. An
     .npz file has the points in an array X, X_test or X_train. With --hop, DATA is a recording with
-    labels, as for 'windows': false alarms and missed events are counted, and the label of most
-    samples is not an event.
+    labels, as for 'windows', and false alarms and missed events are counted. The most frequent
+    label counts as no event.
     """
     model = load_model(model_file)
     if hop is not None:

@@ -15,7 +15,6 @@ from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
-from protonn_edge.cli.devices import check_project
 from protonn_edge.cli.options import BOARD, FOLDER, PATH, FiniteRange, power_draw, shape
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
@@ -24,6 +23,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.teaching import TaughtPerson
+from protonn_edge.export.folder import check_project
 from protonn_edge.report import content
 from protonn_edge.report.terminal import class_parts, evidence_facts, fact_table, quality_facts
 from protonn_edge.system.files import write_atomically
@@ -69,9 +69,14 @@ def report_command(
         PATH,
         flag="--teaching",
     ),
+    power_path: Path | None = option(
+        "What 'hil --meter METER --json' printed: the board's power by a meter.",
+        PATH,
+        flag="--power",
+    ),
     title: str = option("The heading of the report.", default=""),
     watts: float | None = power_draw(
-        "The power of the board, if you have measured it.  [default: the board's]"
+        "The power of the board, in W, if you have measured it.  [default: the board's]"
     ),
     watt_hours: float = option(
         "Capacity of the battery, in Wh.",
@@ -85,7 +90,7 @@ def report_command(
         shown=content.Battery.rate,
     ),
     idle_watts: float = option(
-        "The power of the board between predictions.",
+        "The power of the board between predictions, in W.",
         FiniteRange(*content.IDLE_WATTS),
         shown=content.Battery.idle_watts,
     ),
@@ -130,6 +135,8 @@ def report_command(
     evidence = _named_apart(evidence, results)
     known_sha256 = evidence[0].origin.model_sha256
     taught = () if taught_path is None else content.read_taught(taught_path, known_sha256)
+    if power_path is not None:
+        evidence[0] = replace(evidence[0], power=content.read_power(power_path, known_sha256))
     for one in evidence:
         facts = [*evidence_facts(one), *quality_facts(one.quality)]
         out.say(f"{one.name}:", fact_table(facts), *class_parts(one.quality))

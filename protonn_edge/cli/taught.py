@@ -35,9 +35,9 @@ def taught_command(
         "Write the board's examples to a file (.npz).", OutputFile(TAUGHT)
     ),
     restore: Path | None = option(
-        "Give the board the examples in a file that -o wrote, instead of its own.", PATH
+        "Replace the board's examples with those in a file that -o wrote.", PATH
     ),
-    clear: bool = option("Make the board forget all examples.", is_flag=True),
+    clear: bool = option("Delete all examples on the board.", is_flag=True),
     folder: Path = PROJECT,
     eeprom: Path | None = EEPROM,
     board_name: str = BOARD,
@@ -93,7 +93,7 @@ def taught_command(
 
 
 def _examples(session: Session, model: IntegerChain, out: Output | None = None) -> Taught:
-    """Return a board's examples; warn if those of another model are in their place."""
+    """Return a board's examples; warn if it has another model's examples instead."""
     content = device.read_store(session)
     if out is not None and is_of_another(content, bytes.fromhex(model.model_sha256)):
         out.notice([Notice("store", ERASED, warning=True)])

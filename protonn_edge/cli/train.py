@@ -1,4 +1,4 @@
-"""``protonn-edge train``: train a model and write it; its options, for help at once."""
+"""``protonn-edge train``: train a model and write it. Imports only its options, so help is fast."""
 
 from __future__ import annotations
 

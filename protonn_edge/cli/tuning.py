@@ -362,7 +362,7 @@ def train_best(given: TrainOptions, parameters: Mapping[str, Any], out: Output) 
 
 
 def _search_of(given: TrainOptions, folder: Path) -> TuneOptions:
-    """Return the options of the search: those of `train`, and its own."""
+    """Return the options of the search: all of `train`, and its own."""
     options: dict[str, Any] = {
         each.name: getattr(given, each.name, None) for each in fields(TuneOptions)
     }

@@ -39,8 +39,8 @@ def upload_command(
     """Compile the project in FOLDER and upload it to the board.
 
     FOLDER is a project that 'build' or 'logger' wrote, by default the current folder. The port is
-    detected, and PlatformIO compiles and uploads, with its own compiler or an installed one. You
-    can also upload to an emulated board with a bootloader.
+    detected automatically. PlatformIO compiles and uploads, with its own compiler or an installed
+    one. You can also upload to an emulated board with a bootloader.
     """
     out.finish(upload(out, folder, port, environment))
 

@@ -20,7 +20,7 @@ from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.devices import EMULATOR, check_project, chosen_emulator
+from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.hil import library_check, say_agreement, say_unproven
 from protonn_edge.cli.options import BOARD, FOLDER, MODEL_FILE, POINTS, PRECISION
 from protonn_edge.cli.tables import TABLE, points_for
@@ -28,6 +28,7 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
+from protonn_edge.export.folder import check_project
 from protonn_edge.quantization import DeviceModel, device_model
 from protonn_edge.report.terminal import numbers, saturation_fact
 from protonn_edge.system import shell

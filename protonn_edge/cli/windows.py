@@ -153,7 +153,8 @@ def windows_command(
     np.savez_compressed(content, allow_pickle=False, **cut.arrays(onset))
     write_atomically(output, content.getvalue())
     out.say(f"{output.name}:", fact_table(cut.facts()))
-    out.notice([*recorded.dataset.notices, *cut.notices(test_share)])
+    of_noise = () if noisy is None else noisy.dataset.notices
+    out.notice(dict.fromkeys([*recorded.dataset.notices, *of_noise, *cut.notices(test_share)]))
     out.finish(cut.to_json())
 
 

@@ -86,6 +86,7 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
         "confidence": model.confidence,
         "confidence_table": EXPONENTIAL,
         "teaching": getattr(model.own_stages[-1], "teaching", None),
+        "observed": getattr(plan.kernels[-1].stage, "expected", None),
     }
 
 

@@ -1,13 +1,13 @@
 /*
- * Run a generated model on the host: PNN_FEATURES bytes a point on standard input; on standard
- * output, a point, the class as one byte and PNN_CLASSES scores as little-endian int32.
+ * Run a generated model on the host. Standard input has PNN_FEATURES bytes per point; standard output
+ * receives, per point, the class as one byte and PNN_CLASSES scores as little-endian int32.
  *
- * With the argument "push" the features go in one by one, with "split" in two unequal parts, with
- * "chunks" in chunks of 0 to 40, which go on from point to point, else all at once: the ways must
- * agree. With "short" the last third is not pushed, and counts as 0.
+ * With the argument "push", features are pushed one by one; with "split", in two unequal parts; with
+ * "chunks", in chunks of 0 to 40, whose sizes continue from point to point; otherwise all at once. The
+ * results must agree. With "short", the last third is not pushed and counts as 0.
  *
- * With "raw" a point is PNN_FEATURES raw integers of 16 bits, low byte first, which pnn_quantize turns
- * into features, as in a sketch.
+ * With "raw", a point is PNN_FEATURES raw integers of 16 bits, low byte first, which pnn_quantize
+ * converts to features, as in a sketch.
  */
 #include <stdio.h>
 #include <string.h>

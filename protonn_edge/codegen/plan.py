@@ -249,7 +249,7 @@ class PartialPlan:
         return cycles, flash, state, *pushing, float(np.sum(push.more)), -push.least
 
     def dominates(self, other: PartialPlan) -> bool:
-        """Whether it takes less of something than another one, and more of nothing."""
+        """Whether it needs less of something than another one, and more of nothing else."""
         return self.takes != other.takes and all(
             one <= two for one, two in zip(self.takes, other.takes, strict=True)
         )

@@ -82,7 +82,7 @@ def every_plan(
     kernel: str | None = None,
     activity: Activity | None = None,
 ) -> Iterator[Plan]:
-    """Yield every plan for a kind of chip, whether it fits or not; of many layers very many."""
+    """Yield every plan for a kind of chip, whether it fits or not; many layers have very many."""
     for kernels in product(*reversed(_able(model, core, kernel))):
         for held in kernels[-1].feedings:
             yield plan_with(kernels[::-1], activity, held=held)
@@ -121,7 +121,8 @@ def plan_of(
 ) -> Plan:
     """Return the plan with these choices (see `Plan.choices`).
 
-    Stages not named use their first kernel. Raises `InputError` if the model has no such plan here.
+    Stages not named use their first kernel. Raises `InputError` if the model lacks such a plan for
+    this chip.
     """
     kernels = []
     for name, stage in model.named_stages.items():

@@ -2,7 +2,7 @@
 
 The templates are written with ``pnn_`` and ``PNN_``. Another prefix, with which one program can
 contain several models, is substituted in the templates, not in their output, so names from the
-data, such as those of classes, are unchanged.
+data, such as class names, are unchanged.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from protonn_edge.boards import Board, chip_boards
 from protonn_edge.device import protocol
+from protonn_edge.device.message_reader import MessageReader
 from protonn_edge.device.protocol import HelloReply, HelloRequest, Message, ProtocolError
 from protonn_edge.errors import DeviceError, InputError
 from protonn_edge.quantization import MODEL_HASH_BYTES
@@ -149,13 +150,13 @@ class Link:
 class AnsweringLink(Link):
     """A line on which each frame is answered by one, an empty one if there is nothing to send.
 
-    An emulated board in lockstep waits for that, so what is sent concerns what was read last.
+    An emulated board in lockstep waits for this answer, which follows the last bytes read.
     """
 
     _unanswered = 0
 
     def read(self, wait_s: float) -> bytes:
-        """Answer what was read before, and return what has arrived since."""
+        """Answer the bytes read before, and return those that have arrived since."""
         self.write(protocol.DELIMITER * self._unanswered)
         data = super().read(wait_s)
         self._unanswered += data.count(protocol.DELIMITER)
@@ -185,7 +186,7 @@ class ExpectedDevice:
     board: Board | None = None  # its clock and the kind of its serial line
 
     def check(self, device: HelloReply) -> None:
-        """Raise `DeviceError`, with the command that fixes it, unless it is this device."""
+        """Raise `DeviceError`, with the command to run, unless it meets the requirements."""
         if device.feature_type != protocol.FEATURE_TYPE_UINT8:
             raise ProtocolError(
                 f"the device takes features of type {device.feature_type}, but this program sends "
@@ -250,7 +251,7 @@ class Connection:
         self._sequence = _HELLO_SEQUENCE
         self._line: Link | None = None
         self._wanted = False  # between open() and close()
-        self._reader = protocol.MessageReader(
+        self._reader = MessageReader(
             protocol.MESSAGES, protocol.frame_bytes(2 + _LONGEST_STORE_BYTES)
         )
 

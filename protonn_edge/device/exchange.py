@@ -56,7 +56,7 @@ class SendWindow(Generic[Key]):
     """Requests in flight, in their order, and which of their bytes may be sent.
 
     The device reads bytes as they arrive, unless it computes or replies; then they wait in its ring
-    buffer. So behind the oldest request without a reply, at most as many bytes may follow as HELLO
+    buffer. So after the oldest request without a reply, at most as many bytes may follow as HELLO
     states, the size (``firmware/PROTOCOL.md``, "Requests in flight").
     """
 

@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterator, Mapping
 
 from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.observation import Health
 from protonn_edge.device import sensor_board
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import (
     ForgetReply,
+    HealthReply,
     LearnReply,
     Message,
     ProtocolError,
@@ -43,7 +45,7 @@ class RangeWatch:
         self._warning: str | None = None  # until it is taken
 
     def add(self, ranges: Mapping[str, tuple[Range, Range]]) -> None:
-        """Add the range of each channel in training, and that of its latest samples, in counts.
+        """Add the ranges of each channel, in training and in its latest samples, in counts.
 
         The least is above the largest if there were no samples.
         """
@@ -69,7 +71,7 @@ class RangeWatch:
 
 
 class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
-    """Decodes the bytes of a board to answers, for windows and to what it is taught."""
+    """Decodes the bytes of a board into its answers: for windows, and to teaching."""
 
     KINDS = (
         LiveDescription,
@@ -80,6 +82,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         LearnReply,
         ForgetReply,
         StoreReply,
+        HealthReply,
     )
     LONGEST_FRAME = 4150  # a store that takes an EEPROM of 4 kB
     OTHER_FIRMWARE = sensor_board.LoggerDescription
@@ -99,6 +102,14 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         self.range_watch = RangeWatch()
         self.taught: TaughtMessage | None = None  # the latest one, of a board that can be taught
         self.store: bytes | None = None  # of examples, if it was asked for
+        self.health: Health | None = None  # the latest one, of a board that observes its answers
+        self._drifted = False
+
+    def take_warning(self) -> str | None:
+        """Return a sentence, once, about values far outside the training data, or a drift."""
+        drifts = self.health is not None and self.health.verdict == "drift"
+        began, self._drifted = drifts and not self._drifted, drifts
+        return str(self.health) if began else self.range_watch.take_warning()
 
     def _take(self, message: Message, description: LiveDescription) -> Answer | None:
         if isinstance(message, sensor_board.NameMessage):
@@ -111,16 +122,15 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
             self.taught = message
         elif isinstance(message, StoreReply):
             self.store = message.content
+        elif isinstance(message, HealthReply):
+            health = Health.of_bytes(message.content, description.n_classes)
+            if health is None:
+                raise ProtocolError("the counters are of another model")
+            self.health = health
         elif isinstance(message, LearnReply):
             return message
         elif isinstance(message, WindowAnswer):
-            classes = range(description.n_classes)
-            known = len(message.scores) == len(classes)
-            known &= message.label in classes or message.label == UNKNOWN
-            known &= message.told in classes or message.told in (UNKNOWN, sensor_board.UNDECIDED)
-            if not known:
-                raise ProtocolError("the model has no such class")
-            return message
+            return _known(message, range(description.n_classes))
         return None
 
     def _compare(self, ranges: sensor_board.ChannelRanges, channels: tuple[str, ...]) -> None:
@@ -130,6 +140,16 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
             raise ProtocolError("the ranges are of other channels")
         trained, sampled = each[: len(channels)], each[len(channels) :]
         self.range_watch.add(dict(zip(channels, zip(trained, sampled, strict=True), strict=True)))
+
+
+def _known(answer: WindowAnswer, classes: range) -> WindowAnswer:
+    """Return an answer; `ProtocolError` if the model has no such class."""
+    known = len(answer.scores) == len(classes)
+    known &= answer.label in classes or answer.label == UNKNOWN
+    known &= answer.told in classes or answer.told in (UNKNOWN, sensor_board.UNDECIDED)
+    if not known:
+        raise ProtocolError("the model has no such class")
+    return answer
 
 
 class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
@@ -168,7 +188,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
     def answers(self, seconds: float | None = None) -> Iterator[Answer]:
         """Yield the answers for windows, for a number of seconds by the board's clock, or forever.
 
-        Among them are the replies to what it was asked meanwhile.
+        They include replies to requests that were sent in the meantime.
 
         Raises `DeviceError` if nothing new comes, after ten times the seconds, or if the line
         fails.

@@ -1,14 +1,14 @@
 """Messages and frames of wire protocol v2, and back. ``firmware/PROTOCOL.md`` is the specification.
 
-Both directions of every message are here, since a test plays the device with the same code. All
-that arrives is hostile until its CRC, its type and its length have been checked.
+Both directions of every message are here, since a test plays the device with the same code.
+Everything that arrives is hostile until its CRC, its type and its length have been checked.
 """
 
 from __future__ import annotations
 
 import binascii
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
@@ -31,7 +31,7 @@ MOST_STORED_BYTES = 16  # that a STORE writes
 MOST_WINDOW_BYTES = 63  # the ring buffer of a device with a USART
 
 REPLY = 0x80
-HELLO, PREDICT, SCORES, STATS, REPEAT, LEARN, FORGET, STORE = range(1, 9)
+HELLO, PREDICT, SCORES, STATS, REPEAT, LEARN, FORGET, STORE, HEALTH = range(1, 10)
 ERROR_REPLY = 0xFF
 
 _ERROR_NAMES = {
@@ -51,7 +51,7 @@ class VersionError(ProtocolError):
 
 
 class Rest(NamedTuple):
-    """The end of a payload, which is as long as it happens to be: the last field of a message.
+    """The rest of a payload, of any length: the last field of a message.
 
     `code` is the `struct` code of each number in it, or "s" for bytes; `words` its name in errors.
     """
@@ -186,6 +186,13 @@ class StoreRequest(Message):
     content: bytes = b""  # at most `MOST_STORED_BYTES`
 
 
+@dataclass(frozen=True)
+class HealthRequest(Message):
+    """Request the counters of the answers."""
+
+    TYPE, NAME = HEALTH, "HEALTH request"
+
+
 # --- replies -------------------------------------------------------------------------------------
 
 
@@ -277,8 +284,16 @@ class StoreReply(Message):
 
 
 @dataclass(frozen=True)
+class HealthReply(Message):
+    """The answer to HEALTH, which `Health.of_bytes` reads; boards with a sensor send it unasked."""
+
+    TYPE, NAME, REST = REPLY | HEALTH, "HEALTH reply", Rest("s", "the counters")
+    content: bytes
+
+
+@dataclass(frozen=True)
 class ErrorReply(Message):
-    """The device could read a request but not do it."""
+    """The device understood a request but could not execute it."""
 
     TYPE, NAME = ERROR_REPLY, "ERROR reply"
     LAYOUT = struct.Struct("<B")
@@ -297,6 +312,7 @@ MESSAGES: tuple[type[Message], ...] = (
     LearnRequest,
     ForgetRequest,
     StoreRequest,
+    HealthRequest,
     HelloReply,
     PredictReply,
     ScoresReply,
@@ -305,6 +321,7 @@ MESSAGES: tuple[type[Message], ...] = (
     LearnReply,
     ForgetReply,
     StoreReply,
+    HealthReply,
     ErrorReply,
 )
 """Every request and reply. What boards send that only send is in `sensor_board`."""
@@ -386,7 +403,7 @@ def frame_bytes(body_bytes: int) -> int:
 
 
 def name_of(kind: type[Message]) -> str:
-    """Return the name of a request, or of the one that a reply other than an error answers."""
+    """Return the name of a request, or of the request that a reply answers; errors have none."""
     return kind.NAME.split()[0]
 
 
@@ -403,48 +420,3 @@ def decode_message(body: bytes, kinds: Iterable[type[Message]] = MESSAGES) -> Me
         if body[0] == kind.TYPE:
             return kind.from_payload(body[2:])
     raise ProtocolError(f"a message has type 0x{body[0]:02x}, which protocol v2 does not define")
-
-
-class MessageReader:
-    """Decodes the bytes that arrive on a line to messages of some kinds.
-
-    Other frames, frames of more than `max_bytes`, noise and a bootloader's output are skipped.
-    `refused` is a type of message of other firmware, and a sentence about it.
-    """
-
-    def __init__(
-        self, kinds: Iterable[type[Message]], max_bytes: int, refused: tuple[int, str] | None = None
-    ) -> None:
-        self.torn = 0  # frames damaged on the line since the first whole one, or invalid
-        self._kinds = tuple(kinds)
-        self._refused = refused
-        self._max_bytes = max_bytes
-        self._splitter = FrameSplitter(max_bytes)
-        self._in_step = False  # the start of a frame was seen
-
-    def restart(self) -> None:
-        """Forget the beginning of a frame: its end was lost with the line."""
-        self._splitter = FrameSplitter(self._max_bytes)
-
-    def messages(self, data: bytes) -> Iterator[tuple[int, Message]]:
-        """Yield the messages that `data` completes, each before the next is decoded, with numbers.
-
-        Raises `DeviceError` for a message of another version, or of other firmware.
-        """
-        for frame in self._splitter.feed(data):
-            try:
-                body = decode_frame(frame)
-            except ProtocolError:
-                self.torn += self._in_step
-                continue
-            self._in_step = True
-            if self._refused is not None and body[0] == self._refused[0]:
-                raise DeviceError(self._refused[1])
-            try:
-                message = decode_message(body, self._kinds)
-            except VersionError:
-                raise
-            except ProtocolError:
-                self.torn += 1
-                continue
-            yield body[1], message

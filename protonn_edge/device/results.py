@@ -305,7 +305,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Summary:
-    """Summary of a run; the fields are those of this package's JSON."""
+    """Summary of a run, with the fields of this package's JSON."""
 
     # share of the test points classified correctly, 0 to 1; lost points count as wrong
     accuracy: float

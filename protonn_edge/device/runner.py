@@ -79,7 +79,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class ReferenceAnswers:
-    """The reference's answers to n points, which executions are compared with.
+    """The reference's answers to n points, with which executions are compared.
 
     Attributes
     ----------

@@ -14,13 +14,8 @@ from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar, cast
 
 from protonn_edge.device.connection import Deadline, Host, Link
-from protonn_edge.device.protocol import (
-    LearnRequest,
-    Message,
-    MessageReader,
-    ProtocolError,
-    Rest,
-)
+from protonn_edge.device.message_reader import MessageReader
+from protonn_edge.device.protocol import LearnRequest, Message, ProtocolError, Rest
 from protonn_edge.errors import DeviceError
 from protonn_edge.sensors import SensorKind, sensor_kind
 from protonn_edge.sensors.kinds import check_reported_rate
@@ -54,7 +49,7 @@ class Description(Message, ABC):
     @property
     @abstractmethod
     def about(self) -> bytes:
-        """The text of a sensor that has no number."""
+        """The text of a sensor without a number."""
 
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
@@ -202,7 +197,7 @@ class LiveDescription(Description):
 
     @property
     def about(self) -> bytes:
-        """The text of a sensor that has no number."""
+        """The text of a sensor without a number."""
         behind = self.n_used + _HASH_BYTES
         return self.rest[behind:] if self.sensor_number == DESCRIBED else b""
 

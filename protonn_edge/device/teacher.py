@@ -83,7 +83,7 @@ class TeachingListener(Listener):
 
     @property
     def erases(self) -> bool:
-        """Whether the first example will erase those of another model."""
+        """Whether the first example will erase another model's examples."""
         known = bytes.fromhex(self.description.model_hash)
         return is_of_another(self.stream.store or b"", known)
 

@@ -14,8 +14,8 @@ def learn(session: Session, label: int) -> int:
 
     - `label`: the class of the example, 0..L - 1.
 
-    It learns a point once, also if the request is repeated, so that a reply may be lost. Raises
-    `CheckFailed` if it has no point or no such class, or its model cannot be taught.
+    The device learns a point only once, even if the request is repeated after a lost reply. Raises
+    `CheckFailed` if there is no point or no such class, or the model cannot be taught.
     """
     reply = session.ask(protocol.LearnRequest(label), protocol.LearnReply)
     if not reply.learned:
@@ -38,7 +38,7 @@ def read_store(session: Session) -> bytes:
 def write_store(session: Session, content: bytes) -> None:
     """Let the device keep these examples in place of its own, as `stored` returns them.
 
-    Byte 0 is written last, so that the device has no examples if this breaks off.
+    Byte 0 is written last, so an interrupted transfer leaves the device without examples.
     """
     size = protocol.MOST_STORED_BYTES
     parts = [(at, content[at : at + size]) for at in range(1, len(content), size)]

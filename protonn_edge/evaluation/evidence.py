@@ -17,6 +17,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets.row_sketch import Overlap
 from protonn_edge.device import Origin, Result, Summary, summarize
+from protonn_edge.device.meters.energy import MeteredPower
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.quantization import DeviceModel, StageLoss
 from protonn_edge.verification.agreement import Agreement, PossibleCycles
@@ -66,6 +67,7 @@ class Evidence:
     # comparison of the generated C on this computer with the reference; None without points or a
     # compiler
     on_host: Agreement | None = None
+    power: MeteredPower | None = None  # of the board, if a meter measured it
 
     @cached_property
     def answered(self) -> list[Result]:

@@ -14,12 +14,13 @@ from pathlib import Path
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage, measure_usage
-from protonn_edge.build.folder import Project, plan_of_choices
+from protonn_edge.build.folder import Project
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.certificate.project import firmware_claims
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.codegen import DevicePlan, Plan
+from protonn_edge.codegen.plan import plan_with
 from protonn_edge.device import Origin, read_origin, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
@@ -55,7 +56,7 @@ def gather(
     - `data`: the points, in a file of this name.
     - `image_shape`: height and width of a point; by default from the model.
 
-    Raises `InputError` if the file has no results, none of the models was run, or points differ.
+    Raises `InputError` if there are no results, none of the models was run, or points differ.
     """
     origin = read_origin(path)
     model, reference = _model_of(path, origin, models)
@@ -175,6 +176,4 @@ def _with_means(firmware: Firmware, reference: DeviceModel, points: EvidencePoin
     if not (isinstance(plan, Plan) and isinstance(reference, IntegerChain)):
         return firmware
     activity = measure_activity(reference, points.fed)
-    same = plan_of_choices(reference, plan.core, plan.choices, activity)
-    assert same is not None  # only the means differ
-    return replace(firmware, plan=same)
+    return replace(firmware, plan=plan_with(plan.kernels, activity, held=plan.buffered))

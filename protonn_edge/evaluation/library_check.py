@@ -80,7 +80,7 @@ class LibraryCheck:
             return None
         names = f", mostly in {', '.join(self.losing)}" if self.losing else ""
         return CheckFailed(
-            f"a sketch that feeds pnn_quantize gets {100 * self.library_accuracy:.2f} % right, not "
+            f"a sketch that uses pnn_quantize gets {100 * self.library_accuracy:.2f} % right, not "
             f"{100 * self.accuracy:.2f} %: rounding to 16-bit integers costs too much{names}; "
             "subtract a constant from these features before training, or call pnn_quantize_float"
         )

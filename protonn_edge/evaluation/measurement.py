@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from protonn_edge.build.checks import Usage, check_budget, check_linked
 from protonn_edge.build.folder import Project, exclusive
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import DevicePlan
+from protonn_edge.device.meters.energy import MeteredPower, metered
+from protonn_edge.device.meters.meter import Meter
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
@@ -34,6 +36,7 @@ class Repetition:
 
     n: int  # how often
     prediction: device.Prediction  # the class, and the cycles of all of them
+    power: MeteredPower | None = None  # by a meter, during ten times as many
 
     @property
     def cycles(self) -> int:
@@ -129,34 +132,29 @@ class Measurement(FactsRepr):
         return self.stack_peak_bytes
 
     @property
-    def sickness(self) -> str | None:
-        """The fault of a device or its line during the run, which makes figures doubtful."""
+    def device_fault(self) -> DeviceError | None:
+        """A device's failure, or its reset by a fault, which makes figures doubtful."""
         for share in self.shares:
             if share.reset_fault is not None:
-                return (
+                return DeviceError(
                     f"{share.device} was reset by {share.reset_fault}; check its supply, and run "
                     "this again"
                 )
-            if share.n and share.stats is None:
-                return f"{share.device} did not report its counters ({share.loss}); reset it"
-        lost, n = self.agreement.lost, self.agreement.n
-        if lost:
-            return (
-                f"{self.agreement.execution} left {lost:,} of {n:,} points unanswered; check the "
-                "line"
-            )
-        return None
+        return self.failure if isinstance(self.failure, DeviceError) else None
 
     @property
     def failure(self) -> CheckFailed | None:
-        """The first check that failed, or the figure that is missing; None if all is well."""
+        """The first check that failed, or the figure that is missing; None if all is well.
+
+        A missing answer or figure is a `DeviceError`.
+        """
         return compared.disagreement([self.agreement]) or self._stack_failure()
 
     def _stack_failure(self) -> CheckFailed | None:
         """Return the failure of the measured stack, which needs STATS."""
         asked = [share for share in self.shares if share.n]
         if asked and self.stack_peak_bytes is None:
-            return CheckFailed(
+            return DeviceError(
                 "all points were answered, but the measured stack is missing, since the device did "
                 f"not answer STATS correctly ({asked[0].loss}); reset the board and run this again"
             )
@@ -177,6 +175,7 @@ class Measurement(FactsRepr):
     def to_json(self) -> dict[str, Any]:
         """Return the measurement with the field names of this package's JSON."""
         repeated = self.repetition
+        power = repeated and repeated.power
         return {
             **self.summary.to_json(),
             **asdict(self.usage),
@@ -195,6 +194,7 @@ class Measurement(FactsRepr):
             ],
             "comparison": None if self.comparison is None else asdict(self.comparison),
             "repetition": repeated and {"n": repeated.n, "cycles": repeated.cycles},
+            "power": power and power.to_json(self.latency_ms.mean),
         }
 
 
@@ -207,6 +207,7 @@ def measure(
     results: Path | None = None,
     resume: bool = False,
     repeat: int | None = None,
+    meter: Meter | None = None,
     emulator: str | None = None,
     on_result: Callable[[device.Result], None] = lambda _: None,
     host: device.Host | None = None,
@@ -221,6 +222,7 @@ def measure(
       emulated board runs it, by this `emulator`, see `EmulatedBoard`.
     - `results`: results file to write; to `resume` is to keep the answers that it has.
     - `repeat`: repetitions of the first point at the end, for an external meter.
+    - `meter`: in the supply of the first board; it measures batches of such repetitions.
     - `host`: opens the lines; by default this computer.
 
     Raises `InputError` if there are no points, or files are of other points or in use,
@@ -231,7 +233,7 @@ def measure(
     X, y = points
     if len(X) == 0:
         raise InputError("the data has no points to measure on; give a file with points")
-    reference, plan = project.generated()
+    reference, plan = project.generated(board)
     Q = reference.quantize(X)
     expected = device.ReferenceAnswers.of(reference, Q)
     asked = Q, y, expected
@@ -244,14 +246,13 @@ def measure(
             emulated = EmulatedBoard(elf, board=board, emulator=emulator, watch=facts.watch)
             ports = [stack.enter_context(emulated).url]
             executed = f"emulated {board.name}"
+        stack.enter_context(meter or nullcontext())  # before the board: it may supply it
         # Devices first: if one does not answer, an existing results file is kept.
         opened = (compared.open_session(port, reference, board, host=host) for port in ports)
         sessions = [stack.enter_context(each) for each in opened]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
-        repetition = None
-        if repeat is not None:
-            repetition = Repetition(repeat, sessions[0].repeat(Q[0], repeat))
+        repetition = _repeated(sessions[0], Q[0], board, repeat, meter, host)
         if emulated is not None:
             facts.check(emulated.stats())
     possible = compared.PossibleCycles.of_program(read_program(elf), plan, board)
@@ -274,6 +275,21 @@ def measure(
         comparison=comparison,
         repetition=repetition,
     )
+
+
+def _repeated(
+    session: device.Session,
+    features: NDArray[np.uint8],
+    board: Board,
+    repeat: int | None,
+    meter: Meter | None,
+    host: device.Host | None,
+) -> Repetition | None:
+    """Repeat a prediction, if that is requested, and measure the power if there is a meter."""
+    if meter is not None:
+        power, prediction = metered(meter, session, features, board, repeat, host)
+        return Repetition(power.repetitions, prediction, power)
+    return None if repeat is None else Repetition(repeat, session.repeat(features, repeat))
 
 
 def _answered(

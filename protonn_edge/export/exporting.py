@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, board_of
 from protonn_edge.build.windowing import Windowing
+from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
@@ -55,6 +56,7 @@ def export(
     windowing: Windowing | None = None,
     imprint: Imprint | None = None,
     tries: bool = True,
+    observe: bool = False,
 ) -> Export:
     """Write a model as a library or as plain C; the same input gives the same bytes.
 
@@ -84,6 +86,8 @@ def export(
         The library's author, url and version; by default this tool's.
     tries : bool, default=True
         Whether its self-test runs first, on the emulated board, or here for plain C.
+    observe : bool, default=False
+        Whether the device counts its answers.
 
     Raises
     ------
@@ -92,7 +96,7 @@ def export(
         sensor is requested.
     CheckFailed
         If the sketch that reads the sensor does not fit, or cannot keep up, the board's EEPROM is
-        too small for what it may be taught, or the self-test fails (`WrongAnswers`); nothing is
+        too small for taught examples, or the self-test fails (`WrongAnswers`); nothing is
         written then.
     """
     if windowing is not None and kind == "c":
@@ -109,7 +113,7 @@ def export(
     chip = board
     if flash_bytes is not None:
         board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
-    reference = quantize(model) if windowing is None else windowing.model
+    reference, windowing = _reference(model, windowing, observe=observe)
     vectors = _vectors(model, reference, board, points)
     beside = max(vectors.flash_bytes, _raw_bytes(reference))
     limits = replace(Limits.of(board), flash_bytes=board.flash_bytes - beside)
@@ -140,6 +144,16 @@ def export(
         model_sha256=reference.model_sha256,
         tried=tried,
     )
+
+
+def _reference(
+    model: Model, windowing: Windowing | None, *, observe: bool
+) -> tuple[IntegerChain, Windowing | None]:
+    """Return the integers of a library, and the windows that are classified with them."""
+    reference = quantize(model) if windowing is None else windowing.model
+    if observe:
+        reference = observed(reference, model)
+    return reference, windowing and replace(windowing, model=reference)
 
 
 def _tried(kind: Kind, library: Library, files: Mapping[str, str], board: Board) -> Tried:

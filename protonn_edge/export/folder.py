@@ -22,6 +22,11 @@ EXPORT, LOGGER, LIVE = "an export", "a logger", "firmware with a sensor"
 BENCHMARK = "firmware for a benchmark"
 """What such a folder can hold."""
 
+_READERS = {
+    LOGGER: "'protonn-edge record'",
+    LIVE: "'protonn-edge monitor'",
+    BENCHMARK: "the benchmark's runner",
+}
 _MANIFEST_LIMIT_BYTES = 1 << 16
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
@@ -61,6 +66,22 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
                 f"{path} was edited since it was written; copy it elsewhere, or choose another "
                 "folder"
             )
+
+
+def check_project(folder: Path, wanted: str | None = None) -> None:
+    """Refuse a project with firmware for another command.
+
+    `wanted` is `LOGGER`, `LIVE`, or by default a project that 'build' writes for points.
+    """
+    kind = written_in(folder).kind
+    if kind not in _READERS or kind == wanted:
+        return
+    build = "build" if wanted is None else "logger" if wanted == LOGGER else "build --sensor"
+    without = " without --sensor and --benchmark" if wanted is None else ""
+    raise InputError(
+        f"{folder} contains {kind}, which only {_READERS[kind]} reads; use that, or name the "
+        f"folder that 'protonn-edge {build}' wrote{without}"
+    )
 
 
 def write_folder(folder: Path, files: Mapping[str, str | bytes], kind: str = EXPORT) -> None:

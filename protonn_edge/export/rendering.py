@@ -113,7 +113,7 @@ def library_name(text: str, prefix: str = PREFIX) -> str:
 
     Its header has the same name, so it must differ from other headers. Arduino Lint (rules LP010 to
     LP016) forbids long names, spaces, "Arduino" and "library". Forbidden characters become ``_``,
-    and a header's name, with the `prefix` of files too, gets ``_pnn`` behind it.
+    and a header's name, with the `prefix` of files too, ends in ``_pnn``.
     """
     name = text
     while _SUPERFLUOUS.search(name):  # taking a word out may leave another

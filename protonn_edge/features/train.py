@@ -345,7 +345,7 @@ def read_features(given: str | FeatureStage) -> features.FeatureRequest:
 
 
 def refusals() -> tuple[rows.Refusal, ...]:
-    """Return the rows of all kinds of features, those of images first."""
+    """Return the rows of all kinds of features, images first."""
     return (*IMAGES, *COPIES, *chain.from_iterable(each.refusals for each in REQUESTS))
 
 

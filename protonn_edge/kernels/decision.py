@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from protonn_edge.avr.cores import Core
+from protonn_edge.chain import observation
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import UNKNOWN, IntegerDecision, Statistic
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
@@ -21,8 +23,15 @@ _REJECTION: dict[Statistic, tuple[int, int]] = {
     "margin": (15, 46),
 }
 
+# Likewise for counting an answer: the mean and the most cycles, and flash with its other functions
+# but without the intervals of classes.
+_OBSERVATION, _INTERVAL_BYTES = (110, 200, 500), 8
+
 # Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
+
+OBSERVED = "largest, observed"
+"""The kernel's name in the plan of a model that is observed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,22 +39,37 @@ class DecisionKernel(Kernel):
     """A single pass over the scores."""
 
     unknown: ClassVar[int] = UNKNOWN
+    observation: ClassVar[Any] = observation
 
     stage: IntegerDecision
     name: str = "largest"
 
+    @classmethod
+    def of(cls, stage: Any, core: Core) -> tuple[Kernel, ...]:
+        """Return the only one; its name shows whether answers are observed."""
+        return (cls(stage, core, "largest" if stage.expected is None else OBSERVED),)
+
     @property
     def second(self) -> bool:
         """Whether the second largest score is needed."""
-        return "margin" in self.stage.statistics
+        return "margin" in self.stage.statistics or self.stage.expected is not None
+
+    @property
+    def summed(self) -> str:
+        """The bytes of a score that are observed, as operands of assembly name them; "" if none."""
+        expected = self.stage.expected
+        return "" if expected is None else "ABCD"[expected.shifted_bytes :][:2]
 
     @cached_property
     def search(self) -> Listing:
-        """The loop over the scores behind the first one; `l` is the class of the next."""
+        """The loop over the scores after the first one; `l` is the class of the next."""
         size = self.stage.score_bits // 8
         words = "AC"[: size // 2]
         larger = repeated(words, "movw %{0}[largest], %{0}[score]")
-        others = ""
+        others = summed = ""
+        if self.summed:
+            lower, upper = (f"%{byte}[score]" for byte in self.summed)
+            summed = f"add %A[sum], {lower}\nadc %B[sum], {upper}"
         if self.second:
             larger = repeated(words, "movw %{0}[second], %{0}[largest]") + larger
             others = f"""
@@ -59,6 +83,7 @@ class DecisionKernel(Kernel):
             f"""
             class:
                 {repeated("ABCD"[:size], "ld %{}[score], %a[next]+")}
+                {summed}
                 {_compared("largest", size)}
                 brge {"not_larger" if self.second else "next"}
                 {larger}
@@ -92,7 +117,14 @@ class DecisionKernel(Kernel):
             mean = None if activity is None else cycles
             rejection = Step("rejection", ", ".join(by), flash, mean, cycles, 0)
             steps.append(rejection.on(self.core, _PORTABLE_REJECTION))
-        return Cost(tuple(steps), tables=0, code=flash, state=0)
+        if (expected := self.stage.expected) is None:
+            return Cost(tuple(steps), tables=0, code=flash, state=0)
+        usual, cycles, code = _OBSERVATION
+        mean = None if activity is None else usual
+        step = Step("observation", "counters", code, mean, cycles, 0)
+        steps.append(step.on(self.core, _PORTABLE_REJECTION))
+        tables = _INTERVAL_BYTES * self.stage.n_inputs
+        return Cost(tuple(steps), tables, flash + code, expected.n_bytes)
 
 
 def _compared(score: str, size: int) -> str:

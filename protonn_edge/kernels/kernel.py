@@ -219,7 +219,7 @@ class HeldInputs:
         return Push(value, value, call, call)
 
     def state(self, feed: Feed | None) -> int:
-        """Return the SRAM of the inputs, and, behind another stage, of the next one's position."""
+        """Return the SRAM of the inputs, and, after another stage, of the next one's position."""
         return self.n_inputs + COUNTER_BYTES * (feed is None)
 
     def buffer(self, feed: Feed | None) -> int:

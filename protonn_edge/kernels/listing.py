@@ -22,7 +22,7 @@ _PRINTED = {"jmp": "%~jmp"}  # the compiler makes RJMP of it for chips without J
 _SKIPS = ("sbrc", "sbrs")
 
 BEGIN, END = "begin", "end"
-"""Labels that a listing need not have, of its first instruction and behind its last one."""
+"""Labels that a listing need not have, at its first instruction and after its last one."""
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from markupsafe import Markup
 
 from protonn_edge.boards import Board
+from protonn_edge.device.meters.energy import MeteredPower
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import list_of, number, record_of, text, whole
 from protonn_edge.toolchain.javascript import PAGE, script_file
+
+_Taken = TypeVar("_Taken")
 
 WATT_HOURS = (1e-6, 1e6)  # the range of a battery's energy, in Wh
 RATES = (1e-9, 1e6)  # the range of predictions per second
@@ -31,6 +34,12 @@ _TAUGHT = {
     "name": text(200),
     "n": whole(0, 10**9),
     "accuracies": list_of(number(0, 1), 255),
+}
+_METERED = {  # by the type of a field
+    "str": text(40),
+    "int": whole(0, 10**12),
+    "float": number(-1e9, 1e9),
+    "tuple[float, ...]": list_of(number(-1e9, 1e9), 1_000),
 }
 _CANDIDATE = {"accuracy": number(0, 1), "flash_bytes": whole(0, 10**9), "mean_ms": number(0, 1e9)}
 
@@ -215,7 +224,7 @@ class Battery:
                 raise InputError(f"{value:g} {what} is out of range; give {low:g} to {high:g}")
 
     def life(self, board: Board, milliseconds: float, rate: float | None = None) -> Life:
-        """Return the life for a mean latency in ms; too high a rate is computing all the time."""
+        """Return the life for a mean latency in ms; at most, the board computes all the time."""
         busy = min(1.0, (self.rate if rate is None else rate) * milliseconds / 1000)
         watts = busy * board.power_watts + (1 - busy) * self.idle_watts
         lost = self.watt_hours * _SELF_DISCHARGE / (_DAYS_A_YEAR * _HOURS_A_DAY)
@@ -234,7 +243,7 @@ class Battery:
         rests = (
             f"and draws {1000 * self.idle_watts:g} mW in between"
             if self.idle_watts
-            else "and draws nothing in between (--idle-watts; a sleeping chip comes near that)"
+            else "and draws nothing in between, almost like a sleeping chip (set --idle-watts)"
         )
         return (
             f"At {self.rate:g} per second the board computes {100 * life.busy_share:.3g} % of the "
@@ -262,14 +271,42 @@ class Front:
 
 def read_front(path: Path) -> Front:
     """Return a search's result from ``tune --front FILE.json``; `InputError` for other files."""
+    return _taken(path, "'tune --front FILE.json' writes", _front)
+
+
+def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
+    """Return the people of ``inspect --teach N --json`` for a model; `InputError` for others."""
+    return _of_model(path, "'inspect --teach N --json' prints", _taught, model_sha256, "inspect")
+
+
+def read_power(path: Path, model_sha256: str) -> MeteredPower:
+    """Return what ``hil --meter --json`` measured with a model; `InputError` for others."""
+    return _of_model(path, "'hil --meter METER --json' prints", _metered, model_sha256, "measure")
+
+
+def _taken(path: Path, written: str, take: Callable[[Any], _Taken]) -> _Taken:
+    """Return what is taken from the JSON in a file; `InputError` if it is not what is `written`."""
     contents = read_file(path, limit_bytes=_LARGEST_FILE)
     try:
-        record = json.loads(contents)
-        return Front(
-            _alternatives(record["accuracy_by_flash"]), _alternatives(record["accuracy_by_cycles"])
-        )
+        return take(json.loads(contents))
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not what 'tune --front FILE.json' writes") from error
+        raise InputError(f"{path} is not what {written}") from error
+
+
+def _of_model(
+    path: Path, written: str, take: Callable[[Any], _Taken], model_sha256: str, remedy: str
+) -> _Taken:
+    """Return the same of a file that must be about a model, else what to do with that model."""
+    known, found = _taken(path, written, lambda record: (record["model_sha256"], take(record)))
+    if known != model_sha256:
+        raise InputError(f"{path} is about another model than the run; {remedy} the run's model")
+    return found
+
+
+def _front(record: Any) -> Front:
+    return Front(
+        _alternatives(record["accuracy_by_flash"]), _alternatives(record["accuracy_by_cycles"])
+    )
 
 
 def _alternatives(found: Any) -> tuple[FrontPoint, ...]:
@@ -279,27 +316,24 @@ def _alternatives(found: Any) -> tuple[FrontPoint, ...]:
     return tuple(FrontPoint(**each) for each in known)
 
 
-def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
-    """Return the people of ``inspect --teach N --json`` for a model; `InputError` for others."""
-    contents = read_file(path, limit_bytes=_LARGEST_FILE)
-    try:
-        record = json.loads(contents)
-        people = record["teaching"]["people"]
-        lengths = {len(each["accuracies"]) for each in people}
-        if (
-            not list_of(record_of(_TAUGHT), _MOST_CANDIDATES)(people)
-            or len(lengths) != 1
-            or 0 in lengths
-        ):
-            raise ValueError("a number is out of range")
-        known = record["model_sha256"]
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not what 'inspect --teach N --json' prints") from error
-    if known != model_sha256:
-        raise InputError(f"{path} is about another model than the run; inspect the run's model")
+def _taught(record: Any) -> tuple[TaughtPerson, ...]:
+    people = record["teaching"]["people"]
+    lengths = {len(each["accuracies"]) for each in people}
+    known = list_of(record_of(_TAUGHT), _MOST_CANDIDATES)(people)
+    if not known or len(lengths) != 1 or 0 in lengths:
+        raise ValueError("a number is out of range")
     return tuple(
         TaughtPerson(each["name"], each["n"], tuple(each["accuracies"])) for each in people
     )
+
+
+def _metered(record: Any) -> MeteredPower:
+    checks = {each.name: _METERED[str(each.type)] for each in fields(MeteredPower)}
+    found = {name: record["power"][name] for name in checks}
+    lengths = {len(found[name]) for name in ("trace_ms", "trace_mw")}
+    if not record_of(checks)(found) or len(lengths) != 1 or 0 in lengths:
+        raise ValueError("a number is out of range")
+    return MeteredPower(**found)
 
 
 @dataclass(frozen=True)

@@ -269,10 +269,11 @@ def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
         for who, accuracies, colour in (("mean", mean, ACCENT), ("worst", worst, MUTED)):
             counts = list(range(len(accuracies)))
             area.plot(counts, accuracies, color=colour)
-            words = (f"{who}, {n} examples: {100 * accuracies[n]:.2f} %" for n in counts)
+            words = (f"{who}, {counted(n, 'example')}: {100 * accuracies[n]:.2f} %" for n in counts)
             _dots(area, counts, accuracies, words, colour, markersize=6)
         area.set_xlabel("examples of each class (lower line: worst)")
         area.xaxis.set_major_locator(MaxNLocator(integer=True))
+        area.set_ylim(top=min(area.get_ylim()[1], 1.01))  # room for a dot at 100 %
         _percent_axis(area, 1)
     return drawn[0]
 

@@ -30,7 +30,7 @@ from protonn_edge.report.points import payload
 _PAGE_MCU = "atmega328p"  # of web/uno.js
 _SOCKET = re.compile(r"^(socket://.*):\d+$")
 _LOCAL, _EMULATOR = "socket://127.0.0.1", "an emulated board on this computer"
-_OTHER_CHIP = "the page has an ATmega328P alone, and this firmware is for another chip"
+_OTHER_CHIP = "the page can emulate only an ATmega328P, but this firmware is for another chip"
 _ID = re.compile(r'(?<=[#"])(?=[a-z]+[0-9a-f]{10}[")])')  # the beginning of one, by matplotlib
 _CLASSES_NAMED = 40
 _BETTER: dict[str, Callable[[Iterable[float]], float]] = {
@@ -42,7 +42,7 @@ _LEADS = {
     "mistakes": "Wrong answers, the most confident first.",
     "seen": "What the first stage extracts from a point.",
     "unknown": "What other thresholds would reject, on the same points.",
-    "latency": "Cycles as the board's own timer counts them. No input takes longer than the bound.",
+    "latency": "Cycles, counted by the board's own timer. No input takes longer than the bound.",
     "memory": "Flash and SRAM of the linked firmware, including the protocol and the drivers.",
     "certificate": "Proven claims hold for every input, measured ones held on these points.",
     "plan": "How a prediction is computed, stage by stage.",
@@ -210,7 +210,7 @@ def proof_of(one: Evidence, *, named: bool) -> Proof | None:
         wrong += one.on_host.mismatches
     prefix = f"{one.name}: " if named else ""
     tolerance = one.reference.score_tolerance
-    what = "class and scores" if tolerance == 0 else "class, and scores but for rounding"
+    what = "class and scores" if tolerance == 0 else "class, and scores up to rounding"
     told = f"{len(compared):,} points, {wrong:,} mismatches in {what}"
     if wrong:
         return Proof(False, f"{prefix}the executions disagree ({', '.join(executions)}): {told}.")

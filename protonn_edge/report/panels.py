@@ -14,13 +14,15 @@ from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.certificate.claims import Settings
 from protonn_edge.certificate.project import agreed, arithmetic_claims, cycles_measured
 from protonn_edge.codegen import Plan
+from protonn_edge.device.meters.energy import MeteredPower
+from protonn_edge.errors import counted
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section, Snippet
-from protonn_edge.report.terminal import plan_rows
+from protonn_edge.report.terminal import plan_rows, power_facts
 from protonn_edge.system.schema import list_of, number
 from protonn_edge.verification.agreement import Agreement
 
@@ -84,7 +86,25 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
         for rate, each in battery.lives(one.board, one.summary.latency_ms.mean)
     )
     headings = ("predictions per second", "time computing", "mean mW", "battery life")
-    return [Panel(caption=words), Panel(table=PageTable("Battery life", headings, lives))]
+    measured = [] if one.power is None else [_power_panel(one.power, one.summary.latency_ms.mean)]
+    return [
+        Panel(caption=words),
+        *measured,
+        Panel(table=PageTable("Battery life", headings, lives)),
+    ]
+
+
+def _power_panel(power: MeteredPower, latency_ms: float) -> Panel:
+    """Return a meter's trace around a batch of predictions, and the energy of one."""
+    ms, mw = power.trace_ms, np.array(power.trace_mw)
+    drawn = figures.trace_figure(mw[None] / max(mw.max(initial=0.0), _NOTHING))
+    words = (
+        f"The board's power, by a {power.meter}, from {ms[0]:.4g} ms until {ms[-1]:.4g} ms after "
+        f"the begin of a batch of {power.repetitions:,} predictions; at most {mw.max():.4g} mW."
+    )
+    rows, texts = tuple(power_facts(power, latency_ms)), frozenset({1})
+    table = PageTable("By the meter", ("", "a prediction"), rows, texts)
+    return Panel.drawn(drawn, words, table=table)
 
 
 def memory_panels(one: Evidence) -> list[Panel]:
@@ -137,7 +157,7 @@ def _memory_panel(name: str, parts: list[figures.MemoryPart], limit: int) -> Pan
 
 
 def certificate_panels(one: Evidence) -> list[Panel]:
-    """Return the claims about the firmware; those of the first panel follow from its code."""
+    """Return the claims about the firmware; the first panel's claims follow from its code."""
     if not (one.firmware.claims and isinstance(one.reference, IntegerChain)):
         return []
     claims = [*arithmetic_claims(one.reference), *one.firmware.claims]
@@ -246,7 +266,7 @@ def taught_section(people: Sequence[TaughtPerson]) -> Section:
     """Return the section about examples that people teach a board."""
     each = list(zip(*(person.accuracies for person in people), strict=True))
     mean, worst = [sum(one) / len(one) for one in each], list(map(min, each))
-    counts = tuple(f"{count} examples" for count in range(len(mean)))
+    counts = tuple(counted(count, "example") for count in range(len(mean)))
     lines = [(person.name, person.accuracies) for person in people]
     lines += [("mean", tuple(mean)), ("worst", tuple(worst))]
     rows = tuple((name, *(f"{100 * one:.2f} %" for one in found)) for name, found in lines)
@@ -267,12 +287,12 @@ def sketch_panels(one: Evidence) -> list[Panel]:
         return []
     sketch = own_sketch(one.reference, one.board)
     exporting = (
-        f"Export the library, in the project's folder. Then put the folder {NAME} into the folder "
-        "“libraries” of your sketchbook. For PlatformIO, export with --platformio into the folder "
-        "“lib” of your project."
+        "Run the command in the project's folder to export the library. Then put the folder "
+        f"{NAME} into the folder “libraries” of your sketchbook. For PlatformIO, export with "
+        "--platformio into the folder “lib” of your project."
     )
     reading = (
-        f"Read your sensor in the line “// sensor”. Feature i is {sketch.feature}, and raw a "
+        f"Read your sensor in the line “// sensor”. Feature i is {sketch.feature}; raw is a "
         f"whole number: {sketch.raw}."
     )
     name, headings = "What pnn_finish() returns", ("constant", "class")

@@ -208,6 +208,7 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
             "maximum": reference.features.maximum,
             "zero": _once(reference.features.zero),
             "step": _once(reference.features.step),
+            "single": reference.features.step.dtype == np.float32,
         },
         "board": {"clockHz": one.board.clock_hz, "watts": one.board.power_watts},
         "shape": _shape(one),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.build.checks import Usage
     from protonn_edge.codegen import Plan
     from protonn_edge.device import DeviceShare
+    from protonn_edge.device.meters.energy import MeteredPower
     from protonn_edge.device.results import Spread, Summary
     from protonn_edge.evaluation.evidence import Evidence
     from protonn_edge.quantization import StageLoss
@@ -56,7 +57,7 @@ def budget_facts(usage: Usage, board: Board) -> list[tuple[str, str]]:
 def saturation_fact(saturations: int, values: int) -> tuple[str, str]:
     """Return the row of raw values clamped by quantization."""
     share = f" ({100 * saturations / values:.2f} %)" if values else ""
-    return "inputs cut off", f"{saturations:,} of {values:,} values{share}"
+    return "inputs clamped", f"{saturations:,} of {values:,} values{share}"
 
 
 def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
@@ -105,7 +106,7 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
         rows += [
             ("cycles", _spread(summary.cycles, ",.0f", "")),
             ("latency", _spread(summary.latency_ms, ".3f", " ms")),
-            (f"energy at {board.power_watts} J/s", _spread(summary.energy_mj, ".4f", " mJ")),
+            (f"energy at {board.power_watts} W", _spread(summary.energy_mj, ".4f", " mJ")),
         ]
     return rows
 
@@ -128,6 +129,21 @@ def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:
     seconds = board.milliseconds(cycles) / 1000
     each = f"{cycles / n:,.0f} cycles, {board.millijoules(cycles / n):.4f} mJ"
     return "repeated", f"{n:,} times in {seconds:.3f} s, each {each}"
+
+
+def power_facts(power: MeteredPower, latency_ms: float) -> list[tuple[str, str]]:
+    """Return the rows of a metered power, for a prediction of this latency."""
+
+    def energy(watts: float, error: float) -> str:
+        ms = latency_ms
+        return f"{ms * watts:.4f} +- {ms * error:.4f} mJ, at {watts:.4f} +- {error:.4f} J/s"
+
+    lost = f", {power.dropped:,} more lost" if power.dropped else ""
+    return [
+        (f"energy by {power.meter}", energy(power.busy_watts, power.busy_uncertainty_watts)),
+        ("above idle", energy(power.net_watts, power.net_uncertainty_watts)),
+        ("its samples", f"{power.samples:,} at {power.rate_hz:,.6g} Hz{lost}"),
+    ]
 
 
 def device_table(shares: Sequence[DeviceShare]) -> Table:

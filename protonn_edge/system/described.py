@@ -1,4 +1,4 @@
-"""Things that .toml files describe, such as boards: those of a package, and users' own files."""
+"""Things that .toml files describe, such as boards: files of the package, and users' own."""
 
 from __future__ import annotations
 

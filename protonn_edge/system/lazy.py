@@ -24,9 +24,11 @@ _EXTRAS = {
     "PIL": "images",
     "cyclonedx": "bill",
     "distributed": "dask",
+    "joulescope": "meters",
     "matplotlib": "plots",
     "onnx": "onnx",
     "optuna": "search",
+    "otii_tcp_client": "meters",
     "skops": "skops",
 }
 

@@ -6,8 +6,11 @@ users of its values can rely on them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Check = Callable[[Any], bool]  # whether a value is as it must be
 
@@ -23,8 +26,10 @@ def number(low: float, high: float) -> Check:
 
 
 def text(most: int) -> Check:
-    """Check for a text of up to `most` characters."""
-    return lambda value: isinstance(value, str) and len(value) <= most
+    """Check for a text of up to `most` characters that can be written: no surrogate is alone."""
+    return lambda value: (
+        isinstance(value, str) and len(value) <= most and not _SURROGATE.search(value)
+    )
 
 
 def one_of(*choices: str | None) -> Check:

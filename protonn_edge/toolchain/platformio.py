@@ -61,13 +61,20 @@ def build_firmware(
     files of ``-fstack-usage`` lie below its folder. The budget gate checks its size, not this
     function.
 
-    Raises `InputError` if `project` is no PlatformIO project, or there is no compiler, and
-    `CheckFailed` with their words if the compiler or the linker refuses the firmware.
+    Raises `InputError` if `project` is no PlatformIO project, or has no such section, or there is
+    no compiler, and `CheckFailed` with their words if the compiler or the linker refuses the
+    firmware.
     """
-    if not (project / "platformio.ini").is_file():
+    settings = project / "platformio.ini"
+    if not settings.is_file():
         raise InputError(
             f"there is no platformio.ini in {project}; run 'protonn-edge build --board uno "
             "model.npz' there first"
+        )
+    if f"[env:{environment}]" not in settings.read_text("utf-8", "replace"):
+        raise InputError(
+            f"{settings} has no [env:{environment}]; build the model for this board in a new "
+            "folder, or choose another board"
         )
     builds = project.resolve() / ".pio" / "build"
     # A user's own PLATFORMIO_BUILD_DIR would move the ELF away.

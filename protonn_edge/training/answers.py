@@ -133,7 +133,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
             Names in the order of `classes_`; by default the labels themselves. Those of classes
             that only a device is taught follow.
         feature_names : sequence of D str, optional
-            By default those of X in training, if any.
+            By default, the names of X in training, if any.
 
         Raises
         ------

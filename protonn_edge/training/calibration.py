@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.quantization import quantize, why_floats_alone
 
@@ -57,11 +58,12 @@ def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def with_accuracy_floor(model: Model, X: Any, y: NDArray[np.int64] | None) -> Model:
-    """Return the model with the minimum accuracy of a device in its record.
+    """Return the model with the minimum accuracy of a device in its record, and what it expects.
 
-    This is the integer accuracy on raw test points X (n, D) of classes y (n,), minus two standard
-    errors for that number of points, so that other points of the same kind reach it, too. Without
-    test points, or for a model that runs in floats only, nothing is recorded.
+    The former is the integer accuracy on raw test points X (n, D) of classes y (n,), minus two
+    standard errors for that number of points, so that other points of the same kind reach it, too;
+    for the latter, see `chain.observation`. Without test points, or for a model that runs in floats
+    only, nothing is recorded.
     """
     if why_floats_alone(model) is not None or X.shape[0] == 0:
         return model
@@ -70,4 +72,5 @@ def with_accuracy_floor(model: Model, X: Any, y: NDArray[np.int64] | None) -> Mo
     share = float(np.mean(integers.predict(Q) == y))
     error = math.sqrt(share * (1 - share) / len(Q))
     floor = math.floor(1000 * max(0.0, share - 2 * error)) / 1000
-    return replace(model, record={**model.record, "accuracy_floor": floor})
+    record = {**model.record, "accuracy_floor": floor}
+    return replace(model, record=record, expected=ExpectedAnswers.of(integers, Q))

@@ -73,7 +73,7 @@ class Deployable:
         folder : Path or str
             The project's folder; existing firmware is kept.
         board : Board or str, default="uno"
-            The board whose flash and SRAM it must fit.
+            The board with the flash and SRAM that it must fit.
         tries : bool, default=True
             Whether the firmware first answers a few points on the emulated board.
 

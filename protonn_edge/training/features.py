@@ -108,7 +108,7 @@ class GivenStage(FeatureRequest):
     def stage_for(
         self, _settings: Settings, points: Float32, _weights: Float32 | None
     ) -> FeatureStage:
-        """Return the stage, for points (n, features) like those of its model."""
+        """Return the stage, for points (n, features) like its model's."""
         if self.stage.n_features != points.shape[1]:
             raise InputError(
                 f"the features need points with {self.stage.n_features:,} values, but these have "

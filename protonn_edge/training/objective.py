@@ -52,7 +52,7 @@ RbfOf = Callable[[Matrix], Matrix]
 """From squared distances to RBF values, if not the exponential itself."""
 
 Loss = Callable[[Matrix, Matrix, Matrix, Matrix | None], tuple[float, Matrix, Matrix]]
-"""From scores (n, L), targets (n, L), sharpness (1,) and weights (n,), whose mean is 1, or None:
+"""From scores (n, L), targets (n, L), sharpness (1,) and weights (n,) with a mean of 1, or None:
 the mean loss, and its derivatives with respect to the scores and to the sharpness."""
 
 

@@ -27,7 +27,7 @@ from protonn_edge.codegen import DevicePlan, Plan, every_plan, make_float32_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
 from protonn_edge.emulator.uno import EmulatorStats, Watch
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.quantization import DeviceModel, Float32Model
 
 if TYPE_CHECKING:
@@ -343,7 +343,7 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
                 f"{agreement.first}; please report this as a bug"
             )
         if agreement.lost:
-            return CheckFailed(
+            return DeviceError(
                 f"{agreement.execution} left {agreement.lost:,} of {agreement.n:,} points "
                 "unanswered; check the line and run it again"
             )

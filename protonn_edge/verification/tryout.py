@@ -150,7 +150,7 @@ def _checked(agreement: Agreement) -> Tried:
         raise WrongAnswers(
             tried,
             f"{agreement.execution} differs from the NumPy model at {wrong:,} of {agreement.n:,} "
-            f"points made of the model{where}",
+            f"points generated from the model{where}",
         )
     return tried
 

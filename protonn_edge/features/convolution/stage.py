@@ -35,8 +35,8 @@ _TYPES = {
     "convolution_image": "i8",
     "convolution_weights": "i1",
     "convolution_bias": "i8",
-    "convolution_pixels": "f8",
 }
+_PIXELS = "convolution_pixels"
 # Of layers of quantized networks, which other files do not have: their numbers, and the bits of
 # multipliers and shifts of their channels.
 _INT8_TYPES = {"int8_layers": "i8", "int8_scales": "i8"}
@@ -54,7 +54,7 @@ class Convolutions(FeatureStage):
     """
 
     kind: ClassVar[str] = "convolutions"
-    ARRAYS: ClassVar[tuple[str, ...]] = (*_TYPES, *_INT8_TYPES)
+    ARRAYS: ClassVar[tuple[str, ...]] = (*_TYPES, _PIXELS, *_INT8_TYPES)
     smaller: ClassVar[tuple[str, ...]] = (
         "fewer channels in --features conv:",
         "a stride of 2 or averages in its first layer",
@@ -157,7 +157,7 @@ class Convolutions(FeatureStage):
             "convolution_image": np.array(image, np.int64),
             "convolution_weights": _joined([layer.weights for layer in own], np.int8),
             "convolution_bias": _joined([layer.bias for layer in own], np.int64),
-            "convolution_pixels": self.pixels.to_array(),
+            _PIXELS: self.pixels.to_array(),
             **_int8_arrays(self.layers),
         }
 
@@ -170,7 +170,7 @@ class Convolutions(FeatureStage):
             if name not in arrays:
                 raise InputError(f"array {name!r} is missing; train the model again")
             check_type(arrays[name], name, wanted)
-        pixels = PixelScale.from_arrays(arrays, "convolution_pixels")
+        pixels = PixelScale.from_arrays(arrays, _PIXELS)
         averages, shape, maximum = _image(_whole(arrays, "convolution_image", 1, _IMAGE_NUMBERS))
         rows = _whole(arrays, "convolution_layers", 2, _COLUMNS)
         stocks = _Stocks.of(arrays)
@@ -284,7 +284,7 @@ def _int8_arrays(layers: Sequence[Layer]) -> Arrays:
 def _digest(arrays: Arrays) -> str:
     """Return the SHA-256 of all numbers of layers, and of averages before them, in hexadecimal."""
     hashed = hashlib.sha256()
-    for name, array in (arrays | {"convolution_pixels": np.array([0.0, 1.0])}).items():
+    for name, array in (arrays | {_PIXELS: np.array([0.0, 1.0])}).items():
         little = little_endian(array)
         hashed.update(f"{name}{little.shape}".encode() + little.tobytes())
     return hashed.hexdigest()

@@ -35,7 +35,9 @@ class PixelScale:
     """The conversion of raw pixels to bytes, before slants are computed."""
 
     zero: float  # the raw value of the background, converted to 0
-    step: float  # raw units per step, not 0; negative if the background is the largest value
+    # raw units per step, not 0; negative if the background is the largest value; np.float32 if
+    # pixels are divided in float32
+    step: float | np.float32
 
     @classmethod
     def between(cls, lower: float, upper: float, background: float) -> PixelScale:
@@ -47,17 +49,19 @@ class PixelScale:
     @classmethod
     def from_arrays(cls, arrays: Arrays, name: str) -> PixelScale:
         """Return the scale in an array of a model file; an invalid one is refused."""
-        zero, step = checked_array(arrays, name, "f8", (2,)).tolist()
-        if step == 0 or abs(zero) > LARGEST_PIXEL:
+        single = name in arrays and arrays[name].dtype.str[1:] == "f4"
+        zero, step = checked_array(arrays, name, "f4" if single else "f8", (2,))
+        off = single and not -BYTE_MAXIMUM <= float(zero) / float(step or 1) <= 0
+        if step == 0 or abs(zero) > LARGEST_PIXEL or off:
             raise InputError(
                 f"array {name!r} has pixels that begin with {zero:g}, at most {LARGEST_PIXEL:g}, "
                 f"in steps of {step:g}, other than 0; train the model again"
             )
-        return cls(zero, step)
+        return cls(float(zero), step if single else float(step))
 
-    def to_array(self) -> NDArray[np.float64]:
-        """Return the array of a model file, (2,)."""
-        return np.array([self.zero, self.step], np.float64)
+    def to_array(self) -> NDArray[Any]:
+        """Return the array of a model file, (2,), of the step's type."""
+        return np.array([self.zero, self.step], np.result_type(self.step))
 
     def quantizer(self, maximum: int = BYTE_MAXIMUM) -> InputQuantizer:
         """Return the conversion of pixels, all alike, to 0..maximum."""

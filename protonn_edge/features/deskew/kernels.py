@@ -22,7 +22,7 @@ from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, 
 
 
 def most_deskewed(image: CroppedImage, moved_row: int, inputs: IntArray) -> int:
-    """Return the maximum cycles of shifted rows, less the savings of inputs that are 0 then.
+    """Return the maximum cycles of shifted rows, less what inputs of 0 save.
 
     A row that is not read in place takes `moved_row`; `inputs` (D,) is what each average saves if
     it is 0, (0,) without averages.

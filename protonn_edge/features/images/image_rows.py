@@ -131,7 +131,7 @@ class LiveRange:
 
 
 def row_memory(layers: Sequence[ImageStage], *, holds_image: bool) -> RowMemory:
-    """Return where the lines of layers go, one layer behind the other.
+    """Return where the lines of layers go, one layer after the other.
 
     With `holds_image`, the image that the first one takes lies at the beginning of the array.
     """

@@ -80,7 +80,7 @@ class IntegerInt8Layer(ImageStage):
 
     @property
     def depthwise(self) -> bool:
-        """Whether each output channel is made of one input channel."""
+        """Whether each output channel is computed from one input channel."""
         return int(self.weights.shape[3]) < self.shape[2]
 
     @property

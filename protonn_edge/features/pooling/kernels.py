@@ -56,7 +56,7 @@ class PoolingKernel(Kernel):
 
     @cached_property
     def loop(self) -> Listing:
-        """The instructions that take a row into its windows: the larger values, or sums.
+        """The instructions that add a row to its windows: the larger values, or sums.
 
         X goes through the row, Z through the windows, r21 counts windows; sums have 16 bits.
         """
@@ -86,7 +86,7 @@ class PoolingKernel(Kernel):
 
     @cached_property
     def average_loop(self) -> Listing:
-        """The loop that makes averages of sums, which it sets to 0.
+        """The loop that computes averages from sums, and clears these.
 
         Z goes through the sums, X through the averages, `left` counts them, r17:r16 is the
         multiplier, and r23 is 0.

@@ -295,7 +295,7 @@ class MatvecKernel(base.Kernel):
         code: int = 0,
         state: int = 0,
     ) -> base.Cost:
-        """Return the cost of the product, and of the steps behind it, which take the rest."""
+        """Return the cost of the product, and of the steps after it, which take the rest."""
         product = self.matvec
         weights, code_of_product = product.bytes
         # SRAM besides the sums is of where the next weights are.

@@ -229,7 +229,7 @@ def _eight_times(register: int, width: int) -> str:
 
 @lru_cache(maxsize=64)
 def masked(block: Block) -> Listing:
-    """Return the loop for weights that are not 0, up to 8 behind a mask in r24.
+    """Return the loop for weights that are not 0, up to 8 after a mask in r24.
 
     In front are the bytes of the input's weights.
     """

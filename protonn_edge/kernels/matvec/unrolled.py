@@ -124,7 +124,7 @@ class Unrolled:
 
     @property
     def leaving(self) -> Listing:
-        """The code behind the last group."""
+        """The code after the last group."""
         return Listing(f"9: clr __zero_reg__\n{store(self.block.bytes)}")
 
     def added(self, low: str, high: str) -> Listing:

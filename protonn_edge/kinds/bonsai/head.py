@@ -1,6 +1,6 @@
-"""The float models of Bonsai and of local deep kernels, which are its tree without a projection.
+"""The float models of Bonsai and of local deep kernels, the same tree without a projection.
 
-The inner product that a node adds to a score is gated by a second one::
+Each inner product that a node adds to a score is gated by a second one::
 
     z = Z x of Bonsai, and x itself of a local deep kernel
     t_l = sum over the nodes k on z's way:  (W_kl z) tanh(V_kl z)

@@ -242,7 +242,7 @@ class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BonsaiClassifier(BonsaiParameters, TreeClassifier):
-    """Bonsai: a shallow tree of gated sums behind a sparse projection (Kumar et al., ICML 2017).
+    """Bonsai: a shallow tree of gated sums after a sparse projection (Kumar et al., ICML 2017).
 
     The projection, the sums, their gates and the branches are learned together; see
     `protonn_edge.kinds.bonsai.head` for the formula.

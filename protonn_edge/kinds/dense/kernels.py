@@ -28,7 +28,7 @@ _LIMIT = """
 
 @dataclass(frozen=True, eq=False)
 class DenseKernel(MatvecKernel):
-    """A hidden layer with weights in columns, behind masks, as instructions, or two to a byte."""
+    """A hidden layer with weights in columns, with masks, as instructions, or two per byte."""
 
     pushes_whole = True
     stage: IntegerDense

@@ -143,7 +143,7 @@ def _behind(
     step: float,
     last: bool,
 ) -> folding.QuantizedProduct:
-    """Return a matrix behind a hidden layer with values that are whole numbers of a step."""
+    """Return a matrix after a hidden layer with values that are whole numbers of a step."""
     mean, deviation, _ = known
     folded = folding.FoldedMap(
         weights=W.astype(np.float64) * step,

@@ -186,7 +186,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         guess = math.log(self._data.Y.shape[1])
         last = epoch == self._settings.epochs
         if not objective < (_LOST * guess if last else math.inf):
-            raise DivergedError(f"the loss is {objective:.3g}, but that of a guess is {guess:.3g}")
+            raise DivergedError(f"the loss is {objective:.3g}, but guessing gives {guess:.3g}")
 
     def _gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
         return self.network.gradient(replace(batch, X=self._noisy(batch.X)))

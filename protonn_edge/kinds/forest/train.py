@@ -160,7 +160,7 @@ class GrownTrees:
         return replace(self, values=votes)._with_leaves(leaf)
 
     def merged(self) -> Self:
-        """Return the trees with leaves instead of nodes whose leaves all have the same values."""
+        """Return the trees with a leaf in place of each node with equal leaves."""
         values, leaf = self.values.copy(), (~self.shape.inner).tolist()
         for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
             left, right = place + 1, int(self.shape.right[place])
@@ -169,9 +169,9 @@ class GrownTrees:
         return replace(self, values=values)._with_leaves(leaf)
 
     def divided(self, parts: int) -> Self:
-        """Return trees with the same sums, whose int8 leaves are `parts` times as fine.
+        """Return trees with the same sums and int8 leaves that are `parts` times as fine.
 
-        The leaves of each tree are centred around 0; the bias has what is missing. Trees with large
+        The leaves of each tree are centred around 0; the bias makes up for that. Trees with large
         leaves occur several times, each with a part of their values.
         """
         shape, leaf = self.shape, ~self.shape.inner

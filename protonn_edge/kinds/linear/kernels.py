@@ -40,7 +40,7 @@ _WIDENING = Listing(
 
 @dataclass(frozen=True, eq=False)
 class LinearKernel(MatvecKernel):
-    """Scores with weights in columns, behind masks, as instructions, or two to a byte."""
+    """Scores with weights in columns, with masks, as instructions, or two per byte."""
 
     widening: ClassVar[Listing] = _WIDENING
 

@@ -87,7 +87,9 @@ class ProtoNNHead(Head):
     def _check_teaching(self) -> None:
         check_teachable(self.teachable, self.n_classes)
         if not 0 < self.taught_vote <= 1:  # true for NaN, too
-            raise InputError(f"'taught_vote' is {self.taught_vote:g}; it must be above 0, up to 1")
+            raise InputError(
+                f"'taught_vote' is {self.taught_vote:g}; it must be above 0 and at most 1"
+            )
         if self.new_classes and not (0 < self.new_classes < self.n_classes and self.teachable):
             raise InputError(
                 f"'new_classes' is {self.new_classes}; it must be below the number of classes, "

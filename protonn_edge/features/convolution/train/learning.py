@@ -1,7 +1,7 @@
 """Train a convolutional network on labelled images.
 
 A device gets its layers. Its head is dropped, unless a linear classifier takes it: the classifier
-behind the layers is trained on their bytes.
+after the layers is trained on their bytes.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class Wanted:
 class LearnedNetwork:
     """The trained layers for a device, and the head that they were trained with."""
 
-    layers: Layers  # compute its features on a device, behind the averages
+    layers: Layers  # compute its features on a device, after the averages
     head: networks.TrainableHead
     unit: float  # the value of one unit of the last layer's integers in the head
     stopped: bool = False  # whether the training was stopped before its last pass

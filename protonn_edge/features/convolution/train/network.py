@@ -1,7 +1,7 @@
 """A convolutional network: layers, a head, and one pass through both and back.
 
 A head makes scores of features, and the derivatives of the loss. It is a stand-in: only the
-convolutions are kept, and a classifier of the project is trained behind them.
+convolutions are kept, and a classifier of the project is trained after them.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 - ``average2`` in front averages areas of 2x2 pixels of the image itself (2 to 8);
 - ``8x3`` is a convolution with 8 channels and kernels of 3x3 pixels (1, 3 or 5);
 - ``dw3`` has one kernel for each channel that there is (depthwise);
-- ``/2`` behind either: every other place only; ``p``: a margin of zeros, so that none are lost;
+- ``/2`` after either: every other place only; ``p``: a margin of zeros, so that none are lost;
 - ``max2`` and ``average2`` make one value of 2x2 pixels, ``max`` and ``average`` of all of them.
 """
 

@@ -177,7 +177,7 @@ def _least_step(layer: Convolution, step: float, largest_input: int) -> float:
 
 
 def _maximum_for(behind: Convolution | None, step: float, bits: Bits) -> int:
-    """Return the largest value that a layer should have for the one behind it.
+    """Return the largest value that a layer should have for the next one.
 
     The more inputs a sum has, and the larger they are, the smaller its weights must be. Where
     those would lose most of their bits, it is better for the values to lose some.

@@ -140,7 +140,7 @@ class TaughtStudent:
 
     @property
     def layers(self) -> Layers:
-        """The device's layers that compute the weights, behind the averages."""
+        """The device's layers that compute the weights, after the averages."""
         return integer_stages(self.network.layers, self.wanted.shape, BYTE_MAXIMUM)
 
     def weights(self, points: Float32) -> Float32:
@@ -225,10 +225,11 @@ def _stage(taught: TaughtStudent) -> Convolutions:
 class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     """A student's weights of basis images, and a network that classifies from them [1]_.
 
-    A teacher, a larger network, is trained on images and fixed. Basis images, and a small student
-    that gives a weight from -1 to 1 for each of them, are then learned so that the teacher is right
-    about the weighted sums. Last comes the extension: a network of the weights, with two hidden
-    layers. A device gets student and extension; teacher and basis images stay on the host.
+    A teacher, a larger network, is trained on images and fixed. Then basis images are learned,
+    together with a small student that computes a weight from -1 to 1 for each of them, so that the
+    teacher classifies the weighted sums correctly. Last comes the extension: a network of the
+    weights, with two hidden layers. A device gets student and extension; teacher and basis images
+    stay on the host.
 
     The parameters of a network apply to the extension. `features` are the student's layers, without
     the last one, which computes the weights. `image_shape` and `features` are required.

@@ -37,8 +37,8 @@ class IntegerProjection(IntegerMatvec):
         a_k = bias_k + sum_i W_ki q_i
         p_k = (h_k * multiplier + offset_k) >> 16         limited to a signed byte
 
-    Offsets hold the half that makes p round to nearest. Sums may wrap around on the way, as long as
-    the last one fits.
+    Offsets hold the half that makes p round to nearest. Partial sums may wrap around, as long as
+    the final sum fits.
     """
 
     kind: ClassVar[str] = "projection"

@@ -63,7 +63,7 @@ class Scaling(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ProjectionKernel(MatvecKernel):
-    """The projection with weights in columns, behind masks, as instructions, or two to a byte."""
+    """The projection with weights in columns, with masks, as instructions, or two per byte."""
 
     stage: IntegerProjection
 

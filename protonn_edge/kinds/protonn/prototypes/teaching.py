@@ -159,7 +159,7 @@ class Taught:
         return list(map(tuple, np.column_stack([self.classes, self.points]).tolist()))
 
     def learn(self, point: ArrayLike, label: int, room: int) -> Taught:
-        """Return these and an example, a point (d,) of -128..127; at most `room` of them.
+        """Return these examples and another one, a point (d,) of -128..127; at most `room` in all.
 
         If there is no room, it replaces the nearest one of its class, by the sum of the differences
         of coordinates; if its class has none, the nearest of all. Of equally near examples, it

@@ -82,7 +82,7 @@ class _SizeLimit:
         return self._of_projections(d) + d * m + self.n_classes * m
 
     def prototypes_beside(self, d: int) -> int:
-        """Return the most prototypes that fit with d projections; negative if these do not."""
+        """Return how many prototypes fit with d projections; negative if these do not fit."""
         return (self.budget - self._of_projections(d)) // (d + self.n_classes)
 
     def _of_projections(self, d: int) -> int:

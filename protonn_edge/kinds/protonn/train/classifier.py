@@ -183,7 +183,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     def partial_teach(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Teach examples to a fitted classifier, as its owner teaches the device.
 
-        From then on, scores and answers are those of a device with these examples, in integers. The
+        From then on, scores and answers equal a device's with these examples, in integers. The
         model and `to_model` remain as they are; `fit` and `partial_fit` forget all examples.
 
         Parameters

@@ -57,7 +57,7 @@ class GroupShift:
     - `y` (n,): class indices.
     - `groups` (n,): the group of each point.
     - `weights` (n,): weight of each point in its group's mean.
-    - `strength`: maximum shift: 1 reaches the other group, 2 goes as far again beyond it.
+    - `strength`: maximum shift: 1 reaches the other group, 2 goes twice as far.
     - `augment`: other augmentation, applied first.
     - `together`: whether all points of a class and group move together, so that the groups of each
       batch are new ones, in which a class also has something of its own.

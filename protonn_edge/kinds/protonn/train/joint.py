@@ -2,7 +2,7 @@
 
 Adam (Kingma and Ba, 2015) trains all matrices together, with linear warm-up and cosine decay; after
 every step each matrix is thresholded to its share (paper, algorithm 1; see `Sparsifier`). From
-`QUANTIZATION_BEGINS` on, the loss is that of the integer model.
+`QUANTIZATION_BEGINS` on, the loss is computed with the integer model.
 
 Quantization-aware training: before every step, the quantizer makes an integer model from the
 parameters. The loss and its gradient are those of the floats that these integers represent, with

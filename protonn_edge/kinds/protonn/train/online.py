@@ -117,7 +117,7 @@ class OnlineTraining:
         )
 
     def trained(self) -> progress.Trained:
-        """Return the current model; its input statistics are those of all points."""
+        """Return the current model, with input statistics of all points."""
         prepared = self.training.prepared
         prepared.inputs = prepared.running.inputs(self._background)
         return progress.Trained(
