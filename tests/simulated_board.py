@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 
 from protonn_edge.boards import load_board
@@ -33,7 +34,7 @@ EXPECTED = {
     "other firmware": "the device runs model",
     "brown-out": "was reset by a brown-out",
     "watchdog": "was reset by the watchdog",
-    "counters missing": "did not report its counters",
+    "counters missing": "the measured stack is missing",
 }
 
 
@@ -118,3 +119,17 @@ class SimulatedPorts(SimulatedHost):
     def open(self, url: str, baud: int) -> Link:
         self.device = self._hosts.pop(0).device if self._hosts else self.device
         return super().open(url, baud)
+
+
+def simulate(user: pytest.Pytester, *faults: str) -> None:
+    """Put a board with a fault at the end of each port that is opened; the last one stays."""
+    user.makeconftest(
+        f"""
+        import pytest
+        from simulated_board import SimulatedBoard, SimulatedPorts
+
+        @pytest.fixture(scope="session")
+        def pnn_line_log(pnn_project):
+            return SimulatedPorts(SimulatedBoard(pnn_project), {faults!r})
+        """
+    )

@@ -68,7 +68,7 @@ def measure_on(
     reference, plan, X, y = subject()
     project: Any = SimpleNamespace(
         folder=Path("project"),
-        generated=lambda: (reference, plan),
+        generated=lambda _=None: (reference, plan),
         compile=lambda _: Path("firmware.elf"),
     )
     hosts = {f"port {n}": SimulatedHost(device, limit_s) for n, device in enumerate(devices)}

@@ -333,7 +333,7 @@ def _drawn(rng: np.random.Generator, least: int, most: int, lanes: int) -> np.nd
                32767, -32768, 65535]  # fmt: skip
     corners = [each for each in corners if least <= each <= most]
     anywhere = rng.integers(least, most, lanes, endpoint=True)
-    chosen = rng.choice(corners, lanes)
+    chosen = np.array(corners)[rng.integers(0, len(corners), lanes)]
     # whole lanes of corners, so that extremes meet
     kind = np.arange(lanes) % 8
     numbers = np.where((kind < 3) | ((kind < 6) & (rng.random(lanes) < 0.5)), anywhere, chosen)

@@ -147,8 +147,8 @@ def _of_sums(stage: Stage, function: str) -> Iterator[Case]:
 def _find_largest(stage: Stage, function: str) -> Iterator[Case]:
     size = stage.kernel.stage.score_bits // 8
     outputs = ["largest", "second"][: 1 + stage.kernel.second]
-    arguments = [(To(name), 2) for name in outputs]
-    call = Call(function, arguments, 1, buffers=dict.fromkeys(outputs, size))
+    buffers = dict.fromkeys(outputs, size) | ({"sum": 2} if stage.kernel.summed else {})
+    call = Call(function, [(To(name), 2) for name in buffers], 1, buffers=buffers)
     yield Case(call, proven=False)
     yield Case(call, long=stage.kernel.stage.n_inputs > (4 if stage.kernel.second else 12))
 

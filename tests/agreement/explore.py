@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Protocol
 
 from agreement.actions import step
 from agreement.flow import Flow, Frame, Position, flow_from
-from agreement.machine import Machine, State
+from agreement.machine import Machine, State, instruction_of
 from agreement.values import Value
 
 RETURN = 0x1FFFE
@@ -32,31 +33,9 @@ class Explorer:
 
     def __init__(self, machine: Machine, world: World) -> None:
         self.machine, self.world = machine, world
-        self._flows: dict[int, Flow] = {}
-        self._jumps: dict[int, set[int]] = {}
+        self._jumps = frozenset[tuple[int, int]]()
         self.steps = 0
         self.executed: set[int] = set()
-
-    def flow(self, entry: int) -> Flow:
-        """Return the flow of a function."""
-        if entry not in self._flows:
-            self._flows[entry] = flow_from(entry, self._followers)
-        return self._flows[entry]
-
-    def _followers(self, place: int) -> Iterator[int]:
-        if place == RETURN:
-            return
-        each = self.machine.instruction(place)
-        if each.name in ("jmp", "rjmp"):
-            yield each.operands["k"]
-        elif each.name == "ijmp":
-            yield from self._jumps.get(place, ())
-        elif each.name != "ret":
-            yield each.end
-            if each.name in ("brbs", "brbc"):
-                yield each.operands["k"]
-            elif each.name in ("sbrc", "sbrs", "sbic", "sbis", "cpse"):
-                yield self.machine.instruction(each.end).end
 
     def run(self, state: State) -> State:
         """Return the state behind a function's return."""
@@ -101,7 +80,7 @@ class Explorer:
                 state.frames.pop()
                 before = state.calls.pop()
                 assert state.place == self.machine.instruction(before).end
-            if each.name == "ijmp" and state.place not in self._jumps.get(before, ()):
+            if each.name == "ijmp" and (before, state.place) not in self._jumps:
                 raise NewJump(before, state.place)
             state.frames[-1].arrive(before, state.place)
             if state.place in state.frames[-1].flow.joins:
@@ -109,13 +88,34 @@ class Explorer:
                 return
 
     def _enter(self, state: State) -> None:
-        state.frames.append(Frame(self.flow(state.place)))
+        state.frames.append(Frame(_flow(self.machine.code, state.place, self._jumps)))
         state.frames[-1].arrive(-1, state.place)
 
     def learn(self, jump: NewJump) -> None:
         """Know of another target of a jump."""
-        self._jumps.setdefault(jump.place, set()).add(jump.target)
-        self._flows.clear()
+        self._jumps |= {(jump.place, jump.target)}
+
+
+@cache  # a function is called in many ways
+def _flow(code: bytes, entry: int, jumps: frozenset[tuple[int, int]]) -> Flow:
+    """Return the flow of a function, with what is known of its indirect jumps."""
+
+    def followers(place: int) -> Iterator[int]:
+        if place == RETURN:
+            return
+        each = instruction_of(code, place)
+        if each.name in ("jmp", "rjmp"):
+            yield each.operands["k"]
+        elif each.name == "ijmp":
+            yield from sorted(target for origin, target in jumps if origin == place)
+        elif each.name != "ret":
+            yield each.end
+            if each.name in ("brbs", "brbc"):
+                yield each.operands["k"]
+            elif each.name in ("sbrc", "sbrs", "sbic", "sbis", "cpse"):
+                yield instruction_of(code, each.end).end
+
+    return flow_from(entry, followers)
 
 
 def _position(state: State) -> tuple[Position, ...]:

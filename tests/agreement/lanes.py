@@ -35,7 +35,7 @@ class LaneMemory:
         return _number(loaded.astype(np.int64))
 
     def store(self, address: Value, value: Value) -> None:
-        assert np.all(self.all_lanes.own[address]), f"write to no variable, at {address}"
+        assert self.all_lanes.own[address].all(), f"write to no variable, at {address}"
         self.all_lanes.data[address, self.lanes] = value
 
     def flash(self, address: Value) -> Value:
@@ -73,7 +73,7 @@ class LaneWorld:
             return state, None
         if not chosen.any():
             return None, state
-        return _some(state, chosen), _some(state, ~chosen)
+        return _some(state, np.flatnonzero(chosen)), _some(state, np.flatnonzero(~chosen))
 
     def join(self, one: State, other: State) -> State:
         count = len(one.memory.lanes)
@@ -87,8 +87,8 @@ class LaneWorld:
 
 
 def _some(state: State, chosen: np.ndarray) -> State:
-    pick = lambda value: value if isinstance(value, int) else value[chosen]  # noqa: E731
-    memory = LaneMemory(state.memory.all_lanes, state.memory.lanes[chosen])
+    pick = lambda value: value if isinstance(value, int) else value.take(chosen)  # noqa: E731
+    memory = LaneMemory(state.memory.all_lanes, state.memory.lanes.take(chosen))
     part = state.copy([pick(each) for each in state.registers], memory)
     for name, flag in state.flags.items():
         bit = lambda n=name: pick(state.flag(n))  # noqa: E731
@@ -99,7 +99,6 @@ def _some(state: State, chosen: np.ndarray) -> State:
 def _joined(one: Value, other: Value, *counts: int) -> Value:
     if isinstance(one, int) and isinstance(other, int) and one == other:
         return one
-    return np.concatenate([
-        np.full(count, each) if isinstance(each, int) else each
-        for each, count in zip((one, other), counts, strict=True)
-    ])  # fmt: skip
+    both = np.empty(sum(counts), np.int64)
+    both[: counts[0]], both[counts[0] :] = one, other
+    return both

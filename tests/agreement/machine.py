@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from agreement.flow import Frame
@@ -74,20 +75,23 @@ class State:
                 self.flags[name] = Carried(lambda n=name: joined(one.flag(n), other.flag(n)))
 
 
+@cache  # a function is called in many ways
+def instruction_of(code: bytes, place: int) -> Decoded:
+    """Return the instruction at a byte address of a program."""
+    decoded = decode(code, place)
+    assert decoded is not None, f"no instruction at 0x{place:x}"
+    return decoded
+
+
 class Machine:
     """A chip with a program in its flash."""
 
     def __init__(self, code: bytes, values: Lanes) -> None:
         self.code, self.values = code, values
-        self._decoded: dict[int, Decoded] = {}
 
     def instruction(self, place: int) -> Decoded:
         """Return the instruction at a byte address."""
-        if place not in self._decoded:
-            decoded = decode(self.code, place)
-            assert decoded is not None, f"no instruction at 0x{place:x}"
-            self._decoded[place] = decoded
-        return self._decoded[place]
+        return instruction_of(self.code, place)
 
     # ---- flags ----
 

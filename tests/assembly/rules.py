@@ -15,7 +15,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from assembly.instructions import (
     FLAGS,
@@ -37,12 +39,13 @@ Value = Place | str | None
 """What a byte holds: what a place held at first, 0, or something else."""
 
 
-def faults_of(statement: Statement) -> list[str]:
+@cache  # many programs have the same statements
+def faults_of(statement: Statement) -> Sequence[str]:
     """Return what is wrong with a statement, nothing if all rules hold."""
     try:
         code = instructions_of(statement.text, statement.operands)
     except Unknown as unknown:
-        return [f"unknown: {unknown}"]
+        return (f"unknown: {unknown}",)
     declared = _declared(statement)
     faults = [fault for each in code for fault in each.faults]
     faults += _shared(statement, code)
@@ -50,7 +53,7 @@ def faults_of(statement: Statement) -> list[str]:
     faults += _Flow(code, declared, _known(statement)).faults
     faults += _unsaid(statement, code)
     faults += _late_variables(statement)
-    return list(dict.fromkeys(faults))
+    return tuple(dict.fromkeys(faults))
 
 
 def faults_of_text(text: str) -> list[str]:

@@ -191,7 +191,7 @@ def test_values_beyond_the_training_data_are_counted(folder: Path) -> None:
     record = run_json("verify", folder / "model.npz", folder / "beyond.csv")
     assert (record["saturations"], record["mismatches"]) == (2, 0)
     text = succeed("verify", folder / "model.npz", folder / "beyond.csv").stdout
-    assert "inputs cut off: 2 of 8 values (25.00 %)" in text
+    assert "inputs clamped: 2 of 8 values (25.00 %)" in text
 
 
 @needs_emulated_avr
@@ -433,7 +433,7 @@ def test_results_of_another_model_are_not_resumed(folder: Path, project: Path) -
 @needs_emulated_avr
 def test_text_for_people_has_the_figures_and_the_verdict(folder: Path, project: Path) -> None:
     text = succeed("hil", folder / "iris.csv", "--project", project).stdout
-    for word in ("accuracy", "cycles", "latency", "0.2455 J/s", "flash", "stack", "fits uno"):
+    for word in ("accuracy", "cycles", "latency", "0.2455 W", "flash", "stack", "fits uno"):
         assert word in text
     assert "all integer scores agreed: NumPy = emulated uno, 150 points" in text
     assert max(map(len, text.splitlines())) <= 80

@@ -300,6 +300,11 @@ def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
     assert record["agreement"] > 0.98
     assert "B of flash and" in done.stderr
     assert load_model(tmp_path / "m.npz").classes == tuple(names)
+    for source in (tmp_path / "net.onnx", BOOSTERS / "iris.json"):
+        done = convert(source, "-o", tmp_path / "n.npz", "--data", data, "--bits", "4")
+        assert done.exit_code == 2
+        assert_one_sentence(done)
+        assert "leave bits out" in done.stderr or "--bits is for networks in ONNX" in done.stderr
     (tmp_path / "net.onnx").write_bytes(b"no network")
     done = convert(tmp_path / "net.onnx", "-o", tmp_path / "n.npz", "--data", data)
     assert done.exit_code == 2

@@ -7,6 +7,7 @@ were, and that damaged ones are refused in one sentence, is in `tests/model/test
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from any_order import build_on_host, check_calls, check_on_uno, random_calls, wrong_calls
-from avr_programs import compile_text
+from avr_programs import DEADLINE_S
 from avr_tools import EMULATED_AVR, skip_without
 from conformance.instances import Instance, Program, instances_of, maker_of, programs_of
 from elftools.elf.elffile import ELFFile
@@ -30,6 +31,7 @@ from measured_predictions import (
     OWN_LEVEL,
     Measured,
     build_program,
+    empty_program,
     measure,
     model_object,
 )
@@ -55,7 +57,6 @@ _SEARCHED = 2
 _CALLS = 300
 
 _SRAM_BASE = 0x800000  # where avr-gcc has data addresses begin
-_EMPTY_PROGRAM = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
 
 
 def check_reference_is_the_formula(kind: str) -> None:
@@ -239,9 +240,9 @@ def check_bytes_are_what_is_linked(kind: str) -> None:
 
 def _linked(model: IntegerChain, folder: Path) -> Linked:
     """Link a model alone, as it was compiled for the program in a folder."""
-    elf = compile_text(
-        _EMPTY_PROGRAM, folder / "empty.elf", f"-I{folder / 'generated'}", str(model_object(folder))
-    )
+    elf = folder / "empty.elf"
+    command = ["avr-gcc", "-mmcu=atmega328p", empty_program(), model_object(folder), "-o", elf]
+    subprocess.run(command, check=True, timeout=DEADLINE_S)
     sections = read_program(elf).sections
     return Linked(sections.sram_bytes, _constant_bytes(elf, model), sections.flash_bytes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import mul
 
 import numpy as np
 from chains import replace
@@ -67,17 +68,20 @@ def _extremes(stage: IntegerConvolution) -> np.ndarray:
 
 def reference(stage: IntegerConvolution, point: list[int]) -> list[int]:
     """Return the values of an image."""
-    weights, k = stage.weights.astype(np.int64), stage.weights.shape[1]
+    k, depth, depthwise = stage.weights.shape[1], stage.shape[2], stage.depthwise
+    kernels = stage.weights.reshape(len(stage.weights), -1).tolist()
+    channels = list(zip(kernels, stage.bias.tolist(), strict=True))
     around = (k - 1) // 2 if stage.padded else 0
     pixels = np.array(point, np.int64).reshape(stage.shape)
     image = np.pad(pixels, ((around, around), (around, around), (0, 0)))
     values = []
     for y in range(0, len(image) - k + 1, stage.stride):
         for x in range(0, image.shape[1] - k + 1, stage.stride):
-            window = image[y : y + k, x : x + k]
-            for o, filters in enumerate(weights):
-                seen = window[:, :, o : o + 1] if stage.depthwise else window
-                values.append(_requantized(stage, int(stage.bias[o] + (filters * seen).sum())))
+            seen = image[y : y + k, x : x + k].ravel().tolist()
+            for o, (kernel, bias) in enumerate(channels):
+                used = seen[o::depth] if depthwise else seen
+                assert len(kernel) == len(used)
+                values.append(_requantized(stage, bias + sum(map(mul, kernel, used))))
     return values
 
 

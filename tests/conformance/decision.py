@@ -10,6 +10,7 @@ from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some
 
 from protonn_edge.chain.decision import IntegerDecision
+from protonn_edge.chain.observation import ExpectedAnswers, IntegerExpected
 from protonn_edge.quantization import IntegerChain, quantize
 
 _UNKNOWN = 255
@@ -25,6 +26,17 @@ def instances() -> Iterator[Instance]:
     wide = replace(wide, prototypes=np.repeat(wide.numbers["prototypes"][:, :1], 20, axis=1))
     assert wide.score_bits == 32
     yield _instance("rejects by the margin, 32 bits", rejecting_some(wide, Q, 4), Q)
+    many = random_inputs(9, 200, model)
+    yield _instance("observed", observing(model, many), Q)
+    strict = observing(rejecting_some(wide, Q, 4), many)
+    yield _instance("observed, rejects by the margin, 32 bits", strict, Q)
+
+
+def observing(model: IntegerChain, Q: np.ndarray) -> IntegerChain:
+    """Return a chain that is observed and expects answers like those to points."""
+    expected = ExpectedAnswers.of(model, Q)
+    assert expected is not None
+    return replace(model, expected=IntegerExpected.of(model, expected))
 
 
 def _instance(name: str, model: IntegerChain, Q: np.ndarray) -> Instance:

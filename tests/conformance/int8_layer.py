@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import mul
 
 import numpy as np
 from conformance.instances import Instance
@@ -80,19 +81,31 @@ def reference(stage: IntegerInt8Layer, point: list[int]) -> list[int]:
     """Return the values of an image."""
     values = []
     height, width, _ = stage.output_shape
+    depthwise, depth = stage.depthwise, stage.shape[2]
+    kernels = stage.weights.reshape(len(stage.weights), -1).tolist()
+    scales = (each.tolist() for each in (stage.bias, stage.multipliers, stage.shifts))
+    channels = list(zip(kernels, *scales, strict=True))
     for y, x in np.ndindex(height, width):
-        for o in range(len(stage.weights)):
-            a = int(stage.bias[o])
-            for i, j, c in np.ndindex(stage.weights.shape[1:]):
-                row = y * stage.stride[0] + i - stage.margins[0][0]
-                column = x * stage.stride[1] + j - stage.margins[1][0]
-                seen = stage.padding_value
-                if 0 <= row < stage.shape[0] and 0 <= column < stage.shape[1]:
-                    channel = o if stage.depthwise else c
-                    seen = point[(row * stage.shape[1] + column) * stage.shape[2] + channel]
-                a += int(stage.weights[o, i, j, c]) * seen
-            values.append(_requantized(stage, a, int(stage.multipliers[o]), int(stage.shifts[o])))
+        seen = list(_window(stage, point, y, x))
+        for o, (kernel, bias, multiplier, shift) in enumerate(channels):
+            used = seen[o::depth] if depthwise else seen
+            assert len(kernel) == len(used)
+            a = bias + sum(map(mul, kernel, used))
+            values.append(_requantized(stage, a, multiplier, shift))
     return values
+
+
+def _window(stage: IntegerInt8Layer, point: list[int], y: int, x: int) -> Iterator[int]:
+    """Yield what the window has at a place: rows, in them pixels, in them channels."""
+    rows, columns, channels = stage.shape
+    for i, j in np.ndindex(*stage.window):
+        row = y * stage.stride[0] + i - stage.margins[0][0]
+        column = x * stage.stride[1] + j - stage.margins[1][0]
+        if 0 <= row < rows and 0 <= column < columns:
+            first = (row * columns + column) * channels
+            yield from point[first : first + channels]
+        else:
+            yield from [stage.padding_value] * channels
 
 
 def _requantized(stage: IntegerInt8Layer, a: int, multiplier: int, shift: int) -> int:

@@ -18,8 +18,10 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +37,37 @@ from doc_blocks import MARKS, PAGES, Block, blocks_of, page_marks
 DEADLINE_S = 120.0
 C_FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 BLOCKS = [block for path in PAGES for block in blocks_of(path)]
+# The last command or program of each page that the start page names as a way to begin. A reader
+# takes at most ten minutes; other work on this computer does not change the CPU seconds.
+TUTORIAL_LIMIT_S = 600
+START = (CHECKOUT / "docs" / "index.md").read_text("utf-8").partition("| you have")[2]
+WAYS_TO_START = re.findall(r"\]\((\S+\.md)\)", START.partition("\n\n")[0])
+TUTORIALS = {
+    block.page: block
+    for block in BLOCKS
+    if Path(block.page).name in WAYS_TO_START
+    and block.language in ("console", "python")
+    and not {"needs", "package", "data"} & {*block.marks}
+}
 RUN_BY_SHELL = re.compile(r"[|&;<>$`*]")
 NOT_RUN = ("text", "frame")  # figures, formulas; the frames of the protocol are read by tests/hil
 
 
 class Page:
-    """A folder to run a page's blocks in, and what Python's blocks have defined."""
+    """A folder to run a page's blocks in, what Python's blocks have defined, and their time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.seconds = self.cpu_seconds = 0.0
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Add the time of a block, of which its processes have a part."""
+        begun, before = time.perf_counter(), sum(os.times()[:4])
+        yield
+        self.seconds += time.perf_counter() - begun
+        self.cpu_seconds += sum(os.times()[:4]) - before
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +126,12 @@ def write_digits(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
-def test_block(block: Block, pages: Callable[[Block], Page], monkeypatch: pytest.MonkeyPatch):
+def test_block(
+    block: Block,
+    pages: Callable[[Block], Page],
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+):
     check_marks(block)
     page = pages(block)
     monkeypatch.chdir(page.folder)
@@ -112,7 +140,16 @@ def test_block(block: Block, pages: Callable[[Block], Page], monkeypatch: pytest
     if "excerpt" in block.marks:
         assert_excerpt(block.text, Path(block.marks["excerpt"]).read_text("utf-8"))
     else:
-        CHECKS[block.language](block, page)
+        with page.timed():
+            CHECKS[block.language](block, page)
+    if block.page in TUTORIALS and block is TUTORIALS[block.page]:
+        record_property("tutorial", f"{block.page} {page.seconds:.0f} s")
+        record_property("cpu", f"{page.cpu_seconds:.0f} s")
+        assert page.cpu_seconds <= TUTORIAL_LIMIT_S, f"{block.page} takes {page.cpu_seconds:.0f} s"
+
+
+def test_each_way_to_start_has_a_timed_tutorial():
+    assert len(TUTORIALS) == 5
 
 
 def check_marks(block: Block) -> None:

@@ -100,6 +100,19 @@ def test_the_command_prints_a_curve(words: list[object], tmp_path: Path) -> None
     assert f"{100 * found['worst'][3]:.2f}" in printed.split("worst")[1]
 
 
+def test_people_may_be_a_column_of_a_table(words: list[object], tmp_path: Path) -> None:
+    found = run_json(*words, "--groups", "people", "--teach", 1)["teaching"]
+    with np.load(tmp_path / "data.npz") as data:
+        names = data["class_names"][data["y"]]
+        rows = zip(data["people"], *data["X"].T.tolist(), names, strict=True)
+        lines = [",".join(map(str, row)) for row in rows]
+    header = ",".join(["who", *(f"x{i}" for i in range(6)), "label"])
+    (tmp_path / "data.csv").write_text("\n".join([header, *lines]))
+    of_table = [*words[:3], tmp_path / "data.csv", "--teach", 1, "--groups"]
+    assert run_json(*of_table, "who")["teaching"] == found
+    assert "did you mean 'who'?" in run(*of_table, "whom").stderr
+
+
 def test_what_is_missing_is_named(words: list[object], tmp_path: Path) -> None:
     for some in (["--teach", 3], ["--groups", "people"]):
         done = run(*words, *some)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import serial
 from arduino_ide import (
     assert_within_budget,
     compile_libraries,
@@ -25,6 +26,7 @@ from chains import replace
 from model_factory import random_model, random_window_model, window_features_of
 
 from protonn_edge.chain.model import Model
+from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.kinds.protonn.teaching import with_taught
 from protonn_edge.quantization import quantize
@@ -259,3 +261,12 @@ def test_they_run_on_the_uno(library: Path, arduino_core: Path, tmp_path: Path) 
         ran = run_on_uno(link_sketch(library, example, arduino_core, objects))
         assert_within_budget(ran)
         assert ran.printed.startswith(("class ", "PASS"))
+    buttons = link_sketch(library, "TeachButtons", arduino_core, objects)
+    with EmulatedUno(buttons) as uno:
+        with serial.serial_for_url(uno.url, timeout=60) as line:
+            line.read_until(b"\n")
+            for pin, examples in (("PD2", 1), ("PD4", 1), ("PD2", 2)):
+                uno.press(pin)
+                printed = line.read_until(f"learned; examples of this class: {examples}".encode())
+                assert printed.count(b"learned") == 1
+        assert uno.stats().faults == ()

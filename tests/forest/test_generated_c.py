@@ -12,7 +12,7 @@ from generated_programs import (
     assert_equal_to_reference,
     compile_model,
     compile_with,
-    longest_push,
+    longest_pushes,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,11 +92,11 @@ def assert_agrees_on_the_uno(chain: IntegerChain, seed: int) -> None:
 
 
 PUSH_FEATURES = """
-static void push_all(void)
+static void push_all(uint8_t count)
 {
     pnn_begin();
-    for (uint16_t done = 0; done < PNN_FEATURES; done += COUNT) {
-        push(COUNT);
+    for (uint16_t done = 0; done < PNN_FEATURES; done += count) {
+        push(count);
     }
 }
 """
@@ -110,8 +110,8 @@ def test_pushing_stays_within_the_bound_that_the_header_states(
     chain = random_chain(0, features=features)
     plan = plan_of(chain, {"feeding": "streamed"})
     compiled = compile_model(chain, tmp_path, plan)
-    for count in (1, 7, 32):
-        taken = longest_push(compiled, PUSH_FEATURES, count)
+    counts = (1, 7, 32)
+    for count, taken in zip(counts, longest_pushes(compiled, PUSH_FEATURES, counts), strict=True):
         bound = plan.push.call + count * plan.push.value
         assert 0 < taken <= bound + READING_THE_TIMER, count
 

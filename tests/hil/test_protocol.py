@@ -17,6 +17,8 @@ from protonn_edge.device.protocol import (
     ForgetReply,
     ForgetRequest,
     FrameSplitter,
+    HealthReply,
+    HealthRequest,
     HelloReply,
     HelloRequest,
     LearnReply,
@@ -66,6 +68,8 @@ KINDS = {
     "FORGET reply": ForgetReply,
     "STORE request": StoreRequest,
     "STORE reply": StoreReply,
+    "HEALTH request": HealthRequest,
+    "HEALTH reply": HealthReply,
     "ERROR reply": ErrorReply,
 }
 
@@ -134,6 +138,7 @@ def test_no_byte_of_the_handshake_is_a_command_of_the_bootloader_that_writes():
     program_page, load_address, universal, program_flash = b"\x64\x55\x56\x60"
     dangerous = {program_page, load_address, universal, program_flash}
     assert dangerous.isdisjoint(encode_message(HelloRequest(), 0))
+    assert dangerous.isdisjoint(encode_message(HealthRequest(), 0))
 
 
 # --- frames --------------------------------------------------------------------------------------
@@ -242,6 +247,8 @@ messages = st.one_of(
     st.builds(LearnReply, u8, u8),
     st.builds(ForgetReply, u8, u8),
     st.builds(StoreReply, st.binary(max_size=700)),
+    st.just(HealthRequest()),
+    st.builds(HealthReply, st.binary(max_size=60)),
     st.builds(ErrorReply, u8),
 )
 
@@ -275,6 +282,7 @@ def test_any_message_round_trips(content, sequence):
             "08 00 01",
             "STORE request has a payload of 1 bytes, but must have 2 and the bytes to write",
         ),
+        ("09 00 01", "HEALTH request has a payload of 1 bytes, but must have 0"),
         ("ff 00", "ERROR reply has a payload of 0 bytes, but must have 1"),
     ],
 )

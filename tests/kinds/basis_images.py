@@ -10,6 +10,7 @@ from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifi
 
 _STUDENT = ("--image-shape", "8x8", "--features", "conv:4x3/2")
 _BRIEF = ("--set", "teacher_epochs=2", "--set", "network_epochs=6", "--epochs", "15")
+_QUICK = ("--set", "teacher_epochs=2", "--set", "network_epochs=4", "--set", "epochs=15")
 _SMALL = (*_STUDENT, *_BRIEF, "--basis-images", "4", "--set", "image_parts=2x1", "--hidden", "10")
 
 KIND = replace(
@@ -43,7 +44,7 @@ KIND = replace(
         "--features": "conv:5x3,max2",
         "--image-shape": "8x8",
     },
-    tuning=(*_STUDENT, "--set", "network_epochs=4", "--trials", "1", "--max-latency-ms", "4"),
+    tuning=(*_STUDENT, *_QUICK, "--trials", "1", "--max-latency-ms", "4"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'basis-images'"),
         (("--hidden", "10,20,30"), "hidden is '10,20,30'; it must be the units of one or two"),

@@ -71,7 +71,7 @@ KIND = Kind(
     variants={"bonsai": _SMALL},
     flags={"--depth": "2", "sparsity_gates": "0.5", "--epochs": "16"},
     steps=("float", "inputs", "coordinates", "tree"),
-    tuning=("--trials", "2", "--max-latency-ms", "3"),
+    tuning=("--set", "epochs=15", "--trials", "2", "--max-latency-ms", "3"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'bonsai' does not"),
     ),

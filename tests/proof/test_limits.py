@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from avr_tools import skip_without
+from conformance.instances import Program, programs_of
 from generated_programs import write_c
-from proof.programs import programs
 
 CC = ["cc", "-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
@@ -39,7 +39,6 @@ int main(void)
 """
 
 SURE = "#define PNN_SURE(condition) (condition)"
-GRADIENTS = [program.name for program in programs() if program.name.startswith("gradients")]
 
 FAULTS = {
     "runs of rows without an end": ("_row_runs[] PNN_FLASH = {", ", 0};", "};"),
@@ -53,9 +52,8 @@ FAULTS = {
 """A text of the line that the fault is in, a text in that line, and what takes its place."""
 
 
-def _runs(name: str, folder: Path, fault: tuple[str, str, str] | None = None) -> bool:
-    program = next(each for each in programs() if each.name == name)
-    write_c(program.model, folder, program.plan)
+def _runs(program: Program, folder: Path, fault: tuple[str, str, str] | None = None) -> bool:
+    write_c(program.instance.model, folder, program.plan)
     source = folder / "pnn_model.c"
     lines = (
         source.read_text(encoding="utf-8")
@@ -76,13 +74,13 @@ def _runs(name: str, folder: Path, fault: tuple[str, str, str] | None = None) ->
     return subprocess.run([elf], check=False, capture_output=True, timeout=60).returncode == 0
 
 
-@pytest.mark.parametrize("name", GRADIENTS)
-def test_the_limits_are_never_reached(name: str, tmp_path: Path) -> None:
+def test_the_limits_are_never_reached(tmp_path: Path) -> None:
     skip_without("cc")
-    assert _runs(name, tmp_path)
+    for program in programs_of("gradients"):
+        assert _runs(program, tmp_path), program.plan.choices
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed_without_the_limits(fault: str, tmp_path: Path) -> None:
     skip_without("cc")
-    assert not _runs(GRADIENTS[0], tmp_path, FAULTS[fault])
+    assert not _runs(programs_of("gradients")[0], tmp_path, FAULTS[fault])

@@ -70,7 +70,7 @@ def test_beside_a_project_the_results_are_enough(folder, tmp_path):
     assert record["runs"][0]["n"] == 16
     assert "95 % confidence" in done.stderr
     page = (tmp_path / "r.html").read_text()
-    assert "left out of this report: it is a test." in page
+    assert "does not include the emulated Uno: it is a test." in page
     assert str(folder) not in page
     assert "no function that pnn_predict calls uses floating point" in page
     assert "bound, by its machine code" in page

@@ -128,14 +128,14 @@ def test_claims_are_shown_with_what_shows_them(one):
 
 def test_without_a_script_it_says_what_is_left_out(one):
     page = render_page([one], PageScript(None, "npm not found on PATH; install Node.js"))
-    assert "left out of this report: npm not found on PATH; install Node.js." in page
+    assert "does not include the emulated Uno: npm not found on PATH; install Node.js." in page
     assert not Reader(page).all("script")
     assert "script-src" not in page
 
 
 def test_firmware_for_another_chip_does_not_run_in_the_page(one):
     page = render_page([replace(one, board=load_board("mega2560"))], SCRIPT)
-    assert "left out of this report: the page has an ATmega328P alone" in page
+    assert "does not include the emulated Uno: the page can emulate only an ATmega328P" in page
     assert json.loads(Reader(page).scripts[0])["program"] is None  # all else answers all the same
     assert 'id="uno-page"' not in page
     assert "4 classes on a Mega 2560" in page

@@ -53,5 +53,5 @@ def test_a_report_fits_80_columns_and_names_are_no_markup():
     assert max(map(len, text.splitlines())) <= 80
     assert "[red]x" in text
     assert "\x1b" not in text
-    for name in ("accuracy", "95 % confidence", "latency", "bound", "flash", "inputs cut off"):
+    for name in ("accuracy", "95 % confidence", "latency", "bound", "flash", "inputs clamped"):
         assert name in text

@@ -16,7 +16,7 @@ from protonn_edge.sensors.described import KEYS
 from protonn_edge.sensors.kinds import is_chip
 from protonn_edge.sensors.registers import Registers, Word
 
-BUNDLED = ("adxl345", "bme280", "bmi160", "lsm6ds3", "max30102", "mpu6050")
+BUNDLED = ("adxl345", "adxl345-spi", "bme280", "bmi160", "lsm6ds3", "max30102", "mpu6050")
 GOOD = {
     "title": "'Mine'",
     "bus": "'i2c'",
@@ -181,6 +181,7 @@ def test_two_chips_do_not_share_an_address() -> None:
 WRITTEN = {  # registers and their values at 100 Hz, from the data sheets
     "mpu6050": [(0x6B, 1), (0x19, 0), (0x1B, 0b01 << 3), (0x1C, 0b01 << 3), (0x1A, 3)],
     "adxl345": [(0x31, 0b1011), (0x2D, 1 << 3), (0x2C, 0b1010)],
+    "adxl345-spi": [(0x31, 0b1011), (0x2D, 1 << 3), (0x2C, 0b1010)],
     "lsm6ds3": [(0x12, 1), (0x12, 0x44), (0x10, 0b0100 << 4 | 0b10 << 2),
                 (0x11, 0b0100 << 4 | 0b01 << 2)],
     "bmi160": [(0x41, 0b0101), (0x43, 0b010), (0x40, 0b010 << 4 | 0b1000),

@@ -26,7 +26,9 @@ RATE, WINDOW, WINDOWS = 100.0, 8, 24
 
 
 @needs_emulated_avr
-@pytest.mark.parametrize("name", ["adxl345", "lsm6ds3", "bmi160", "bme280", "max30102"])
+@pytest.mark.parametrize(
+    "name", ["adxl345", "adxl345-spi", "lsm6ds3", "bmi160", "bme280", "max30102"]
+)
 def test_a_chip_is_recorded_trained_on_and_classified(tmp_path: Path, name: str) -> None:
     kind, rng = sensor_kind(name), np.random.default_rng(0)
     labels = np.arange(WINDOWS) % 2

@@ -259,7 +259,7 @@ def test_a_folder_that_is_no_project_is_refused(tmp_path):
 
 
 def test_an_unknown_environment_is_refused(offline, project):
-    with pytest.raises(CheckFailed, match="Unknown environment names 'due'"):
+    with pytest.raises(InputError, match=r"has no \[env:due\]"):
         build_firmware(project(MAIN), "due")
 
 

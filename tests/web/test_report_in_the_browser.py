@@ -84,7 +84,7 @@ def test_without_scripts_all_figures_are_there(browser, digits, rendered):
     assert page.locator("#accuracy td.wrong[title]").first.is_visible()
     assert page.locator("#space circle").first.is_visible()
     assert page.locator("#latency .mark title").count() > 5
-    assert "This needs JavaScript." in page.inner_text("#uno")
+    assert "The emulated Uno needs JavaScript." in page.inner_text("#uno")
     context.close()
 
 

@@ -116,7 +116,7 @@ def test_numbers_are_pasted_and_wrong_ones_are_told(show, digits):
     answer = shown.wait_for_answer(point="", cycles=result.cycles)
     assert answer["scores"] == " ".join(map(str, result.scores))
     for text, sentence in (
-        ("1 2 3", "there are 3 numbers, the model takes 64."),
+        ("1 2 3", "there are 3 numbers, but the model takes 64."),
         ("1, <b>x</b>", "“<b>x</b>” is not a number."),
     ):
         shown.page.fill("[data-part=row]", text)

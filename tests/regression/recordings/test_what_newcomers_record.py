@@ -149,7 +149,7 @@ def test_what_of_a_folder_is_not_read_is_told(tmp_path: Path) -> None:
     done = run_json(*cut(folder))
     assert [(notice["text"], notice["warning"]) for notice in done["notices"]] == [
         ("files that are neither .csv, .tsv nor .wav were not read: 'wave/3.m4a'", False),
-        ("left out for lack of samples: 'circle', 'rest/5.csv'", True),
+        ("left out because they have no samples: 'circle', 'rest/5.csv'", True),
     ]
     assert done["n_of_class"] == plain["n_of_class"]
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from command_line import refusal, run
 
-from protonn_edge.cli.devices import check_read
 from protonn_edge.errors import InputError
-from protonn_edge.sensors import PlayedSensor, sensor_kind
+from protonn_edge.sensors import PlayedSensor, check_read, sensor_kind
 
 
 def played(name: str) -> PlayedSensor:
