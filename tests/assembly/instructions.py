@@ -15,6 +15,8 @@ from assembly.statements import CLASSES, Operand, Place
 FLAGS: Place = ("flags", 0)
 T: Place = ("T", 0)
 SREG = "0x3f"
+CALLS = ("call", "rcall")
+CALL_USED: set[Place] = {("r", number) for number in (0, *range(18, 28), 30, 31)}
 
 _UPPER, _MIDDLE, _WORDS = CLASSES["d"], CLASSES["a"], CLASSES["w"]
 _POINTERS, _DISPLACED = CLASSES["e"], CLASSES["b"]
@@ -142,6 +144,9 @@ def _decoded(mnemonic: str, rest: str, operands: dict[str, Operand]) -> Instruct
         if rest.startswith("__tablejump2"):
             each.reads |= {("r", 30), ("r", 31)}
             each.writes |= {("r", 0), ("r", 30), ("r", 31), FLAGS}
+        return each
+    if mnemonic in CALLS:
+        each.writes |= {*CALL_USED, FLAGS, T}
         return each
     if mnemonic not in _ROLES:
         raise Unknown(f"the instruction {mnemonic!r}")

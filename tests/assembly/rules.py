@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from assembly.instructions import (
+    CALL_USED,
+    CALLS,
     FLAGS,
     MEMORY,
     STORES,
@@ -33,7 +35,6 @@ from assembly.statements import Place, Statement
 _ZERO = "zero"
 _TEMPORARY, _ZERO_REGISTER = ("r", 0), ("r", 1)
 _FRAME = {("r", 28), ("r", 29)}
-_CALL_USED = {("r", number) for number in (0, *range(18, 28), 30, 31)}
 
 Value = Place | str | None
 """What a byte holds: what a place held at first, 0, or something else."""
@@ -64,7 +65,7 @@ def faults_of_text(text: str) -> list[str]:
         return [f"unknown: {unknown}"]
     is_handler = any(each.mnemonic == "reti" for each in code)
     registers: set[Place] = {("r", number) for number in range(32)}
-    free = set() if is_handler else _CALL_USED | {FLAGS}
+    free = set() if is_handler else CALL_USED | {FLAGS}
     return list(dict.fromkeys(_Flow(code, free, registers, is_handler=is_handler).faults))
 
 
@@ -243,6 +244,8 @@ def _unsaid(statement: Statement, code: list[Instruction]) -> list[str]:
         faults.append("what has an effect is not volatile")
     if names & {"ret", "reti"} or (names & {"cli", "sei"} and len(code) > 1):
         faults.append("interrupts and returns have no place here")
+    if names & set(CALLS):
+        faults.append("calls have no place here")
     return faults
 
 

@@ -145,6 +145,12 @@ WRONG = {
         __asm__("1: push %[step]\\n tst %[step]\\n brne 1b" : : [step] "r"(step));""",
         "the stack differs",
     ),
+    "a call": (
+        """
+        __asm__ volatile("call before" : : : "r18", "r19", "r20", "r21", "r22", "r23", "r24",
+            "r25", "r26", "r27", "r30", "r31", "memory");""",
+        "calls have no place here",
+    ),
     "memory that is not declared": (
         """
         __asm__ volatile("st X, %[step]" : : "x"(next), [step] "r"(step));""",
@@ -240,6 +246,7 @@ def test_a_handler_that_changes_flags() -> None:
     [
         ("ldi r24, 1\nsts 0x60, r24\n", []),
         ("ldi r16, 1\n", ["r16 is changed and not declared"]),
+        ("call function\n", []),
     ],
 )
 def test_parts_of_the_start_change_what_calls_may_change(text: str, faults: list[str]) -> None:
