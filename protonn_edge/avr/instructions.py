@@ -141,7 +141,7 @@ class Decoded(NamedTuple):
     address: int
     size: int
     # by the letters of the manual: register numbers as they are, `k` as the byte address of the
-    # target, all else as encoded
+    # target or of the data, all else as encoded
     operands: Mapping[str, int]
     moved: int | None = None  # the lower register of the pointer that it increments or decrements
 
@@ -178,7 +178,8 @@ def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
     if second is None:
         return None
     if name in {"jmp", "call"}:
-        operands = {**operands, "k": 2 * (operands["k"] << 16 | second)}
+        second = 2 * (operands["k"] << 16 | second)
+    operands = {**operands, "k": second}
     return Decoded(name, address, 4, operands)
 
 

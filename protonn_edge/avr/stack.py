@@ -120,7 +120,7 @@ class _Firmware:
         if handler and function.enables_interrupts:
             raise CheckFailed(
                 f"the stack has no bound because {function.name} enables interrupts inside an "
-                "interrupt handler; remove its sei() or ISR_NOBLOCK"
+                "interrupt handler; remove its sei(), ISR_NOBLOCK or write to SREG"
             )
         if entry in callers:
             cycle = [*callers[callers.index(entry) :], entry]

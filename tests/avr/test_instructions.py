@@ -57,7 +57,8 @@ def test_every_instruction_of_the_c_library_is_read_as_binutils_reads_it(library
         assert registers[:1] in ([], [found.operands.get("d")], [found.operands.get("r")])
         assert registers[1:] in ([], [found.operands.get("r")])
         if "k" in found.operands and target:
-            assert found.operands["k"] % 2**32 == int(target, 16)
+            data = 2**16 if found.name in {"lds", "sts"} else 2**32  # where binutils adds 0x800000
+            assert found.operands["k"] % data == int(target, 16) % data
         if "K" in found.operands:
             assert found.operands["K"] == int(operands.split("0x")[1], 16)
     assert len(names) > 70

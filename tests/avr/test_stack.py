@@ -306,6 +306,23 @@ def test_a_handler_that_lets_others_interrupt_it_is_refused(compile_avr):
     )
 
 
+@pytest.mark.parametrize("level", ["-O2", "-O0"])  # by OUT, and through a pointer
+@pytest.mark.parametrize("write", ["SREG |= 0x80", "SREG = 0x80", "SREG = SREG | sink"])
+def test_a_handler_that_writes_the_flag_of_interrupts_is_refused(compile_avr, write, level):
+    work = f"ISR(TIMER0_OVF_vect) {{ {write}; sink++; }} int main(void) {{ for (;;) {{}} }}"
+    elf = compile_avr(PRELUDE + work, level)
+    assert "__vector_16 enables interrupts inside an interrupt handler" in refusal_of(elf)
+
+
+@pytest.mark.parametrize("level", ["-O2", "-O0"])
+def test_a_handler_may_restore_the_flag_of_interrupts(compile_avr, level):
+    work = """
+        ISR(TIMER0_OVF_vect) { uint8_t kept = SREG; cli(); sink++; SREG = kept; SREG &= 0x7F; }
+        int main(void) { for (;;) {} }
+    """
+    assert worst_case_stack(read_program(compile_avr(PRELUDE + work, level))).bytes > 0
+
+
 def test_a_handler_whose_function_enables_interrupts_is_refused(compile_avr):
     firmware = f"""
         {PRELUDE}
