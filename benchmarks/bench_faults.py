@@ -74,7 +74,7 @@ class Runs:
                 self._project,
                 (X[row : row + 1], y[row : row + 1]),
                 self._board,
-                "board",
+                ["board"],
                 host,
                 retries=1,
                 fault=lambda _: None,

@@ -25,6 +25,7 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.model import Model, expected_by
 from protonn_edge.datasets import load_points
 from protonn_edge.device import Host, Session
+from protonn_edge.device.meters.meter import Meter
 from protonn_edge.device.power import PowerCycle
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
@@ -151,27 +152,31 @@ def measure_under_test(
     project: Project,
     points: tuple[NDArray[np.float32], NDArray[np.int64]],
     board: Board,
-    port: str | None,
+    ports: Sequence[str],
     host: Host,
     *,
     retries: int,
     fault: Callable[[str], None],
     power: PowerCycle | None = None,
+    meter: Meter | None = None,
 ) -> Measurement | CheckFailed:
-    """Measure a board, again while it is at fault; see `measure`.
+    """Measure boards, again while they are at fault; see `measure`.
 
-    - `port`: of the board; None for the emulated one.
+    - `ports`: of boards that share the points; none for the emulated one.
     - `retries`: how often a board at fault is measured again.
-    - `fault`: called with each fault of a board that is measured again.
+    - `fault`: called with each fault of a board that is measured again, or whose points others
+      answered.
     - `power`: cycles the power of a board at fault before it is measured again.
+    - `meter`: in the supply of the first board.
 
     Returns the check that failed if there are no figures, as for firmware over budget. Raises
     `DeviceError` if the board is still at fault, `InputError` as `measure`.
     """
-    ports = () if port is None else (port,)
+    if meter is not None and not ports:
+        raise InputError("--pnn-meter needs a real board; name its --pnn-port")
     while True:
         try:
-            found = measure(project, points, board, ports=ports, host=host)
+            found = measure(project, points, board, ports=ports, host=host, meter=meter)
             if found.device_fault is not None:
                 raise found.device_fault
         except DeviceError as error:
@@ -182,6 +187,9 @@ def measure_under_test(
         except CheckFailed as error:
             return error
         else:
+            for share in found.shares:
+                if share.loss is not None:
+                    fault(f"{share.device} was lost, and others answered its points: {share.loss}")
             return found
 
 

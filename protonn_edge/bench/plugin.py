@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--pnn-data", type=Path, metavar="FILE", help="labelled test points")
     group.addoption(
         "--pnn-watts", type=_number(1e-6, 1_000), metavar="W", help="the board's power draw in W"
+    )
+    group.addoption(
+        "--pnn-meter",
+        default="none",
+        metavar="METER",
+        help="a power meter in the supply of the first board, named as in `hil --meter`",
+    )
+    group.addoption(
+        "--pnn-volts", type=_number(0.1, 60), metavar="V", help="the supply's voltage, for it"
     )
     group.addoption(
         "--pnn-sensor",
@@ -168,6 +177,12 @@ def pnn_port(pytestconfig: pytest.Config) -> Iterator[str | None]:
 
 
 @pytest.fixture(scope="session")
+def pnn_ports(pnn_port: str | None) -> Sequence[str]:
+    """Give the ports of the boards that share the points; a conftest.py may name several."""
+    return () if pnn_port is None else (pnn_port,)
+
+
+@pytest.fixture(scope="session")
 def pnn_line_log(pytestconfig: pytest.Config) -> LoggingHost:
     """Give the record of the line, which the report of a test that failed shows."""
     from protonn_edge.bench.line_log import LoggingHost  # noqa: PLC0415
@@ -190,7 +205,7 @@ def pnn_board(
 @pytest.fixture(scope="session")
 def pnn_measurement(
     pytestconfig: pytest.Config,
-    pnn_port: str | None,
+    pnn_ports: Sequence[str],
     pnn_project: Project,
     pnn_points: tuple[NDArray[np.float32], NDArray[np.int64]],
     pnn_target: Board,
@@ -202,18 +217,21 @@ def pnn_measurement(
     model's, impossible cycles, too much stack, firmware over budget.
     """
     from protonn_edge.bench.boards import measure_under_test  # noqa: PLC0415
+    from protonn_edge.device.meters import meter_of  # noqa: PLC0415
     from protonn_edge.device.power import PowerCycle  # noqa: PLC0415
 
     command = pytestconfig.getoption("--pnn-power-cycle")
+    meter = pytestconfig.getoption("--pnn-meter"), pytestconfig.getoption("--pnn-volts")
     return measure_under_test(
         pnn_project,
         pnn_points,
         pnn_target,
-        pnn_port,
+        pnn_ports,
         pnn_line_log,
         retries=pytestconfig.getoption("--pnn-retries"),
         fault=pytestconfig.stash[_FAULTS].append,
         power=None if command is None else PowerCycle.of(command),
+        meter=meter_of(*meter),
     )
 
 
@@ -258,7 +276,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 
 def _figures(found: Measurement) -> list[tuple[str, object]]:
     """Return the figures of a measurement, by the names of its properties."""
+    power = found.to_json()["power"] or {}
     return [
+        *((f"metered_{name}", round(power[name], 6)) for name in power if name.endswith("_mj")),
         ("accuracy", round(found.accuracy, 6)),
         ("points", found.summary.n),
         ("cycles_mean", round(found.cycles.mean, 1)),
@@ -294,11 +314,11 @@ def pytest_runtest_makereport(
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """List the boards that were measured again, and why."""
+    """List the boards that were measured again or lost, and why."""
     reports = [each for kind in terminalreporter.stats.values() for each in kind]
     properties = [pair for each in reports for pair in getattr(each, "user_properties", ())]
     faults = dict.fromkeys(text for name, text in properties if name == _SICK)
     if faults:
-        terminalreporter.section("boards at fault, measured again")
+        terminalreporter.section("boards at fault")
         for fault in faults:
             terminalreporter.write_line(fault)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 
@@ -52,6 +53,15 @@ def light(tmp_path_factory: pytest.TempPathFactory) -> Path:
     succeed(*built, "-o", folder / "live")
     (folder / "light.csv").write_text(LIGHT)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def labgrid_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let labgrid's plugin, if there is one, start again in a pytest within this pytest."""
+    with contextlib.suppress(ImportError):
+        from labgrid.logging import StepLogger  # noqa: PLC0415
+
+        monkeypatch.setattr(StepLogger, "_started", False)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A board that labgrid's coordinator and exporter share is tested as the page of a lab shows."""
+"""Boards that labgrid's coordinator and exporter share are tested as the page of a lab shows."""
 
 from __future__ import annotations
 
@@ -7,28 +7,40 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from fake_device import ImpatientHost, quick_to_close
 
+from protonn_edge.bench import boards, line_log
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
+from protonn_edge.device import Result
+from protonn_edge.device.connection import Link
 from protonn_edge.emulator import EmulatedBoard
+from protonn_edge.evaluation.measurement import Measurement, measure
 
 pytest.importorskip("labgrid", reason="needs labgrid; to run: pip install labgrid")
 
+__all__ = ["quick_to_close"]
+
 PAGE = (Path(__file__).parents[2] / "docs" / "lab.md").read_text("utf-8")
+CONFTEST = re.search(r"<!-- file: conftest.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
+LABS = re.findall(r"```yaml\n(targets:.*?)```", PAGE, re.DOTALL)  # of one board, and of four
 DEADLINE_S = 60.0
 EXPORTED = """
-bench:
+{name}:
   NetworkSerialPort:
     host: 127.0.0.1
     port: {port}
     speed: 115200
     protocol: raw
 """
+TESTS = "test_board.py", "--lg-env", "lab.yaml"
+UNO = load_board("uno")
 
 
 @contextlib.contextmanager
@@ -54,31 +66,104 @@ def client(*words: str) -> str:
         time.sleep(0.5)
 
 
-def test_an_acquired_board_is_tested_and_another_is_not(
-    user: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-):
-    conftest = re.search(r"<!-- file: conftest.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
-    place = re.search(r"```yaml\n(targets:.*?)```", PAGE, re.DOTALL)
-    assert conftest is not None
-    assert place is not None
-    user.makeconftest(conftest[1])
-    (user.path / "lab.yaml").write_text(place[1])
-    with socket.socket() as free:
+@contextlib.contextmanager
+def shared(emulated: dict[str, EmulatedBoard]) -> Iterator[None]:
+    """Let labgrid share boards, each with a place of its name, until the end of the block."""
+    with socket.socket() as free, pytest.MonkeyPatch.context() as patch:
         free.bind(("127.0.0.1", 0))
         coordinator = f"127.0.0.1:{free.getsockname()[1]}"
-    monkeypatch.setenv("LG_COORDINATOR", coordinator)
-    uno, words = load_board("uno"), ["test_board.py", "--lg-env", "lab.yaml"]
-    with EmulatedBoard(Project(user.path).compile(uno), board=uno) as board:
-        port = board.url.rpartition(":")[2]
-        (user.path / "exporter.yaml").write_text(EXPORTED.format(port=port))
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(started("coordinator", "-l", coordinator))
+        free.close()
+        patch.setenv("LG_COORDINATOR", coordinator)
+        parts = [
+            EXPORTED.format(name=name, port=board.url.rpartition(":")[2])
+            for name, board in emulated.items()
+        ]
+        Path("exporter.yaml").write_text("".join(parts))
+        with started("coordinator", "-l", coordinator):
             client("places")  # once the coordinator listens
-            stack.enter_context(started("exporter", "-n", "emulated", "exporter.yaml"))
-            client("resources")
-            client("-p", "uno", "create")
-            client("-p", "uno", "add-match", "*/bench/*")
-            assert "place uno is not acquired" in str(user.runpytest_subprocess(*words).stdout)
-            client("-p", "uno", "acquire")
-            user.runpytest_subprocess(*words).assert_outcomes(passed=1)
-            client("-p", "uno", "release")
+            with started("exporter", "-n", "emulated", "exporter.yaml"):
+                client("resources")
+                for name in emulated:
+                    client("-p", name, "create")
+                    client("-p", name, "add-match", f"*/{name}/*")
+                yield
+
+
+@pytest.fixture
+def users_lab(user: pytest.Pytester) -> Callable[[int], pytest.Pytester]:
+    """Give the folder of a user of the lab with this number on the page."""
+    assert CONFTEST is not None
+    user.makeconftest(CONFTEST[1])
+
+    def made(number: int) -> pytest.Pytester:
+        (user.path / "lab.yaml").write_text(LABS[number])
+        return user
+
+    return made
+
+
+def test_an_acquired_board_is_tested_and_another_is_not(users_lab):
+    user = users_lab(0)
+    with EmulatedBoard(Project(user.path).compile(UNO), board=UNO) as board, shared({"uno": board}):
+        assert "place uno is not acquired" in str(user.runpytest_subprocess(*TESTS).stdout)
+        client("-p", "uno", "acquire")
+        user.runpytest_subprocess(*TESTS).assert_outcomes(passed=1)
+        client("-p", "uno", "release")
+
+
+class LethalHost(ImpatientHost):
+    """A computer that kills some boards once each of all boards has been sent some points."""
+
+    BYTES = 1_400  # of 10 points that all boards answer, and about 10 others
+
+    def __init__(self, boards: list[EmulatedBoard], doomed: list[EmulatedBoard]) -> None:
+        super().__init__()
+        self.text = ""
+        self.doomed = doomed
+        self.all_began = threading.Barrier(len(boards), self._kill, DEADLINE_S)
+
+    def _kill(self) -> None:
+        for board in self.doomed:
+            board.__exit__(None, None, None)
+
+    def open(self, url: str, baud: int) -> Link:
+        return _LethalLink(url, baud, self)
+
+
+class _LethalLink(Link):
+    def __init__(self, url: str, baud: int, host: LethalHost) -> None:
+        super().__init__(url, baud)
+        self._host, self._sent = host, 0
+
+    def write(self, data: bytes) -> None:
+        before, self._sent = self._sent, self._sent + len(data)
+        if before < LethalHost.BYTES <= self._sent:
+            self._host.all_began.wait()
+        super().write(data)
+
+
+def test_two_of_four_boards_die_and_each_point_is_answered_once(users_lab, monkeypatch):
+    user = users_lab(1)
+    elf, answers, found = Project(user.path).compile(UNO), list[Result](), list[Measurement]()
+
+    def measured(*arguments: object, **options: object) -> Measurement:
+        found.append(measure(*arguments, on_result=answers.append, **options))
+        return found[-1]
+
+    monkeypatch.setattr(boards, "measure", measured)
+    names = re.findall(r"name: (\w+)", LABS[1])
+    with contextlib.ExitStack() as stack:
+        unos = {name: stack.enter_context(EmulatedBoard(elf, board=UNO)) for name in names}
+        stack.enter_context(shared(unos))
+        for name in names:
+            client("-p", name, "acquire")
+        host = LethalHost(list(unos.values()), [unos["uno2"], unos["uno3"]])
+        monkeypatch.setattr(line_log, "LoggingHost", lambda: host)
+        result = user.runpytest_inprocess(*TESTS)
+    result.assert_outcomes(passed=1)
+    lost = [board.url for board in host.doomed]
+    result.stdout.fnmatch_lines_random([f"{url} was lost, and others*" for url in lost])
+    assert sorted(each.index for each in answers) == list(range(60))
+    assert {each.mismatch for each in answers} == {False}
+    (measurement,) = found
+    assert [each.device for each in measurement.shares if each.loss is not None] == lost

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,9 @@ import pytest
 from simulated_board import EXPECTED, FAILED, PASSED, simulate
 
 from protonn_edge import boards
+from protonn_edge.device import meters
+from protonn_edge.device.meters.energy import MeteredPower
+from protonn_edge.evaluation import measurement
 
 TESTS = "test_board.py"
 
@@ -29,6 +33,35 @@ def test_a_good_model_passes_and_its_figures_are_in_the_xml(user):
     assert 0 < figures["cycles_mean"] <= figures["cycles_max"]
     assert 0 < figures["stack_bytes"] <= 200
     assert figures["energy_mj_mean"] == pytest.approx(0.2455 * figures["latency_ms_mean"], rel=1e-3)
+
+
+def test_what_a_meter_measured_is_in_the_xml(user, monkeypatch):
+    def measured(meter, session, features, *_):
+        figures = (0.24, 0.01, 0.2, 0.04, 0.002, 5.0, 50, 900, 3, 1e5, (), ())
+        return MeteredPower(*meter, *figures), session.repeat(features, 50)
+
+    monkeypatch.setattr(meters, "meter_of", lambda *words: NamedMeter([f"{words}"]))
+    monkeypatch.setattr(measurement, "metered", measured)
+    simulate(user, "none")
+    user.makepyfile(
+        test_board="""
+        def test_power(pnn_measurement):
+            power = pnn_measurement.repetition.power
+            assert (power.meter, power.busy_watts) == ("('ppk2:COM7', 5.02)", 0.24)
+        """
+    )
+    metered = ["--pnn-meter", "ppk2:COM7", "--pnn-volts", 5.02, "--junitxml=report.xml"]
+    run(user, "--pnn-port", "board", *metered).assert_outcomes(passed=1)
+    properties = ET.parse(user.path / "report.xml").iter("property")
+    figures = {each.get("name"): float(each.get("value")) for each in properties}
+    assert figures["metered_net_mj"] == pytest.approx(0.04 * figures["latency_ms_mean"], rel=1e-3)
+
+
+class NamedMeter(contextlib.AbstractContextManager, list):
+    """A closed meter, whose only entry is its name."""
+
+    def __exit__(self, *_):
+        """Do nothing."""
 
 
 def test_a_limit_that_is_passed_is_a_failure_with_the_figure(user):
@@ -74,14 +107,14 @@ def test_a_board_at_fault_is_an_error_that_names_the_fault(user, fault):
     result = run(user, "--pnn-port", "board")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines([f"*{EXPECTED[fault]}*"])
-    result.stdout.fnmatch_lines(["*boards at fault, measured again*"])
+    result.stdout.fnmatch_lines(["*boards at fault*"])
 
 
 def test_a_board_that_is_well_again_passes_and_the_summary_names_its_fault(user):
     simulate(user, "brown-out", "none")
     result = run(user, "--pnn-port", "board", "--junitxml=report.xml")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*measured again*", "board was reset by a brown-out*"])
+    result.stdout.fnmatch_lines(["*boards at fault*", "board was reset by a brown-out*"])
     names = [each.get("name") for each in ET.parse(user.path / "report.xml").iter("property")]
     assert "board_at_fault" in names
 
@@ -185,6 +218,8 @@ def test_a_number_out_of_range_is_refused(user, option):
         (["--pnn-board", "mine.toml"], "*has no [[]env:mine[]]; build the model for this board*"),
         (["-o", "addopts="], "*no test points were given*--pnn-data*"),
         (["--pnn-board", "unknown"], "*unknown*"),
+        (["--pnn-meter", "joulescope"], "*--pnn-meter needs a real board; name its --pnn-port*"),
+        (["--pnn-meter", "scale"], "*there is no meter 'scale'; choose ppk2:PORT*"),
     ],
 )
 def test_what_is_missing_is_an_error_of_one_sentence(user, options, words):
