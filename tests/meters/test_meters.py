@@ -36,11 +36,12 @@ from model_factory import random_model
 from simulated_run import honest_model, measure_on
 
 from protonn_edge.device import Session, protocol
+from protonn_edge.device.connection import Link, LinkError
 from protonn_edge.device.meters import meter_of
 from protonn_edge.device.meters.energy import MeteredPower, Work, metered, power_of
 from protonn_edge.device.meters.meter import Meter, MeterSamples
 from protonn_edge.device.meters.ppk2 import Ppk2
-from protonn_edge.errors import DeviceError, InputError, ProtoNNEdgeError
+from protonn_edge.errors import CheckFailed, DeviceError, InputError, ProtoNNEdgeError
 from protonn_edge.evaluation import measurement
 from protonn_edge.report import content
 from protonn_edge.report.page import render_page
@@ -219,8 +220,20 @@ def test_a_meter_that_falls_silent_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     with emulated("ppk2", monkeypatch) as (_, meter), meter:
         meter.start()
         time.sleep(0.5)
-        with pytest.raises(DeviceError, match="the PPK2 stopped after 0 bytes"):
+        with pytest.raises(CheckFailed, match="the PPK2 stopped after 0 bytes"):
             meter.stop()
+
+
+def test_an_unplugged_meter_is_no_board_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unplugged(*_: object) -> bytes:
+        raise LinkError("the line broke")
+
+    with emulated("ppk2", monkeypatch) as (_, meter), meter:
+        monkeypatch.setattr(Link, "read", unplugged)
+        meter.start()
+        with pytest.raises(CheckFailed, match="the line broke") as caught:
+            meter.stop()
+    assert not isinstance(caught.value, DeviceError)  # whose power `hil` would cycle
 
 
 def test_a_library_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +242,7 @@ def test_a_library_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("protonn_edge.device.meters.otii.Otii._open", lambda _: ended.wait())
     otii = meter_of("otii")
     assert otii is not None
-    with pytest.raises(DeviceError, match=r"the Otii did not end within 0\.2 s"), otii:
+    with pytest.raises(CheckFailed, match=r"the Otii did not end within 0\.2 s"), otii:
         pass
     ended.set()
 
@@ -252,7 +265,7 @@ def test_samples_without_the_batches_are_refused(change: dict[str, Any], words: 
     amperes = np.where(busy, change.get("amperes", 0.05), 0.04)
     times = seconds * change.get("seconds", 1.0)
     parts = (each[:: change.get("every", 1)] for each in (times, 5 + 0 * times, amperes, busy))
-    with pytest.raises(DeviceError, match=words):
+    with pytest.raises(CheckFailed, match=words):
         power_of(
             MeterSamples(*parts, ranges=np.zeros(10_000), dropped=0), meter, Work(UNO, 1000, 0.25)
         )

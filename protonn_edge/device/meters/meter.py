@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.device.connection import Deadline, Host, Link, LinkError
-from protonn_edge.errors import DeviceError, InputError, ProtoNNEdgeError, shortened
+from protonn_edge.errors import CheckFailed, DeviceError, InputError, ProtoNNEdgeError, shortened
 
 LONGEST_S = 100.0  # of sampling
 _MOST_BYTES = 1 << 26  # of a meter on a line, in this time
@@ -44,7 +44,7 @@ class Meter(ABC):
     """A power meter, as a context manager that opens it.
 
     `place` is the rest of its name; `volts` the supply's voltage, if it is known. Its methods raise
-    `DeviceError` if it is at fault, or does not end in time.
+    `CheckFailed` if it is at fault, or does not end in time: `DeviceError` is the board's.
     """
 
     NAME: ClassVar[str]
@@ -97,14 +97,16 @@ class Meter(ABC):
             raise self._fault(f"did not end within {within_s:g} s")
         try:
             return future.result()
+        except DeviceError as error:  # of its line
+            raise CheckFailed(str(error)) from error
         except ProtoNNEdgeError:
             raise
         except Exception as error:
             words = shortened(" ".join(f"{type(error).__name__} {error}".split()), 200)
             raise self._fault(f"failed ({words})") from error
 
-    def _fault(self, what: str) -> DeviceError:
-        return DeviceError(f"the {self.NAME} {what}; check its cable and plug it in again")
+    def _fault(self, what: str) -> CheckFailed:
+        return CheckFailed(f"the {self.NAME} {what}; check its cable and plug it in again")
 
     @abstractmethod
     def _open(self) -> None: ...
@@ -166,7 +168,7 @@ class SerialMeter(Meter):
 
     @abstractmethod
     def _decode(self, data: bytes) -> MeterSamples:
-        """Return the samples in what was received; `DeviceError` if there are none."""
+        """Return the samples in what was received; `CheckFailed` if there are none."""
 
 
 def steps_of(counts: NDArray[Any], modulus: int) -> NDArray[np.int64]:
