@@ -137,7 +137,7 @@ def cycles_measured(results: Sequence[Result], by: str) -> Iterator[Claim]:
     """Yield the measured cycles of predictions, if any."""
     cycles = [result.cycles for result in results if result.cycles is not None]
     if cycles:
-        sentence = f"a prediction took {min(cycles):,} to {max(cycles):,} cycles"
+        sentence = f"a prediction, with its calls, took {min(cycles):,} to {max(cycles):,} cycles"
         yield Claim("cycles-measured", sentence, claims.MEASURED, by, max(cycles), len(cycles))
 
 
