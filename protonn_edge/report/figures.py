@@ -278,6 +278,16 @@ def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
     return drawn[0]
 
 
+def power_figure(milliseconds: Sequence[float], milliwatts: Sequence[float]) -> str:
+    """Return a meter's trace of a board's power."""
+    with _axes(230) as (area, drawn):
+        area.plot(milliseconds, np.round(milliwatts, 2), color=ACCENT)
+        area.set(xlabel="ms after the first prediction of a batch begins", ylabel="mW")
+        area.yaxis.set_major_locator(MaxNLocator(5))
+        area.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    return drawn[0]
+
+
 def trace_figure(lines: NDArray[np.float64]) -> str:
     """Return a window of levels, 0..1, (channels, samples), as one line per channel."""
     with _thumbnail() as (area, drawn):

@@ -86,25 +86,20 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
         for rate, each in battery.lives(one.board, one.summary.latency_ms.mean)
     )
     headings = ("predictions per second", "time computing", "mean mW", "battery life")
+    table = PageTable("Battery life", headings, lives, texts=frozenset({3}))
     measured = [] if one.power is None else [_power_panel(one.power, one.summary.latency_ms.mean)]
-    return [
-        Panel(caption=words),
-        *measured,
-        Panel(table=PageTable("Battery life", headings, lives)),
-    ]
+    return [Panel(caption=words, table=table), *measured]
 
 
 def _power_panel(power: MeteredPower, latency_ms: float) -> Panel:
     """Return a meter's trace around a batch of predictions, and the energy of one."""
-    ms, mw = power.trace_ms, np.array(power.trace_mw)
-    drawn = figures.trace_figure(mw[None] / max(mw.max(initial=0.0), _NOTHING))
     words = (
-        f"The board's power, by a {power.meter}, from {ms[0]:.4g} ms until {ms[-1]:.4g} ms after "
-        f"the begin of a batch of {power.repetitions:,} predictions; at most {mw.max():.4g} mW."
+        f"The board's power as the {power.meter} measured it, before, during and after a batch of "
+        f"{power.repetitions:,} predictions; at most {max(power.trace_mw):.4g} mW."
     )
     rows, texts = tuple(power_facts(power, latency_ms)), frozenset({1})
     table = PageTable("By the meter", ("", "a prediction"), rows, texts)
-    return Panel.drawn(drawn, words, table=table)
+    return Panel.drawn(figures.power_figure(power.trace_ms, power.trace_mw), words, table=table)
 
 
 def memory_panels(one: Evidence) -> list[Panel]:
