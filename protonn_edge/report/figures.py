@@ -1,25 +1,13 @@
-"""The figures of the report: functions from numbers to an SVG for the page, all in one style.
-
-Figures are drawn in a few colours for roles. In the page each becomes a CSS variable, so that the
-same figure suits light and dark pages and paper. Text remains text, in the page's font. The same
-figure gives the same bytes on every machine.
-"""
+"""The figures of the report: functions from numbers to an SVG for the page."""
 
 from __future__ import annotations
 
-import io
-import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
@@ -27,64 +15,29 @@ from numpy.typing import NDArray
 from protonn_edge.chain.decision import answer_names
 from protonn_edge.chain.feature_stage import Seen
 from protonn_edge.errors import counted
+from protonn_edge.report.svg import (
+    ACCENT,
+    INK,
+    LIMIT,
+    MARK,
+    MUTED,
+    ROLES,
+    RULE,
+    SECOND,
+    THIRD,
+    WIDTH,
+    drawing,
+)
 
-# Placeholder colours of the roles, which no figure has by chance, and their names in the page.
-_ROLES = {
-    (INK := "#010203"): "ink",
-    (MUTED := "#040506"): "muted",
-    (RULE := "#070809"): "rule",
-    (ACCENT := "#0a0b0c"): "accent",
-    (SECOND := "#0d0e0f"): "second",
-    (THIRD := "#101112"): "third",
-    (LIMIT := "#131415"): "limit",
-}
 _PART_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, INK)
 _CHANNEL_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, MUTED, INK)
 
-_WIDTH = 400  # of a figure, in px of the page; a phone shows it a little smaller
-_POINTS_PER_INCH = 72
 _CURVE_MARKS = 12  # of a curve of many values
 _DOTTED = (0, (1, 2))
 
 # For an image behind its features: the least ink that is drawn, its darkness, and the minimum
 # height in px.
 _SEEN_INK, _SEEN_SHADE, _SEEN_LOWEST = 0.04, 0.45, 60
-
-_SVG = "{http://www.w3.org/2000/svg}"
-_LINK = "{http://www.w3.org/1999/xlink}href"
-_URL = re.compile(r"url\(#([^)]+)\)")
-_COLOUR = re.compile(r"#[0-9a-f]{6}")
-_FAMILY = re.compile(r"font-family: [^;]*;? ?")
-_FONT_AT_ONCE = re.compile(r"font: (?:[a-z]+ )*([\d.]+px) [^;]*")  # as older versions write it
-_NUMBER = re.compile(r"-?\d+\.\d+")  # rounded to a tenth of a px, which is invisible
-_PLACES = ("d", "transform", "x", "y")
-_MARK = "mark:"
-_STYLE: dict[Any, Any] = {
-    "axes.edgecolor": RULE,
-    "axes.facecolor": "none",
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "axes.axisbelow": True,
-    "axes.labelcolor": MUTED,
-    "axes.linewidth": 0.8,
-    **dict.fromkeys(("axes.spines.right", "axes.spines.top", "axes.spines.left"), False),
-    "figure.facecolor": "none",
-    "font.family": ["DejaVu Sans"],  # comes with matplotlib, so that positions are the same
-    **dict.fromkeys(("font.size", "axes.labelsize", "xtick.labelsize", "ytick.labelsize"), 12),
-    "grid.color": RULE,
-    "grid.linewidth": 0.6,
-    "lines.linewidth": 1.6,
-    "lines.solid_capstyle": "round",
-    "patch.linewidth": 0,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "protonn-edge",  # the same ids each time
-    "text.color": INK,
-    "text.parse_math": False,  # a $ in a name is a $
-    **dict.fromkeys(("xtick.color", "ytick.color"), RULE),
-    **dict.fromkeys(("xtick.labelcolor", "ytick.labelcolor"), MUTED),
-    "xtick.major.size": 3,
-    "ytick.major.size": 0,
-}
 
 
 class MemoryPart(NamedTuple):
@@ -96,12 +49,12 @@ class MemoryPart(NamedTuple):
 
 def part_colours(count: int) -> list[str]:
     """Return the names of the colours of `memory_figure` for a number of parts."""
-    return [_ROLES[colour] for colour in _colours_of_parts(count)]
+    return [ROLES[colour] for colour in _colours_of_parts(count)]
 
 
 def channel_colours(count: int) -> list[str]:
     """Return the names of the colours of `trace_figure` for a number of channels."""
-    return [_ROLES[colour] for colour in _cycle(_CHANNEL_COLOURS, count)]
+    return [ROLES[colour] for colour in _cycle(_CHANNEL_COLOURS, count)]
 
 
 def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str]) -> str:
@@ -112,7 +65,7 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str]) -> str:
     n, columns = counts.shape
     answers = answer_names(columns, classes)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    with _axes(_WIDTH) as (area, drawn):
+    with drawing(WIDTH) as (area, drawn):
         area.set(xlim=(-0.5, columns - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
         _without_frame(area)
         area.set(xlabel="predicted", ylabel="actual", xticks=[], yticks=[])
@@ -144,7 +97,7 @@ def latency_figure(
     ends = (low, high) if high > low else (low - pad / 2, high + pad / 2)
     counts, edges = np.histogram(milliseconds, n_bins, ends)
     top = float(counts.max())
-    with _axes(240) as (area, drawn):
+    with drawing(240) as (area, drawn):
         for count, begin, end in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
             if count:
                 words = f"{begin:.3f} to {end:.3f} ms: {counted(count, 'point')}"
@@ -161,7 +114,7 @@ def latency_figure(
                 continue
             dashes = _DOTTED if colour == INK else "solid"
             (line,) = area.plot([value] * 2, [0, row], color=colour, lw=1.4, linestyle=dashes)
-            line.set_gid(f"{_MARK}{text} ms")
+            line.set_gid(f"{MARK}{text} ms")
             away, side = (-6, "right") if value > (left + right) / 2 else (6, "left")
             style: dict[str, Any] = {"ha": side, "va": "center", "color": colour}
             area.annotate(text, (value, row), (away, 0), textcoords="offset points", **style)
@@ -170,7 +123,7 @@ def latency_figure(
 
 def memory_figure(parts: Sequence[MemoryPart], limit: int) -> str:
     """Return one memory of the board as a bar, filled with its parts up to the limit."""
-    with _axes(78) as (area, drawn):
+    with drawing(78) as (area, drawn):
         _without_frame(area)
         area.set(xlim=(0, limit), ylim=(0, 1), yticks=[])
         _box(area, (0, 0.1), (limit, 0.8), RULE, 0.5)
@@ -191,7 +144,7 @@ def memory_figure(parts: Sequence[MemoryPart], limit: int) -> str:
 
 def stage_figure(stages: Sequence[str], accuracies: Sequence[float]) -> str:
     """Return accuracy, 0..1, as the model is quantized step by step."""
-    with _axes(220) as (area, drawn):
+    with drawing(220) as (area, drawn):
         places = range(len(stages))
         area.plot(places, accuracies, color=ACCENT)
         words = (f"{stage}: {100 * a:.2f} %" for stage, a in zip(stages, accuracies, strict=True))
@@ -205,7 +158,7 @@ def stage_figure(stages: Sequence[str], accuracies: Sequence[float]) -> str:
 def training_figure(values: Sequence[float], what: str, *, shares: bool = False) -> str:
     """Return the epochs of a training as curves: `shares`, 0..1, or any numbers."""
     colour = ACCENT if shares else SECOND
-    with _axes(190) as (area, drawn):
+    with drawing(190) as (area, drawn):
         area.plot(range(1, len(values) + 1), values, color=colour)
         area.set(xlabel="epoch", ylabel=what)
         area.xaxis.set_major_locator(MaxNLocator(6, integer=True))
@@ -231,7 +184,7 @@ def threshold_figure(
 
     The first curve is of false alarms, the second of rejected mistakes.
     """
-    with _axes(250) as (area, drawn):
+    with drawing(250) as (area, drawn):
         for colour, (name, values) in zip((LIMIT, ACCENT), curves, strict=False):
             area.plot(thresholds, values, color=colour, drawstyle="steps-post")
             words = (
@@ -240,7 +193,7 @@ def threshold_figure(
             )
             _dots(area, thresholds, values, words, colour, alpha=0)
         line = area.axvline(chosen, color=INK, linewidth=1.2, linestyle=_DOTTED)
-        line.set_gid(f"{_MARK}set to {chosen:,.0f}")
+        line.set_gid(f"{MARK}set to {chosen:,.0f}")
         area.set(xlabel=f"threshold of the {what}", ylabel="rejected", ylim=(-0.03, 1.03))
         area.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         area.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
@@ -250,7 +203,7 @@ def threshold_figure(
 
 def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str) -> str:
     """Return accuracy, 0..1, against a cost, the cheapest first."""
-    with _axes(230) as (area, drawn):
+    with drawing(230) as (area, drawn):
         area.step(costs, accuracies, where="post", color=ACCENT)
         pairs = zip(costs, accuracies, strict=True)
         words = (f"{100 * accuracy:.2f} % for {x:,g} ({cost})" for x, accuracy in pairs)
@@ -265,7 +218,7 @@ def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str)
 
 def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
     """Return the accuracies, 0..1, after 0, 1, 2, ... examples, of people and the worst one."""
-    with _axes(230) as (area, drawn):
+    with drawing(230) as (area, drawn):
         for who, accuracies, colour in (("mean", mean, ACCENT), ("worst", worst, MUTED)):
             counts = list(range(len(accuracies)))
             area.plot(counts, accuracies, color=colour)
@@ -280,7 +233,7 @@ def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
 
 def power_figure(milliseconds: Sequence[float], milliwatts: Sequence[float]) -> str:
     """Return a meter's trace of a board's power."""
-    with _axes(230) as (area, drawn):
+    with drawing(230) as (area, drawn):
         area.plot(milliseconds, np.round(milliwatts, 2), color=ACCENT)
         area.set(xlabel="ms after the first prediction of a batch begins", ylabel="mW")
         area.yaxis.set_major_locator(MaxNLocator(5))
@@ -307,8 +260,8 @@ def bars_figure(levels: NDArray[np.float64]) -> str:
 def seen_figure(seen: Seen) -> str:
     """Return a feature stage's view: an image, the borders of areas, and strokes."""
     height, width = seen.image.shape
-    pixels = max(_SEEN_LOWEST, round(_WIDTH * height / width))
-    with _axes(min(pixels, _WIDTH)) as (area, drawn):
+    pixels = max(_SEEN_LOWEST, round(WIDTH * height / width))
+    with drawing(min(pixels, WIDTH)) as (area, drawn):
         area.set_axis_off()
         area.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
         for row, column in np.argwhere(seen.image >= _SEEN_INK).tolist():
@@ -338,7 +291,7 @@ def _dots(
     """Draw dots that show their words on hover."""
     for x, y, text in zip(xs, ys, words, strict=True):
         (dot,) = area.plot(x, y, "o", color=colour, **{"markersize": 7.0} | style)  # type: ignore[arg-type]
-        dot.set_gid(_MARK + text)
+        dot.set_gid(MARK + text)
 
 
 def _box(
@@ -350,7 +303,7 @@ def _box(
     words: str | None = None,
 ) -> None:
     """Draw a filled rectangle that shows its words on hover, if there are any."""
-    gid = None if words is None else _MARK + words
+    gid = None if words is None else MARK + words
     area.add_patch(Rectangle(corner, *size, facecolor=colour, alpha=alpha, gid=gid))
 
 
@@ -384,76 +337,8 @@ def _cycle(values: Sequence[str], count: int) -> list[str]:
 
 @contextmanager
 def _thumbnail() -> Iterator[tuple[Axes, list[str]]]:
-    """Yield `_axes` for a small figure of levels, 0..1, without axes."""
-    with _axes(100, width=180) as (area, drawn):
+    """Yield a `drawing` for a small figure of levels, 0..1, without axes."""
+    with drawing(100, width=180) as (area, drawn):
         area.set_axis_off()
         area.set_ylim(-0.03, 1.03)
         yield area, drawn
-
-
-@contextmanager
-def _axes(height: float, *, width: float = _WIDTH) -> Iterator[tuple[Axes, list[str]]]:
-    """Yield axes of a new figure of this size in px, and a list that has its SVG at the end."""
-    drawn: list[str] = []
-    with mpl.rc_context(_STYLE), warnings.catch_warnings():
-        # A name may have letters that the font for measuring lacks; the page's font has them.
-        warnings.filterwarnings("ignore", message=".*[Gg]lyph", category=UserWarning)
-        size = (width / _POINTS_PER_INCH, height / _POINTS_PER_INCH)
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasSVG(figure)
-        figure.get_layout_engine().set(w_pad=0.01, h_pad=0.02)  # type: ignore[union-attr,call-arg]
-        yield figure.add_subplot(), drawn
-        stream = io.StringIO()
-        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        # savefig() writes the same, but draws everything a second time for the layout.
-        figure.canvas.print_svg(stream, metadata=nothing)  # type: ignore[attr-defined]
-        drawn.append(_for_page(stream.getvalue(), width, height))
-
-
-def _for_page(svg: str, width: float, height: float) -> str:
-    """Return the figure as an element of a page: without prolog and unused ids."""
-    root = ElementTree.fromstring(svg)  # noqa: S314  (what matplotlib just wrote)
-    used = {name for part in root.iter() for name in _references(part)}
-    for part in root.iter():
-        _clean(part, used)
-    for definitions in root.findall("defs"):  # the page has these few rules, for all figures
-        if definitions.find("style") is not None:
-            root.remove(definitions)
-    root.attrib.clear()
-    root.attrib |= {"viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}"}
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _references(part: ElementTree.Element) -> list[str]:
-    """Return the ids that an element's attributes refer to."""
-    found = [part.get(_LINK, "").removeprefix("#")]
-    return found + [name for value in part.attrib.values() for name in _URL.findall(value)]
-
-
-def _clean(part: ElementTree.Element, used: set[str]) -> None:
-    """Reduce a part to what the page needs, in the page's colours and font."""
-    part.tag = part.tag.removeprefix(_SVG)
-    target = part.attrib.pop(_LINK, None)
-    if target is not None:
-        part.set("href", target)
-    if part.get("id") not in used:
-        gid = part.attrib.pop("id", "")
-        if gid.startswith(_MARK):  # a title for browsers, and all for the script
-            part.set("class", "mark")
-            part.insert(0, title := ElementTree.Element("title"))
-            title.text = gid.removeprefix(_MARK)
-    for name in _PLACES:
-        if name in part.attrib:
-            part.set(name, _NUMBER.sub(_short, part.attrib[name]))
-    if "style" in part.attrib:
-        style = _FONT_AT_ONCE.sub(r"font-size: \1", _FAMILY.sub("", part.attrib["style"]))
-        part.set("style", _COLOUR.sub(lambda c: f"var(--{_ROLES.get(c[0], 'ink')})", style))
-    if part.get("transform", "").startswith("rotate(-0 "):
-        part.attrib.pop("transform")
-    for space in ("text", "tail"):
-        if not (getattr(part, space) or "").strip():
-            setattr(part, space, None)
-
-
-def _short(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.1f}".removesuffix(".0")
