@@ -1,8 +1,8 @@
 """Frama-C's Eva on generated C: an abstract interpreter that reports all faults it cannot exclude.
 
-Without an alarm, no execution of a driver reads or writes outside an object, forms such a pointer,
-overflows a signed integer, shifts by too much or a negative number to the left, divides by zero, or
-converts a float that an integer cannot hold. The drivers are `templates/export/proof/`.
+Without an alarm, no execution of the driver, `templates/export/proof/`, reads or writes outside an
+object, forms such a pointer, overflows a signed integer, shifts by too much or a negative number to
+the left, divides by zero, or converts a float that an integer cannot hold.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from protonn_edge.system.files import write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.process import run_within
 
-DRIVERS = ("correct_use", "any_order")
+_DRIVER = "any_order"
 INSTALL = "apt-get install --no-install-recommends frama-c-base"
 
 _OPTIONS = (
@@ -40,10 +40,7 @@ _OPTIONS = (
 # unrolled. Intervals are much faster for convolutions and functions that get a place among inputs,
 # relations for trees.
 _INTERVALS_FIRST = re.compile(r"_compute\(pnn_input_t|pnn_input_t \*\w+, pnn_place_t")
-_INTERVALS = (
-    *("-cpp-extra-args=-DTURNS=1", "-eva-slevel", "1"),
-    *("-eva-widening-delay", "3", "-eva-auto-loop-unroll", "1"),
-)
+_INTERVALS = ("-eva-slevel", "1", "-eva-widening-delay", "3", "-eva-auto-loop-unroll", "1")
 _RELATIONS = (
     *("-eva-domains", "octagon", "-eva-octagon-through-calls"),
     *("-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
@@ -83,15 +80,15 @@ def eva_version() -> str:
     return run_within(60.0, ["frama-c", "-version"], name="frama-c").stdout.strip()
 
 
-def prove(folder: Path, driver: str, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
-    """Run Eva with a driver on C in a folder, which it may write to; `CheckFailed` if it stops.
+def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
+    """Run Eva on C in a folder, which it may write to; `CheckFailed` if it stops.
 
     The result is from the first way without an alarm, or else from the last.
     """
-    names = (f"{driver}.c", f"{prefix}_model.c", f"{driver}.csv")
+    names = (f"{_DRIVER}.c", f"{prefix}_model.c", f"{_DRIVER}.csv")
     source, model, report = (folder / name for name in names)
     environment = template_environment("export", prefix)
-    write_atomically(source, environment.get_template(f"proof/{driver}.c.j2").render())
+    write_atomically(source, environment.get_template(f"proof/{_DRIVER}.c.j2").render())
     header = (folder / f"{prefix}_model.h").read_text(encoding="utf-8")
     defines = [f"-D{name.upper()}" for name in _OPTIONAL if f"{prefix}_{name}(" in header]
     flags = f"-cpp-extra-args={' '.join([f'-I{folder}', *defines])}"
@@ -145,8 +142,7 @@ def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREF
     with scratch_folder() as folder:
         for name, text in sources.items():
             write_atomically(folder / Path(name).name, text)
-        proofs = [prove(folder, driver, _DEADLINE_S, prefix) for driver in DRIVERS]
-    alarms = [alarm for proof in proofs for alarm in proof.alarms]
+        alarms = prove(folder, _DEADLINE_S, prefix).alarms
     if alarms:
         first = f"{alarms[0].function} at line {alarms[0].line}: {alarms[0].property}"
         by = f"Frama-C {version} cannot exclude {len(alarms):,}, first in {first}"

@@ -18,11 +18,11 @@ exec {program} "$@"
 """
 
 
-def proven(folder: Path, driver: str, seconds: int) -> EvaResult:
+def proven(folder: Path, seconds: int) -> EvaResult:
     """Return what Eva finds; raises `CheckFailed` if it needs more seconds than that."""
     with TemporaryDirectory() as place:
         limited = Path(place) / "frama-c"
         limited.write_text(_LIMITED.format(seconds=seconds, program=shutil.which("frama-c")))
         limited.chmod(0o755)
         with mock.patch.dict(os.environ, PATH=f"{place}{os.pathsep}{os.environ['PATH']}"):
-            return prove(folder, driver, _PATIENCE * seconds)
+            return prove(folder, _PATIENCE * seconds)

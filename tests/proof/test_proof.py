@@ -11,7 +11,7 @@ from generated_programs import write_c
 from proof.limited import proven
 from proof.programs import Program, programs
 
-from protonn_edge.certificate.eva import DRIVERS, INSTALL
+from protonn_edge.certificate.eva import INSTALL
 
 SECONDS = 60  # of a core
 PROVEN = (
@@ -69,11 +69,10 @@ def _written(name: str, folder: Path) -> Path:
 
 
 @needs_frama_c
-@pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("name", PROVEN)
-def test_generated_c_has_no_run_time_error(name: str, driver: str, tmp_path: Path) -> None:
+def test_generated_c_has_no_run_time_error(name: str, tmp_path: Path) -> None:
     _written(name, tmp_path)
-    proof = proven(tmp_path, driver, SECONDS)
+    proof = proven(tmp_path, SECONDS)
     assert proof.alarms == ()
     assert proof.reached > 0.9 * proof.statements
 
@@ -86,7 +85,7 @@ def test_a_fault_gives_an_alarm(fault: str, tmp_path: Path) -> None:
     text = source.read_text(encoding="utf-8")
     assert right in text
     source.write_text(text.replace(right, wrong), encoding="utf-8")
-    assert proven(tmp_path, "any_order", SECONDS).alarms
+    assert proven(tmp_path, SECONDS).alarms
 
 
 def test_nothing_is_assumed() -> None:
