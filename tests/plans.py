@@ -10,7 +10,6 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.kinds.protonn.projection.integers import MAXIMUM_MULTIPLIER
 from protonn_edge.quantization import IntegerChain
 
@@ -21,15 +20,10 @@ def plan_with(
     activity: Activity | None = None,
     *,
     buffered: bool = True,
-    keeps_averages: bool = True,
     core: Core = UNO_CORE,
 ) -> Plan:
-    """Return the plan with this kernel of the projection, fed so, whose averages wait or not."""
+    """Return the plan with this kernel of the projection, fed so."""
     choices = {"projection": kernel, "feeding": "held" if buffered else "streamed"}
-    if any(stage.kind == "average_pooling" for stage in model.stages) and not keeps_averages:
-        pooling = next(stage for stage in model.stages if stage.kind == "average_pooling")
-        names = [each.name for each in kernels_of(pooling, core)]
-        choices["average_pooling"] = "streamed" if "streamed" in names else names[0]
     return plan_of(model, choices, core, activity=activity)
 
 
@@ -44,11 +38,6 @@ def of_weights_for(kernel: str, model: IntegerChain) -> IntegerChain:
         bias=np.rint(finer * model.numbers["bias"]).astype(np.int64),
         multiplier=min(MAXIMUM_MULTIPLIER, round(model.numbers["multiplier"] / finer)),
     )
-
-
-def keeps_averages(plan: Plan) -> bool:
-    """Return whether averages wait for the last one."""
-    return plan.choices.get("average_pooling") != "streamed"
 
 
 def with_first_cost(plan: Plan, **changes: int) -> Plan:

@@ -78,7 +78,7 @@ def _random_plan(rng: Rng, model: IntegerChain) -> Plan:
     kernels = [each.name for each in kernels_of(model.named_stages["projection"], UNO_CORE)]
     kernel = kernels[int(rng.integers(len(kernels)))]
     buffered = model.n_channels is None and rng.random() < 0.7
-    return plan_with(model, kernel, buffered=buffered, keeps_averages=bool(rng.random() < 0.6))
+    return plan_with(model, kernel, buffered=buffered)
 
 
 def _parameters(shape: Shape) -> int:

@@ -128,7 +128,7 @@ class ProgramCost:
         """
         if self.estimated:
             return 0
-        return sum(step.least for step in self.steps) - sum(cost.spares for cost in self.costs)
+        return sum(step.least for step in self.steps)
 
     @property
     def worst_cycles(self) -> int:

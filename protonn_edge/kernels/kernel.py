@@ -44,7 +44,6 @@ class Push:
     # (n,): additional cycles of each value if it is not 0
     more: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     least: int = 0  # minimum cycles of all values
-    skips_zeros: bool = False  # whether values that are 0 need not be pushed if others follow
     whole_mean: float = 0.0  # approximate mean of `whole`, if it is known
 
 
@@ -110,7 +109,6 @@ class Cost:
     push: Push | None = None
     begin: int = 0  # maximum cycles of ``pnn_begin``, which are included
     exclusive: int = 0  # cycles of the bounds that exclude each other for any input
-    spares: int = 0  # cycles of the next stage's minimum that it saves
 
 
 @dataclass(frozen=True, eq=False)

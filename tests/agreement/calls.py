@@ -120,8 +120,8 @@ def _unrolled(stage: Stage, function: str, part: Any, number: int) -> Iterator[C
 
 
 def _score(stage: Stage, function: str) -> Iterator[Case]:
-    kind = _naive_bayes if stage.kernel.kind == "naive_bayes" else _no_arguments
-    yield from kind(stage, function)
+    kinds = {"naive_bayes": _naive_bayes, "forest": _walk}
+    yield from kinds.get(stage.kernel.kind, _no_arguments)(stage, function)
 
 
 def _sums(stage: Stage) -> dict[tuple[str, int, int], tuple[int, int]]:
@@ -506,8 +506,8 @@ LISTINGS = {
     "kernels.matvec.unrolled.leaving": "add",
     "kinds.bonsai.kernels.listing": "walk",
     "kinds.dense.kernels.rectifying": "rectify",
-    "kinds.forest.if_else.written": "walk",
-    "kinds.forest.kernels.listing": "walk",
+    "kinds.forest.if_else.written": "score",
+    "kinds.forest.kernels.listing": "score",
     "kinds.linear.kernels": "score",
     "kinds.naive_bayes.kernels.loop": "score",
     "kinds.protonn.projection.kernels._requantizing": "requantize",

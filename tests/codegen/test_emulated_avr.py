@@ -25,7 +25,7 @@ from model_factory import (
     random_window_model,
     window_features_of,
 )
-from plans import keeps_averages, of_weights_for, plan_with
+from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
@@ -155,19 +155,12 @@ DESKEWED = [
 ]
 
 
-@pytest.mark.parametrize("short_of_sram", [False, True])
 @pytest.mark.parametrize("pooling", [*POOLINGS, *DESKEWED], ids=str)
-def test_whole_firmware_pools_as_the_reference_does(
-    pooling: AveragePooling, short_of_sram: bool
-) -> None:
-    """With all averages kept until they are projected, and where SRAM is too short for that."""
+def test_whole_firmware_pools_as_the_reference_does(pooling: AveragePooling) -> None:
     model = random_pooling_model(pooling, projections=12)
     Q = random_images(0, 12, pooling)
     Q[0], Q[1] = 0, 255
-    least = plan_with(quantize(model), "columns", buffered=False, keeps_averages=False).sram_bytes
-    options = BuildOptions(sram_bytes=least + 20 if short_of_sram else None)
-    plan = assert_firmware_agrees(model, Q, options)
-    assert keeps_averages(plan) or short_of_sram
+    assert_firmware_agrees(model, Q, BuildOptions())
 
 
 @pytest.mark.parametrize("pooling", [None, *POOLINGS, *DESKEWED], ids=str)
@@ -199,7 +192,6 @@ static void push_all(uint8_t most)
 """
 
 
-@pytest.mark.parametrize("keeps_averages", [False, True])
 @pytest.mark.parametrize("projections", [1, 33])
 @pytest.mark.parametrize(
     "pooling",
@@ -212,10 +204,10 @@ static void push_all(uint8_t most)
     ids=str,
 )
 def test_pushing_pixels_stays_within_the_bound_that_the_header_states(
-    tmp_path: Path, pooling: AveragePooling, projections: int, keeps_averages: bool
+    tmp_path: Path, pooling: AveragePooling, projections: int
 ) -> None:
     model = quantize(random_pooling_model(pooling, projections=projections, prototypes=3))
-    plan = plan_with(model, make_plan(model).kernel, keeps_averages=keeps_averages)
+    plan = make_plan(model)
     compiled = compile_model(model, tmp_path, plan)
     assert plan.push.zero == plan.push.value
     counts = (1, 7, 32)

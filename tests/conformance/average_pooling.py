@@ -1,4 +1,4 @@
-"""Average pooling: areas of whole pixels and of parts, averages that are kept, streamed, fed."""
+"""Average pooling: areas of whole pixels and of parts, rows that are fed."""
 
 from __future__ import annotations
 

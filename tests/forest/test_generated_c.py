@@ -144,7 +144,7 @@ def test_trees_as_instructions_have_the_bytes_that_are_planned(vote: int, tmp_pa
     chain = random_chain(8, trees=2, features=500, depth=13, share=0.0, vote=vote)
     plan = plan_of(chain, {"forest": "if-else"})
     elf = compile_with(chain, CALLING, tmp_path, plan=plan)
-    (function,) = (each for each in read_program(elf).symbols if each.name == "forest_walk")
+    (function,) = (each for each in read_program(elf).symbols if each.name == "forest_score")
     code = plan.of("forest").code
     saved = sum(2 <= int(register[1:]) < 18 for register in code.registers)
     assert "jmp  add_" in code.written.listing.source

@@ -1,4 +1,4 @@
-"""The kernels of average pooling: averages are pushed all together, or as they are completed."""
+"""The kernel of average pooling: averages are kept until the last one is complete."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ _STREAMING_CODE_BYTES = 120
 
 # The compiler's code around the loops (avr-gcc 5.4 at -O2), mean and maximum, besides its calls:
 # for a push with the part of a row that it cuts, a row of parts, a row that comes whole, also from
-# the stage before; what begins an image and clears a sum; and a push that passes nothing on, as all
-# averages are kept.
+# the stage before; and what begins an image and clears a sum.
 _PUSH_CYCLES = (105, 190)
 _ROW_CYCLES = (65, 130)
 _WHOLE_ROW_CYCLES = (66, 106)
@@ -31,38 +30,25 @@ _SKIPPING_CYCLES = 48  # at most, for a row of a cropped image, with its other p
 _ROW_CALLS = 3
 _IMAGE_CYCLES = 60
 _BEGIN_IMAGE_CYCLES, _BEGIN_SUM_CYCLES = 40, 9
-_KEEPING_CALL = PUSH_CALL_BY_COMPILER
 
-# Maximum number of averages that are kept until all are complete, and then projected in one pass.
-KEPT_AVERAGES = 512
-
-# Pixels of a chunk of the firmware: their averages are projected in one pass.
-PIXELS_AT_ONCE = 32
-
-Name = Literal["kept", "streamed", "rows"]
+Name = Literal["kept", "rows"]
 
 
 @dataclass(frozen=True, eq=False)
 class AveragePoolingKernel(Kernel):
-    """Computes averages of areas.
-
-    "kept" keeps all of them until the last one is complete, "streamed" pushes each part's, "rows"
-    is fed whole rows by the stage before, and keeps them too.
-    """
+    """Computes averages of areas; "rows" is fed whole rows by the stage before."""
 
     portable = 8.2
-    chunk: ClassVar[int] = PIXELS_AT_ONCE
+    pushes_whole = True
+    chunk: ClassVar[int] = 32
 
     stage: IntegerAveragePooling
     name: Name
 
     @classmethod
     def of(cls, stage: IntegerAveragePooling, core: Core) -> tuple[Kernel, ...]:
-        """Return those that keep all averages until the last one, and those that do not."""
-        names: list[Name] = ["rows"] if stage.by_rows else ["kept", "streamed"]
-        if stage.n_outputs > KEPT_AVERAGES and not stage.by_rows:
-            names.remove("kept")
-        return tuple(cls(stage, core, name) for name in names)
+        """Return the kernel for rows if the previous stage passes these, else for pixels."""
+        return (cls(stage, core, "rows" if stage.by_rows else "kept"),)
 
     @property
     def areas(self) -> Areas:
@@ -84,17 +70,6 @@ class AveragePoolingKernel(Kernel):
     def loops(self) -> AreaLoops:
         """The loops over pixels."""
         return AreaLoops(self.areas, self.stage.half)
-
-    @property
-    def averages_at_once(self) -> int:
-        """How many averages the pixels of a chunk can complete."""
-        columns = self.areas.columns
-        return -(-PIXELS_AT_ONCE * columns.outputs // columns.pixels)
-
-    @property
-    def pushes_whole(self) -> bool:
-        """Whether it keeps all averages, and pushes them into the next stage in one call."""
-        return self.name != "streamed"
 
     @cached_property
     def facts(self) -> dict[str, Facts]:
@@ -126,14 +101,12 @@ class AveragePoolingKernel(Kernel):
         worst = self._cycles(feed, following, None)
         code = _CODE_BYTES + _STREAMING_CODE_BYTES * (feed is not None and not feed.whole)
         fold = self.loops.whole_rows if self.whole_rows else self.loops.parts
-        spared = following.skips_zeros and not self.pushes_whole
         return self._in_one_step(
             (mean, worst, int(fold(Listing.least))),
             (0, code),
             state=self._state,
             push=self._push(following),
             begin=self._begin,
-            spares=following.least if spared else 0,
         )
 
     def _push(self, following: Push) -> Push:
@@ -142,27 +115,21 @@ class AveragePoolingKernel(Kernel):
         Of N pixels in a row of n that becomes k areas, at most N k/n + 1 complete one: a pixel that
         is 0 may be the last of an area that is not.
         """
-        value, pushing = following.value, following.call
-        if self.pushes_whole:
-            value, pushing = 0, _KEEPING_CALL
         n, k = self.areas.columns.pixels, self.areas.columns.outputs
         pixel, last = self.loops.pixel(Listing.worst), self.loops.last_pixel(Listing.worst)
-        area = last - pixel + value
+        area = last - pixel
         around = self._around_row(at_most=True)
         row = _ROW_CYCLES[True] + around
         each = math.ceil(pixel + (area * k + row) / n)
-        call = math.ceil(pushing + _PUSH_CYCLES[True] + 2 * self._calls_of_row + area + row)
-        return Push(each, each, call, call, following.more)
+        call = PUSH_CALL_BY_COMPILER + _PUSH_CYCLES[True] + 2 * self._calls_of_row + area + row
+        return Push(each, each, math.ceil(call), math.ceil(call), following.more)
 
     def _calls(self, feed: Feed | None, following: Push) -> int:
         """Return the number of calls; their parts may end within a row."""
-        n = self.stage.n_inputs
-        if feed is None:
+        if feed is None or feed.whole:
             return 1
-        if feed.whole:
-            return 1 if self.pushes_whole else -(-n // PIXELS_AT_ONCE)
         push = self._push(following)
-        return feed.calls(push, [push.value] * n)
+        return feed.calls(push, [push.value] * self.stage.n_inputs)
 
     def _cycles(self, feed: Feed | None, following: Push, share: float | None) -> float:
         """Return the cycles of an image: maximum, or mean for a share of averages that are not 0.
@@ -172,18 +139,17 @@ class AveragePoolingKernel(Kernel):
         at_most = share is None
         fold = Listing.worst if share is None else _mean_of(share)
         around = self._around_row(at_most=at_most)
-        push: float = _KEEPING_CALL if self.pushes_whole else following.call
         passing: float = following.whole
         if not at_most and following.whole_mean:
             passing = following.whole_mean
-            push = push if self.pushes_whole else passing
-        if feed is not None:
-            push += _PUSH_CYCLES[at_most] + 2 * around
-        pushes = self._calls(feed, following) * push + self.pushes_whole * passing
-        if self.whole_rows and self.pushes_whole and (feed is None or feed.whole):
+        if self.whole_rows and (feed is None or feed.whole):
             row = around + (_FED_ROW_CYCLES if feed is None else _WHOLE_ROW_CYCLES)[at_most]
             rows = self.areas.rows.pixels * row
             return self._begin + self.loops.whole_rows(fold) + rows + _IMAGE_CYCLES + passing
+        push = PUSH_CALL_BY_COMPILER
+        if feed is not None:
+            push += _PUSH_CYCLES[at_most] + 2 * around
+        pushes = self._calls(feed, following) * push + passing
         row = around + _ROW_CYCLES[at_most]
         row *= -(-self.areas.columns.pixels // COUNTED_IN_A_BYTE)  # a call each
         return self._begin + self.loops.parts(fold) + self.areas.rows.pixels * row + pushes
@@ -211,8 +177,7 @@ class AveragePoolingKernel(Kernel):
             under_way = -2 if self.whole_rows else 3
             return under_way + sums + self.stage.n_outputs + 2
         counted = 1 if columns.pixels < 256 else 2
-        kept = self.stage.n_outputs + 2 if self.pushes_whole else self.averages_at_once
-        return 3 + counted + 2 * self.areas.is_cropped + sums + kept
+        return 3 + counted + 2 * self.areas.is_cropped + sums + self.stage.n_outputs + 2
 
 
 def _mean_of(share: float) -> Fold:

@@ -71,8 +71,7 @@ class Pass:
         """Return how often labels of the loop are passed, by whether `every` input is pushed."""
         n = self.weights.shape[1]
         least = n if every or self.kernel == "masked" else 0
-        taken = [] if every else [Passed(n, name="taken")]  # those that are skipped share this one
-        facts: Facts = {"begin": Passed(n), "input": [Passed(n, least), *taken]}
+        facts: Facts = {"begin": Passed(n), "input": Passed(n, least)}
         if self.kernel != "masked":
             counted = Passed(1, of="begin", base=n // (loops.COUNTED_IN_A_BYTE + 1))
             return {**facts, "counted": counted}
@@ -193,7 +192,6 @@ class Matvec:
             whole=whole,
             more=others - zeros,
             least=int(self.cycles.min(axis=0).sum()),
-            skips_zeros=self.kernel in ("columns", "packed"),
             whole_mean=self.mean_calls(base.Feed(n, n), np.zeros(n)),
         )
 

@@ -28,7 +28,7 @@ static pnn_input_t forest_inputs[FOREST_INPUTS]; /* the inputs pushed so far */
 
 #ifdef PNN_ASSEMBLY
 /* Each inner node compares an input with a constant; at first, Z points to the inputs. */
-static PNN_NOINLINE void forest_walk(const pnn_input_t *values)
+static PNN_NOINLINE void forest_score(const pnn_input_t *values)
 {
     __asm__ volatile(
         ".Lstart_%=:\n"
@@ -78,7 +78,7 @@ static PNN_NOINLINE void forest_walk(const pnn_input_t *values)
         : "memory", "r0", "r16", "r17", "r18", "r23", "r24", "r25", "r26", "r27");
 }
 #else
-static void forest_walk(const pnn_input_t *values)
+static void forest_score(const pnn_input_t *values)
 {
     const uint8_t *next = forest_table;
     for (uint8_t l = 0; l < FOREST_SCORES; ++l, next += 2) {

@@ -24,7 +24,7 @@ static pnn_input_t forest_inputs[FOREST_INPUTS]; /* the inputs pushed so far */
 /* ---- Forest: functions -------------------------------------------------------------------- */
 
 #ifdef PNN_ASSEMBLY
-static void forest_walk(const pnn_input_t *values)
+static void forest_score(const pnn_input_t *values)
 {
     const uint8_t *next = forest_table, *end;
     uint16_t trees = FOREST_TREES;
@@ -63,7 +63,7 @@ static void forest_walk(const pnn_input_t *values)
         : "memory", "r0", "r26", "r27");
 }
 #else
-static void forest_walk(const pnn_input_t *values)
+static void forest_score(const pnn_input_t *values)
 {
     const uint8_t *next = forest_table;
     for (uint8_t l = 0; l < FOREST_SCORES; ++l, next += 2) {

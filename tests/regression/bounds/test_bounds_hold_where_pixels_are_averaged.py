@@ -40,9 +40,9 @@ def busy_model(d: int, pooling: AveragePooling) -> IntegerChain:
 
 
 @pytest.mark.parametrize("kernel", ["columns", "unrolled"])
-def test_averages_that_are_projected_chunk_by_chunk(tmp_path: Path, kernel: KernelName) -> None:
+def test_averages_of_pixels_that_arrive_in_chunks(tmp_path: Path, kernel: KernelName) -> None:
     model = busy_model(7, AveragePooling((16, 8), (16, 8), (15, 6)))
-    plan = plan_with(model, kernel, buffered=False, keeps_averages=False)
+    plan = plan_with(model, kernel, buffered=False)
     bright = np.full((1, model.n_features), 255, np.uint8)
     check_points(kernel, model, plan, bright, tmp_path)
 

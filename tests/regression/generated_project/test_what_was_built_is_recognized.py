@@ -13,7 +13,7 @@ from model_factory import (
     random_window_model,
     window_features_of,
 )
-from plans import keeps_averages, with_first_cost
+from plans import with_first_cost
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
@@ -31,13 +31,6 @@ MODELS = {
     ),
     "windows": random_window_model(window_features_of("mean,max")),
 }
-
-
-def test_a_plan_that_keeps_no_averages_is_recognized(tmp_path: Path) -> None:
-    """Where SRAM is too short for them."""
-    model = random_pooling_model(AveragePooling((28, 28), (28, 28), (14, 14)))
-    plan = next(plan for plan in every_plan(quantize(model)) if not keeps_averages(plan))
-    assert write_project(model, tmp_path, plan).generated()[1].to_json() == plan.to_json()
 
 
 @pytest.mark.parametrize("board", ["uno", "mega2560", "attiny85"])
