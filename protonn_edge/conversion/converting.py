@@ -1,15 +1,15 @@
 """Convert a fitted estimator of scikit-learn to a model that fits a board, and measure the loss.
 
-Linear functions, including nearest centroids, have an exact counterpart of L prototypes (`linear`),
-and trees become forests (`trees`), pruned until they fit. All others, and exact models that are too
-large, are reduced (`prototypes`) and then trained to answer as the estimator does; its answers
-replace labels. The result is the model that agrees, in integers, with the estimator on most points.
+Linear functions, including nearest centroids, become a linear model, and trees become forests
+(`trees`), pruned until they fit. All others, and linear models that are too large, are reduced
+(`prototypes`) and then trained to answer as the estimator does; its answers replace labels. The
+result is the model that agrees, in integers, with the estimator on most points.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -34,20 +34,17 @@ from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kinds.forest.train import GrownTrees, fitting
-from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF
+from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import IntegerChain, check_counts, measure_activity, quantize
 from protonn_edge.system.rounding import one_thread
+from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Indices, check_varying
 
 _COMPARED_POINTS = 10_000
 _ACTIVITY_POINTS = 1_000
 
-# If the integers of an exact model agree with less than this share of answers, a reduced one is
-# made as well. On four data sets it was 93 to 100 %, and reduced ones were no better on held-out
-# points.
-_GOOD_AGREEMENT = 0.9
 # Leaves become finer until this share of answers agrees.
 _NEARLY_ALL, _PARTS = 0.9998, (1, 2, 3, 4, 6, 8)
 
@@ -99,7 +96,7 @@ def from_sklearn(
     board : str or Board, default="uno"
         The board that the model must fit.
     budget : int, optional
-        Maximum bytes of W, B and Z as int8, or of trees.
+        Maximum bytes of int8 parameters, or of trees.
     n_projections, n_prototypes : int, optional
         d and m of a reduced model, instead of those from the budget, or else 20 and 10 per class,
         at least 40.
@@ -205,11 +202,9 @@ class _Search:
             return self._network(self.estimator.rule)
         if isinstance(self.estimator.rule, Int8Network):
             return self._int8(self.estimator.rule)
-        found = self._exact()
-        if found and (self.epochs == 0 or found[0].agreement >= _GOOD_AGREEMENT):
-            return found[0]
-        found += self._reduced(needed=not found)
-        return max(found, key=lambda candidate: candidate.agreement)  # the first of equals
+        if isinstance(self.estimator.rule, LinearRule):
+            return self._linear(self.estimator.rule)
+        return self._reduced()
 
     def _network(self, network: FloatNetwork) -> _Candidate:
         """Return a network, its layers on images in integers."""
@@ -276,51 +271,57 @@ class _Search:
                 break
         return max(found, key=lambda candidate: candidate.agreement)
 
-    def _exact(self) -> list[_Candidate]:
-        """Return the best exact model, if the estimator has one and it fits."""
-        rule = self.estimator.rule
-        if not isinstance(rule, LinearRule):
-            return []
-        candidates = []
-        Z = self.estimator.features.apply(self.X)
-        for exact in prototypes.exact_prototypes(rule, Z, self.answers):
-            model = prototypes.as_model(exact, self.estimator, self.inputs, self.classes, 0.0)
-            try:
-                candidates.append(self._candidate(("exact", model)))
-            except ProtoNNEdgeError:  # too large, or without integers
-                continue
-        return sorted(candidates, key=lambda candidate: -candidate.agreement)[:1]
+    def _linear(self, rule: LinearRule) -> _Candidate:
+        """Return linear functions as a linear model, or a reduced one if that does not fit."""
+        if not rule.differences.any():
+            raise InputError(
+                "the estimator has the same coefficients for all classes, so no feature affects "
+                "the answer; fit it on data that separates the classes"
+            )
+        features, normalizer = self.estimator.features, normalizer_from("standard", self.inputs)
+        W = features.weights(rule.differences) / normalizer.scale
+        b = rule.decisions(features.apply(normalizer.offset[None]))[0]
+        b -= b.mean()
+        if len(b) == 2:  # one row is enough for two classes
+            W, b = np.diff(W, axis=0), np.diff(b)
+        model = Model(
+            head=LinearHead(W.astype(np.float32), b),
+            normalizer=normalizer,
+            inputs=self.inputs,
+            classes=self.classes,
+            feature_names=self.estimator.feature_names,
+        )
+        try:
+            return self._candidate(("exact", model))
+        except ProtoNNEdgeError:  # too large, or without integers
+            return self._reduced()
 
-    def _reduced(self, *, needed: bool) -> list[_Candidate]:
-        """Return the largest reduced model that fits, with and without training."""
+    def _reduced(self) -> _Candidate:
+        """Return the largest reduced model that fits, trained if that is better."""
         if len(np.unique(self.answers)) < len(self.classes):
-            if not needed:
-                return []
             raise InputError(
                 f"the {self.estimator.name} predicts only {len(np.unique(self.answers)):,} of its "
                 f"{len(self.classes):,} classes on these points; give points of every class"
             )
         start = self._largest_that_fits()
         if start is None:
-            if not needed:
-                return []
             raise CheckFailed(
                 f"not even the smallest model of {self.X.shape[1]:,} features and "
                 f"{len(self.classes):,} classes fits the {self.limit.board.name} or the budget; "
                 "use fewer features, or a larger board"
             )
         if self.epochs == 0:
-            return [start]
+            return start
         learner = ProtoNNClassifier(
             initial_model=start.model, epochs=self.epochs, random_state=self.seed
         )
         trained = learner.fit(self.X, self.answers).to_model(
             classes=self.classes, feature_names=self.estimator.feature_names
         )
-        try:
-            return [self._candidate(*start.steps, ("trained", trained)), start]
-        except ProtoNNEdgeError:  # too large, or without integers
-            return [start]
+        found = [start]
+        with suppress(ProtoNNEdgeError):  # too large, or without integers
+            found.insert(0, self._candidate(*start.steps, ("trained", trained)))
+        return max(found, key=lambda candidate: candidate.agreement)  # the first of equals
 
     def _largest_that_fits(self) -> _Candidate | None:
         given = self.limit.n_projections is not None and self.limit.n_prototypes is not None
@@ -343,9 +344,7 @@ class _Search:
             found = prototypes.reduced_prototypes(
                 self.estimator, self.X, self.answers, sizes, self.seed, numerator
             )
-            model = prototypes.as_model(
-                found, self.estimator, self.inputs, self.classes, RBF_CUTOFF
-            )
+            model = prototypes.as_model(found, self.estimator, self.inputs, self.classes)
             try:
                 return self._candidate(("reduced", model))
             except InputError:  # its prototypes are too far apart for integers

@@ -42,7 +42,7 @@ class Conversion(Deployable):
     steps: tuple[ConversionStep, ...]  # from the estimator itself to the integers of the device
     n: int  # points that the steps were measured on
     held_out: bool  # whether they are other points than the conversion's
-    model_bytes: int  # size of W, B and Z as int8, or of trees
+    model_bytes: int  # size of the int8 parameters, or of trees
     plan: Plan  # the planner's figures
     board: Board  # that they are for
     source: FittedEstimator = field(repr=False)  # which takes the same points

@@ -1,19 +1,4 @@
-"""Prototypes that give the answers of an estimator, exactly or nearly, and the sizes that fit.
-
-A classifier of linear functions has an exact counterpart.
-
-Its class has the largest ``w_l z + c_l``. Take any point ``p = A z`` and prototypes
-
-    b_l = b_0 + s A^-T w_l,   z_l = exp(gamma^2 (2 s c_l + ||b_l||^2))
-
-Then ``log(z_l exp(-gamma^2 ||b_l - p||^2)) = 2 gamma^2 s (w_l z + c_l)`` plus a term common to
-all classes: L prototypes, one per class, rank the classes as the linear functions do. They are in
-the span of the differences of the w_l, which has at most L - 1 dimensions.
-
-A, s, b_0 and gamma are free, and determine how well integers represent the model: points should be
-within the prototypes' reach. A makes the spread within classes isotropic, as linear discriminants
-do, and s and b_0 bring the prototypes as near as possible to the means of the classes.
-"""
+"""Prototypes that give nearly the answers of an estimator, and the sizes that fit."""
 
 from __future__ import annotations
 
@@ -45,15 +30,9 @@ from protonn_edge.training.initialization import (
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Indices
 
-REACHES = (1.5, 2.0, 3.0, 4.5)
-"""Exponents to try of the RBF for the point at `_FARTHEST`; the table ends at 4.85."""
-
 PROJECTIONS = 20
 PROTOTYPES_A_CLASS, PROTOTYPES = 10, 40
 
-_FARTHEST = 0.999
-_RANK_TOLERANCE = 1e-9
-_SHRINKAGE = 1e-3
 _SHRINK = 0.85
 GAMMA_NUMERATORS = (2.0, 1.4, 1.0, 0.7, 0.5, 0.2, 0.1)
 """Values to try for gamma times the median distance. The first is best on validation points of
@@ -71,76 +50,6 @@ class Prototypes:
     prototypes: Float64  # (d, m)
     labels: Float64  # (L, m)
     gamma: float
-
-
-def exact_prototypes(rule: LinearRule, Z: Float64, answers: Indices) -> list[Prototypes]:
-    """Return models equivalent to the rule, one for each of `REACHES`.
-
-    Only A, s, b_0 and gamma depend on representative points Z (n, k), with the rule's answers (n,).
-    Raises `InputError` if the rule's functions are equal for all classes.
-    """
-    span = _span(rule.differences)
-    W, centre = span @ rule.differences.T, span @ Z.mean(axis=0)  # (r, L), (r,)
-    Q = Z @ span.T - centre
-    intercepts = rule.intercepts + centre @ W
-    means = _class_means(Q, answers, len(rule.intercepts))
-    A, inverse = _whitening(Q - means[:, answers].T)
-    P, directions, means = Q @ A.T, inverse.T @ W, A @ means
-    s, b_0 = _placed(directions, means, np.bincount(answers, minlength=W.shape[1]))
-    B = b_0[:, None] + s * directions
-    squares = np.stack([np.square(P - b).sum(axis=1) for b in B.T]).min(axis=0)
-    farthest = float(np.quantile(squares, _FARTHEST)) or 1.0
-    norms = np.square(B).sum(axis=0)
-    models = []
-    for reach in REACHES:
-        gamma_squared = reach / farthest
-        exponents = gamma_squared * (2.0 * s * intercepts + norms)
-        labels = np.diag(np.exp(exponents - exponents.max()))
-        shifted = B + (A @ centre)[:, None]  # P is of centred points, the projection is not
-        models.append(Prototypes(A @ span, shifted, labels, float(np.sqrt(gamma_squared))))
-    return models
-
-
-def _span(differences: Float64) -> Float64:
-    """Return an orthonormal basis, (r, k), of the rows' span."""
-    _, sizes, axes = np.linalg.svd(differences, full_matrices=False)
-    rank = int(np.count_nonzero(sizes > _RANK_TOLERANCE * sizes[0]))
-    if rank == 0:
-        raise InputError(
-            "the estimator has the same coefficients for all classes, so no feature affects the "
-            "answer; fit it on data that separates the classes"
-        )
-    basis: Float64 = axes[:rank]
-    return basis
-
-
-def _class_means(Q: Float64, answers: Indices, n_classes: int) -> Float64:
-    """Return the mean (r, L) of the points of each answer; of all points if it has none."""
-    counts = np.bincount(answers, minlength=n_classes)
-    sums = np.stack([np.bincount(answers, column, n_classes) for column in Q.T])
-    overall = Q.mean(axis=0)[:, None]
-    means: Float64 = np.where(counts > 0, sums / np.maximum(counts, 1), overall)
-    return means
-
-
-def _whitening(residuals: Float64) -> tuple[Float64, Float64]:
-    """Return the matrix (r, r) that makes residuals (n, r) isotropic, and its inverse."""
-    scatter = residuals.T @ residuals / len(residuals)
-    mean = float(np.trace(scatter)) / len(scatter)
-    scatter[np.diag_indices_from(scatter)] += _SHRINKAGE * mean if mean > 0 else 1.0
-    values, vectors = np.linalg.eigh(scatter)
-    roots = np.sqrt(values)
-    return (vectors / roots) @ vectors.T, (vectors * roots) @ vectors.T
-
-
-def _placed(directions: Float64, means: Float64, counts: Indices) -> tuple[float, Float64]:
-    """Return s > 0 and b_0 (r,) such that ``b_0 + s directions`` is nearest to the means (r, L)."""
-    shares = counts / counts.sum()
-    centred = directions - (directions @ shares)[:, None]
-    along = float((centred * means * shares).sum())
-    size = float((np.square(centred) * shares).sum())
-    s = along / size if along > 0 and size > 0 else 1.0
-    return s, (means - s * directions) @ shares
 
 
 def reduced_prototypes(
@@ -175,7 +84,6 @@ def as_model(
     estimator: FittedEstimator,
     inputs: InputStatistics,
     classes: tuple[str, ...],
-    cutoff: float,
 ) -> Model:
     """Return prototypes among an estimator's own features as a model of raw features.
 
@@ -189,7 +97,7 @@ def as_model(
         prototypes=(found.prototypes - origin[:, None]).astype(np.float32),
         labels=found.labels.astype(np.float32),
         gamma=found.gamma,
-        cutoff=cutoff,
+        cutoff=RBF_CUTOFF,
     )
     model = Model(head=head, normalizer=normalizer, inputs=inputs, classes=classes)
     return replace(model, feature_names=estimator.feature_names)
