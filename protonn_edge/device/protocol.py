@@ -7,15 +7,15 @@ Everything that arrives is hostile until its CRC, its type and its length have b
 from __future__ import annotations
 
 import binascii
+import re
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Annotated, Any, ClassVar, Self, cast, dataclass_transform, get_type_hints
 
 from cobs import cobs
 
 from protonn_edge.errors import DeviceError, InputError
-from protonn_edge.quantization import MODEL_HASH_BYTES
 
 DELIMITER = b"\x00"
 
@@ -50,104 +50,113 @@ class VersionError(ProtocolError):
     """The device speaks another version of the protocol."""
 
 
-class Rest(NamedTuple):
-    """The rest of a payload, of any length: the last field of a message.
+U8 = Annotated[int, "B"]  # with codes of `struct`
+U16 = Annotated[int, "H"]
+U32 = Annotated[int, "I"]
+Bytes6 = Annotated[bytes, "6s"]
+Bytes8 = Annotated[bytes, "8s"]
+U8s = Annotated[tuple[int, ...], "*B"]  # any number, as the last field of a message
+I16s = Annotated[tuple[int, ...], "*h"]
+I32s = Annotated[tuple[int, ...], "*i"]
+Bytes = Annotated[bytes, "*s"]
 
-    `code` is the `struct` code of each number in it, or "s" for bytes; `words` its name in errors.
-    """
 
-    code: str
-    words: str
-
-
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Message:
     """A message; its payload holds the values of its fields, one after the other.
 
-    `TYPE` is its type on the wire, `NAME` its name in errors, `LAYOUT` the layout of its fields,
-    without the last one if that is the `REST`. If it has a `VERSION`, that is its first field, and
+    A subclass with a `number`, its `TYPE` on the wire, becomes a frozen dataclass. `NAME` is its
+    name in errors, `LAYOUT` the layout of its fields, without `REST`, the name and the code of the
+    last one if that has any length. If it has a `VERSION`, that is its first field, and
     `OTHER_VERSION` a sentence about others.
     """
 
     TYPE: ClassVar[int]
     NAME: ClassVar[str]
-    LAYOUT: ClassVar[struct.Struct] = struct.Struct("<")
-    REST: ClassVar[Rest | None] = None
+    LAYOUT: ClassVar[struct.Struct]
+    REST: ClassVar[tuple[str, str] | None]
     VERSION: ClassVar[int | None] = None
     OTHER_VERSION: ClassVar[str]
+    declared: ClassVar[list[type[Message]]] = []
+
+    def __init_subclass__(cls, number: int | None = None) -> None:
+        if number is None:
+            return
+        dataclass(frozen=True)(cls)
+        first, *others = re.findall("[A-Z][a-z]+", cls.__name__)
+        cls.TYPE, cls.NAME = number, " ".join([first.upper(), *map(str.lower, others)])
+        hints = get_type_hints(cls, include_extras=True)
+        codes = [(each.name, hints[each.name].__metadata__[0]) for each in _fields(cls)]
+        cls.REST = codes.pop() if codes and codes[-1][1][0] == "*" else None
+        cls.LAYOUT = struct.Struct("".join(["<", *(code for _, code in codes)]))
+        cls.declared.append(cls)
 
     def payload(self) -> bytes:
         """Return the payload's bytes."""
-        values = [getattr(self, field.name) for field in fields(cast("Any", self))]
+        values = [getattr(self, each.name) for each in _fields(self)]
         if self.REST is None:
             return self.LAYOUT.pack(*values)
         rest = values.pop()
-        code = f"<{len(rest)}{self.REST.code}"
-        return self.LAYOUT.pack(*values) + struct.pack(code, *([rest] if code[-1] == "s" else rest))
+        values += [rest] if isinstance(rest, bytes) else rest
+        return struct.pack(self._format(len(rest)), *values)
 
     @classmethod
     def from_payload(cls, payload: bytes) -> Self:
         """Return the message of a payload; `VersionError`, or `ProtocolError` of another length."""
         if cls.VERSION is not None and payload and payload[0] != cls.VERSION:
             raise VersionError(cls.OTHER_VERSION.format(payload[0], cls.VERSION))
-        size = cls.LAYOUT.size
+        size, n = cls.LAYOUT.size, len(_fields(cls))
         allowed, count, beyond = str(size), 0, len(payload) - size
         if cls.REST is not None:
-            allowed = f"{size} and {cls.REST.words}"
-            count, beyond = divmod(beyond, struct.calcsize(f"<{cls.REST.code}"))
+            each = struct.calcsize(cls.REST[1][1:])
+            allowed += f" and a multiple of {each} for its {cls.REST[0]}"
+            count, beyond = divmod(beyond, each)
         if count < 0 or beyond:
             raise ProtocolError(
                 f"a {cls.NAME} has a payload of {len(payload)} bytes, but must have {allowed}"
             )
-        values = [*cls.LAYOUT.unpack_from(payload)]
-        if cls.REST is not None:
-            rest = struct.unpack_from(f"<{count}{cls.REST.code}", payload, size)
-            values.append(rest[0] if cls.REST.code == "s" else rest)
+        values = struct.unpack(cls._format(count), payload)
+        if cls.REST is not None and cls.REST[1] != "*s":
+            values = *values[: n - 1], values[n - 1 :]
         return cls(*values)
 
+    @classmethod
+    def _format(cls, count: int) -> str:
+        """Return the layout of all fields, the last with a number of elements."""
+        rest = "" if cls.REST is None else cls.REST[1].replace("*", str(count))
+        return cls.LAYOUT.format + rest
 
-_FEATURES = Rest("s", "the features")
+
+def _fields(message: Message | type[Message]) -> tuple[Field[Any], ...]:
+    return fields(cast("Any", message))
 
 
 # --- requests ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class HelloRequest(Message):
+class HelloRequest(Message, number=HELLO):
     """Ask which protocol and which model the device has."""
 
-    TYPE, NAME = HELLO, "HELLO request"
 
-
-@dataclass(frozen=True)
-class PredictRequest(Message):
+class PredictRequest(Message, number=PREDICT):
     """Ask for the class of one input."""
 
-    TYPE, NAME, REST = PREDICT, "PREDICT request", _FEATURES
-    features: bytes  # quantized, one byte each; how many are right, only the model knows
+    features: Bytes  # quantized, one byte each; how many are right, only the model knows
 
 
-@dataclass(frozen=True)
-class ScoresRequest(PredictRequest):
+class ScoresRequest(PredictRequest, number=SCORES):
     """Ask for the class and all scores of one input."""
 
-    TYPE, NAME = SCORES, "SCORES request"
 
-
-@dataclass(frozen=True)
-class StatsRequest(Message):
+class StatsRequest(Message, number=STATS):
     """Request the device's counters since its reset."""
 
-    TYPE, NAME = STATS, "STATS request"
 
-
-@dataclass(frozen=True)
-class RepeatRequest(Message):
+class RepeatRequest(Message, number=REPEAT):
     """Request the class of one input, computed many times while the meter's pin is high."""
 
-    TYPE, NAME, REST = REPEAT, "REPEAT request", _FEATURES
-    LAYOUT = struct.Struct("<H")
-    repetitions: int  # how often, 1 to 65,536
-    features: bytes  # as in `PredictRequest`
+    repetitions: U16  # how often, 1 to 65,536
+    features: Bytes  # as in `PredictRequest`
 
     def payload(self) -> bytes:
         """Return the number of repetitions, 65,536 written as 0, and the features."""
@@ -160,170 +169,110 @@ class RepeatRequest(Message):
         return replace(request, repetitions=request.repetitions or MOST_REPETITIONS)
 
 
-@dataclass(frozen=True)
-class LearnRequest(Message):
+class LearnRequest(Message, number=LEARN):
     """Teach the last prediction's point, at most once for each prediction."""
 
-    TYPE, NAME = LEARN, "LEARN request"
-    LAYOUT = struct.Struct("<B")
-    label: int  # the class of the example
+    label: U8  # the class of the example
 
 
-@dataclass(frozen=True)
-class ForgetRequest(LearnRequest):
+class ForgetRequest(LearnRequest, number=FORGET):
     """Forget the examples of a class, or of all with 255."""
 
-    TYPE, NAME = FORGET, "FORGET request"
 
-
-@dataclass(frozen=True)
-class StoreRequest(Message):
+class StoreRequest(Message, number=STORE):
     """Request the device's store of examples; first write a part of it, or nothing."""
 
-    TYPE, NAME, REST = STORE, "STORE request", Rest("s", "the bytes to write")
-    LAYOUT = struct.Struct("<H")
-    place: int = 0  # of the first byte in the store
-    content: bytes = b""  # at most `MOST_STORED_BYTES`
+    place: U16 = 0  # of the first byte in the store
+    content: Bytes = b""  # at most `MOST_STORED_BYTES`
 
 
-@dataclass(frozen=True)
-class HealthRequest(Message):
+class HealthRequest(Message, number=HEALTH):
     """Request the counters of the answers."""
-
-    TYPE, NAME = HEALTH, "HEALTH request"
 
 
 # --- replies -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class HelloReply(Message):
+class HelloReply(Message, number=REPLY | HELLO):
     """The device's description of itself."""
 
-    TYPE, NAME = REPLY | HELLO, "HELLO reply"
-    LAYOUT = struct.Struct(f"<BBHH{MODEL_HASH_BYTES}sIB")
     VERSION = PROTOCOL_VERSION
     OTHER_VERSION = (
         "the device speaks protocol {}, this program speaks {}; remove the folder firmware, run "
         "`protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
     )
-    protocol_version: int  # 2; a device of another one is refused before anything else is read
-    feature_type: int  # 0 for uint8 features
-    features: int  # inputs of one prediction
-    classes: int
-    model_hash: bytes  # the first 8 bytes of the integer model's SHA-256
-    clock_hz: int  # CPU clock in hertz: cycles divided by it are seconds
-    window: int  # the bytes that may follow a request without a reply
+    protocol_version: U8  # 2; a device of another one is refused before anything else is read
+    feature_type: U8  # 0 for uint8 features
+    features: U16  # inputs of one prediction
+    classes: U16
+    model_hash: Bytes8  # the first 8 bytes of the integer model's SHA-256
+    clock_hz: U32  # CPU clock in hertz: cycles divided by it are seconds
+    window: U8  # the bytes that may follow a request without a reply
 
 
-@dataclass(frozen=True)
-class PredictReply(Message):
+class PredictReply(Message, number=REPLY | PREDICT):
     """The answer to PREDICT."""
 
-    TYPE, NAME = REPLY | PREDICT, "PREDICT reply"
-    LAYOUT = struct.Struct("<BI")
-    label: int  # index of the class, or 255 for "unknown"
-    cycles: int  # CPU cycles that the prediction took
+    label: U8  # index of the class, or 255 for "unknown"
+    cycles: U32  # CPU cycles that the prediction took
 
 
-@dataclass(frozen=True)
-class RepeatReply(PredictReply):
+class RepeatReply(PredictReply, number=REPLY | REPEAT):
     """The answer to REPEAT: the `cycles` of all repetitions, modulo 2**32."""
 
-    TYPE, NAME = REPLY | REPEAT, "REPEAT reply"
 
-
-@dataclass(frozen=True)
-class ScoresReply(Message):
+class ScoresReply(Message, number=REPLY | SCORES):
     """The answer to SCORES."""
 
-    TYPE, NAME, REST = REPLY | SCORES, "SCORES reply", Rest("i", "4 for each class")
-    LAYOUT = PredictReply.LAYOUT
-    label: int  # as in `PredictReply`
-    cycles: int
-    scores: tuple[int, ...]  # one score per class, each in the range of an int32
+    label: U8  # as in `PredictReply`
+    cycles: U32
+    scores: I32s  # one score per class, each in the range of an int32
 
 
-@dataclass(frozen=True)
-class StatsReply(Message):
+class StatsReply(Message, number=REPLY | STATS):
     """The device's counters since its reset; a full counter stays at 65,535."""
 
-    TYPE, NAME = REPLY | STATS, "STATS reply"
-    LAYOUT = struct.Struct("<HHHIHB")
-    stack_bytes: int  # the most bytes that the stack has held
-    frames_dropped: int  # frames with a wrong CRC or broken framing
-    overruns: int  # received bytes that were lost because they were not read in time
-    saturations: int  # features that arrived at the upper end of their range, modulo 2**32
-    resets: int  # resets since power-on
-    reset_cause: int  # of the last start: 1 power-on, 2 external, 4 brown-out, 8 watchdog
+    stack_bytes: U16  # the most bytes that the stack has held
+    frames_dropped: U16  # frames with a wrong CRC or broken framing
+    overruns: U16  # received bytes that were lost because they were not read in time
+    saturations: U32  # features that arrived at the upper end of their range, modulo 2**32
+    resets: U16  # resets since power-on
+    reset_cause: U8  # of the last start: 1 power-on, 2 external, 4 brown-out, 8 watchdog
 
 
-@dataclass(frozen=True)
-class LearnReply(Message):
+class LearnReply(Message, number=REPLY | LEARN):
     """The answer to LEARN."""
 
-    TYPE, NAME = REPLY | LEARN, "LEARN reply"
-    LAYOUT = struct.Struct("<BB")
-    learned: int  # 1 if the last prediction's point has been learned, 0 if there was none
-    examples: int  # how many there are now
+    learned: U8  # 1 if the last prediction's point has been learned, 0 if there was none
+    examples: U8  # how many there are now
 
 
-@dataclass(frozen=True)
-class ForgetReply(LearnReply):
+class ForgetReply(LearnReply, number=REPLY | FORGET):
     """The answer to FORGET."""
 
-    TYPE, NAME = REPLY | FORGET, "FORGET reply"
 
-
-@dataclass(frozen=True)
-class StoreReply(Message):
+class StoreReply(Message, number=REPLY | STORE):
     """The answer to STORE, which `kinds.protonn.teaching.recalled` reads."""
 
-    TYPE, NAME, REST = REPLY | STORE, "STORE reply", Rest("s", "the store")
-    content: bytes
+    content: Bytes
 
 
-@dataclass(frozen=True)
-class HealthReply(Message):
+class HealthReply(Message, number=REPLY | HEALTH):
     """The answer to HEALTH, which `Health.of_bytes` reads; boards with a sensor send it unasked."""
 
-    TYPE, NAME, REST = REPLY | HEALTH, "HEALTH reply", Rest("s", "the counters")
-    content: bytes
+    content: Bytes
 
 
-@dataclass(frozen=True)
-class ErrorReply(Message):
+class ErrorReply(Message, number=ERROR_REPLY):
     """The device understood a request but could not execute it."""
 
-    TYPE, NAME = ERROR_REPLY, "ERROR reply"
-    LAYOUT = struct.Struct("<B")
-    code: int  # 1 unknown type, 2 wrong length, 3 feature out of range, 4 nothing to repeat with
+    code: U8  # 1 unknown type, 2 wrong length, 3 feature out of range, 4 nothing to repeat with
 
     def __str__(self) -> str:
         return f"error {self.code}, {_ERROR_NAMES.get(self.code, 'not known to this program')}"
 
 
-MESSAGES: tuple[type[Message], ...] = (
-    HelloRequest,
-    PredictRequest,
-    ScoresRequest,
-    StatsRequest,
-    RepeatRequest,
-    LearnRequest,
-    ForgetRequest,
-    StoreRequest,
-    HealthRequest,
-    HelloReply,
-    PredictReply,
-    ScoresReply,
-    StatsReply,
-    RepeatReply,
-    LearnReply,
-    ForgetReply,
-    StoreReply,
-    HealthReply,
-    ErrorReply,
-)
+MESSAGES = tuple(Message.declared)
 """Every request and reply. What boards send that only send is in `sensor_board`."""
 
 

@@ -6,16 +6,27 @@ their messages.
 
 from __future__ import annotations
 
-import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar, cast
 
 from protonn_edge.device.connection import Deadline, Host, Link
 from protonn_edge.device.message_reader import MessageReader
-from protonn_edge.device.protocol import LearnRequest, Message, ProtocolError, Rest
+from protonn_edge.device.protocol import (
+    U8,
+    U16,
+    U32,
+    Bytes,
+    Bytes6,
+    I16s,
+    I32s,
+    LearnRequest,
+    Message,
+    ProtocolError,
+    U8s,
+)
 from protonn_edge.errors import DeviceError
 from protonn_edge.sensors import SensorKind, sensor_kind
 from protonn_edge.sensors.kinds import check_reported_rate
@@ -95,26 +106,22 @@ class Description(Message, ABC):
         """The names of the values that it uses of a sample."""
 
 
-@dataclass(frozen=True)
-class LoggerDescription(Description):
+class LoggerDescription(Description, number=0x91):
     """A logger's description of itself."""
 
-    TYPE, NAME = 0x91, "description of a logger"
-    LAYOUT = struct.Struct("<BBBBII6s")
-    REST = Rest("s", "the sensor's text")
     VERSION = 1
     OTHER_VERSION = (
         "the logger has version {}, but this program reads version {}; generate it again with "
         "'protonn-edge logger', and upload it"
     )
-    version: int
-    sensor_number: int  # of `SENSOR_NUMBERS`
-    n_channels: int  # values of a sample
-    found: int = field(compare=False)  # whether the sensor answers
-    period_cycles: int  # cycles from one sample to the next
-    clock_hz: int
-    pins: bytes  # numbers of the analog inputs, if it samples some
-    about: bytes = b""
+    version: U8
+    sensor_number: U8  # of `SENSOR_NUMBERS`
+    n_channels: U8  # values of a sample
+    found: U8 = field(compare=False)  # whether the sensor answers
+    period_cycles: U32  # cycles from one sample to the next
+    clock_hz: U32
+    pins: Bytes6  # numbers of the analog inputs, if it samples some
+    about: Bytes = b""
 
     @property
     def is_possible(self) -> bool:
@@ -145,43 +152,36 @@ class LoggerDescription(Description):
         return self.kinds[0].units
 
 
-@dataclass(frozen=True)
-class SamplesMessage(Message):
+class SamplesMessage(Message, number=0x92):
     """Consecutive samples."""
 
-    TYPE, NAME, REST = 0x92, "message with samples", Rest("s", "2 for each value")
-    LAYOUT = struct.Struct("<II")
-    first: int  # the number of the first one, counted from the board's reset
-    lost: int  # samples that the board has lost since its reset
-    values: bytes  # 2 for each value
+    first: U32  # the number of the first one, counted from the board's reset
+    lost: U32  # samples that the board has lost since its reset
+    values: Bytes  # 2 for each value
 
 
-@dataclass(frozen=True)
-class LiveDescription(Description):
+class LiveDescription(Description, number=0x93):
     """The description of a board that classifies its sensor's samples."""
 
-    TYPE, NAME = 0x93, "description of a board"
-    LAYOUT = struct.Struct("<BBBBIIHHBBIIB")
-    REST = Rest("s", "the channels, the hash of the model, and the sensor's text")
     VERSION = 2
     OTHER_VERSION = (
         "the board's firmware has version {}, but this program reads version {}; build it again "
         "with 'protonn-edge build --sensor', and upload it"
     )
-    version: int
-    sensor_number: int  # of `SENSOR_NUMBERS`
-    found: int  # whether the sensor answers
-    from_onset: int  # whether a window begins at the onset of a sound
-    period_cycles: int  # cycles from one sample to the next
-    clock_hz: int
-    window: int  # samples per window
-    hop: int  # samples from the start of one window to the start of the next
-    votes: int  # windows that vote: the board reports a class once most of them have it
-    n_classes: int
-    refractory: int  # samples for which a reported class remains
-    next_sample: int = field(compare=False)  # the number of the next sample
-    n_used: int
-    rest: bytes  # `used`, then the first bytes of the model's hash, and `about`
+    version: U8
+    sensor_number: U8  # of `SENSOR_NUMBERS`
+    found: U8  # whether the sensor answers
+    from_onset: U8  # whether a window begins at the onset of a sound
+    period_cycles: U32  # cycles from one sample to the next
+    clock_hz: U32
+    window: U16  # samples per window
+    hop: U16  # samples from the start of one window to the start of the next
+    votes: U8  # windows that vote: the board reports a class once most of them have it
+    n_classes: U8
+    refractory: U32  # samples for which a reported class remains
+    next_sample: U32 = field(compare=False)  # the number of the next sample
+    n_used: U8
+    rest: Bytes  # `used`, then the first bytes of the model's hash, and `about`
 
     @property
     def is_possible(self) -> bool:
@@ -213,14 +213,11 @@ class LiveDescription(Description):
         return tuple(names.get(number, f"channel {number}") for number in self.used)
 
 
-@dataclass(frozen=True)
-class NameMessage(Message):
+class NameMessage(Message, number=0x94):
     """The name of a class, at most `NAME_LIMIT` bytes of it."""
 
-    TYPE, NAME, REST = 0x94, "name of a class", Rest("s", "its characters")
-    LAYOUT = struct.Struct("<B")
-    label: int
-    characters: bytes
+    label: U8
+    characters: Bytes
 
     @property
     def text(self) -> str:
@@ -228,19 +225,16 @@ class NameMessage(Message):
         return readable(self.characters)
 
 
-@dataclass(frozen=True)
-class WindowAnswer(Message):
+class WindowAnswer(Message, number=0x95):
     """A board's answer for a window."""
 
-    TYPE, NAME, REST = 0x95, "answer for a window", Rest("i", "4 for each class")
-    LAYOUT = struct.Struct("<HIIBBB")
-    number: int  # its number, of 16 bits, by which missing windows are detected
-    first: int  # the number of its first sample, counted from the board's reset
-    lost: int  # samples that the board has lost since its reset
-    label: int  # the window's class; 255 is "unknown"
-    told: int  # the class reported for the last windows; 254 before there is one
-    percent: int  # `confidence`, or 255
-    scores: tuple[int, ...]  # one for each class
+    number: U16  # its number, by which missing windows are detected
+    first: U32  # the number of its first sample, counted from the board's reset
+    lost: U32  # samples that the board has lost since its reset
+    label: U8  # the window's class; 255 is "unknown"
+    told: U8  # the class reported for the last windows; 254 before there is one
+    percent: U8  # `confidence`, or 255
+    scores: I32s  # one for each class
 
     @property
     def confidence(self) -> int | None:
@@ -248,30 +242,23 @@ class WindowAnswer(Message):
         return None if self.percent == _NO_CONFIDENCE else self.percent
 
 
-@dataclass(frozen=True)
-class ChannelRanges(Message):
+class ChannelRanges(Message, number=0x96):
     """The least and the largest value of each channel in training, then of the latest samples."""
 
-    TYPE, NAME, REST = 0x96, "message with ranges", Rest("h", "2 for each limit")
-    limits: tuple[int, ...]
+    limits: I16s
 
 
-@dataclass(frozen=True)
-class TaughtMessage(Message):
+class TaughtMessage(Message, number=0x97):
     """How many examples a board was taught of each class."""
 
-    TYPE, NAME, REST = 0x97, "message with examples", Rest("B", "1 for each class")
-    LAYOUT = struct.Struct("<B")
-    room: int  # the most of all classes
-    counts: tuple[int, ...]
+    room: U8  # the most of all classes
+    counts: U8s
 
 
-@dataclass(frozen=True)
-class TeachRequest(LearnRequest):
+class TeachRequest(LearnRequest, number=LearnRequest.TYPE):
     """Teach the point of a window, unless the board has classified another one since."""
 
-    LAYOUT = struct.Struct("<BH")
-    window: int  # its number
+    window: U16  # its number
 
 
 def sent_name(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -42,12 +41,10 @@ def test_a_class_that_is_not_there_is_not_forgotten(uno: EmulatedUno) -> None:
         assert [teaching.forget(session, label) for label in (1, 255)] == [1, 0]
 
 
-@dataclass(frozen=True)
-class ShortStore(protocol.Message):
+class ShortStore(protocol.Message, number=protocol.STORE):
     """A STORE without a place, or with half of one, or with too many bytes."""
 
-    TYPE, NAME, REST = protocol.STORE, "STORE request", protocol.Rest("s", "any bytes")
-    content: bytes = b""
+    content: protocol.Bytes = b""
 
 
 @pytest.mark.parametrize(
