@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from rich import box
-from rich.table import Column, Table
-from rich.text import Text
-
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.cli.command import OUTPUT, Output, argument, command
 from protonn_edge.cli.options import BoardType
-from protonn_edge.report.terminal import numbers
+from protonn_edge.report.terminal import row_table
 
 
 @command("boards")
@@ -25,17 +21,9 @@ def boards_command(
     To add a board of your own, write such a file: see docs/boards.md.
     """
     boards = [load_board(name) for name in names or board_names()]
-    out.say(_table(boards))
+    headings = ("board", "chip", "MHz", "flash B", "SRAM B", "serial line")
+    out.say(row_table(headings, [(each.name, *_facts(each)) for each in boards], {0, 1, 5}))
     out.finish({"boards": [_record(board) for board in boards]})
-
-
-def _table(boards: list[Board]) -> Table:
-    names = (Column(heading, no_wrap=True) for heading in ("board", "chip"))
-    figures = numbers("MHz", "flash B", "SRAM B", no_wrap=True)
-    table = Table(*names, *figures, "serial line", box=box.SIMPLE)
-    for board in boards:
-        table.add_row(*map(Text, [board.name, *_facts(board)]))
-    return table
 
 
 def _facts(board: Board) -> list[str]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import Certificate, Settings, read_certificate
@@ -25,6 +23,7 @@ from protonn_edge.cli.paths import (
 )
 from protonn_edge.errors import CheckFailed
 from protonn_edge.export.certificate import certify_library, is_library
+from protonn_edge.report.terminal import row_table
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 
@@ -110,7 +109,5 @@ def _certify(out: Output, path: Path, settings: Settings) -> Certificate:
 
 
 def _table(certificate: Certificate) -> Table:
-    table = Table("status", "claim", "by", box=box.SIMPLE)
-    for claim in certificate.claims:
-        table.add_row(claim.standing, Text(claim.statement), Text(claim.by))
-    return table
+    rows = [(claim.standing, claim.statement, claim.by) for claim in certificate.claims]
+    return row_table(("status", "claim", "by"), rows, {0, 1, 2})

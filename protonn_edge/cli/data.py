@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
-
-from rich import box
-from rich.table import Column, Table
-from rich.text import Text
 
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
-from protonn_edge.datasets.columns import ColumnProfile, leaks, profiles
+from protonn_edge.datasets.columns import HEADINGS, leaks, profiles
 from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.summary import DataSummary, FeatureSummary, repetitions
-from protonn_edge.report.terminal import fact_table, numbers
+from protonn_edge.report.terminal import fact_table, row_table
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import later, require
 
@@ -54,7 +49,10 @@ def data_command(
     facts, notices = [*rules, *data_facts(summary, dataset)], [*dataset.notices, *leaks(dataset)]
     out.say(f"{data.name}:", fact_table(facts))
     if found:
-        out.say(_column_table(found))
+        more = len(found) - _COLUMNS_SHOWN
+        rows = [[_plain(cell) for cell in each.cells] for each in found[:_COLUMNS_SHOWN]]
+        rows += [[f"and {more:,} more"]] if more > 0 else []
+        out.say(row_table(HEADINGS, rows, {0, 1, 2, 6}))
     if repeated is not None and any(repeated.values()):
         out.say(sentence := _repetition_sentence(**repeated))
         notices.append(Notice("repeated", sentence, warning=True))
@@ -67,18 +65,6 @@ def data_command(
     columns = [asdict(each) for each in found]
     record = {"table": layout, "columns": columns, **summary.to_json(), "repeated": repeated}
     out.finish(record)
-
-
-def _column_table(columns: Sequence[ColumnProfile]) -> Table:
-    """Return a table of the columns of a file, with units where one has a unit in its name."""
-    words = (Column(heading, no_wrap=True) for heading in ("as", "type"))
-    figures = numbers("missing", "unread", "distinct", no_wrap=True)
-    table = Table("column", *words, *figures, "range", box=box.SIMPLE)
-    for each in columns[:_COLUMNS_SHOWN]:
-        table.add_row(*(Text(_plain(cell)) for cell in each.cells))
-    if len(columns) > _COLUMNS_SHOWN:
-        table.add_row(f"and {len(columns) - _COLUMNS_SHOWN:,} more")
-    return table
 
 
 def _plain(text: str) -> str:

@@ -9,9 +9,7 @@ from pathlib import Path
 import click
 import numpy as np
 from numpy.typing import NDArray
-from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
@@ -30,7 +28,7 @@ from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import check_project
 from protonn_edge.quantization import DeviceModel, device_model
-from protonn_edge.report.terminal import numbers, saturation_fact
+from protonn_edge.report.terminal import row_table, saturation_fact
 from protonn_edge.system import shell
 from protonn_edge.verification import agreement as compared
 
@@ -195,14 +193,13 @@ def _plan_at_port(folder: Path | None, reference: DeviceModel) -> DevicePlan | N
 
 
 def _table(agreements: list[compared.Agreement]) -> Table:
-    counts = numbers("points", "mismatches", "unanswered")
-    table = Table("execution", *counts, "first mismatch", box=box.SIMPLE)
-    for agreement in agreements:
-        table.add_row(
-            Text(agreement.execution),
-            f"{agreement.n:,}",
-            f"{agreement.mismatches:,}",
-            f"{agreement.lost:,}",
-            str(agreement.first or "-"),
+    headings = ("execution", "points", "mismatches", "unanswered", "first mismatch")
+    rows = [
+        (
+            one.execution,
+            *(f"{n:,}" for n in (one.n, one.mismatches, one.lost)),
+            str(one.first or "-"),
         )
-    return table
+        for one in agreements
+    ]
+    return row_table(headings, rows, {0, 4})

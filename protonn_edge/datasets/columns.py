@@ -23,6 +23,10 @@ _MOST_COUNTS = 2_000_000
 _GIVEN_AWAY, _ROWS_PER_VALUE = 0.995, 5
 
 
+HEADINGS = ("column", "as", "type", "missing", "unread", "distinct", "range")
+"""The headings of a table of columns."""
+
+
 @dataclass(frozen=True)
 class ColumnProfile:
     """Facts about a column; None if unknown."""
@@ -40,7 +44,7 @@ class ColumnProfile:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The fields for a table: name, role, kind, three counts, and the range with its unit."""
+        """The row of a table with the `HEADINGS`; the range has its unit."""
         counts = (self.missing, self.unreadable, self.distinct)
         ends = ""
         if self.minimum is not None and self.maximum is not None:

@@ -22,6 +22,7 @@ from protonn_edge.report import figures
 from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
 from protonn_edge.report.plane import plane_of
 from protonn_edge.report.points import picture_of, trace_of
+from protonn_edge.report.terminal import BY_CLASS, class_rows
 
 _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 30  # maximum for a readable confusion matrix
@@ -46,14 +47,7 @@ def accuracy_panels(one: Evidence) -> list[Panel]:
         drawn = figures.confusion_figure(counts, classes)
         table = _confusions(counts, classes)
         shown = Panel.drawn(drawn, words, title="Confusion matrix. ", table=table)
-    by_class = PageTable(
-        "By class",
-        ("class", "points", "precision", "recall"),
-        tuple(
-            (name, f"{each.n:,}", _percent(each.precision), _percent(each.recall))
-            for name, each in zip(names, class_figures(counts), strict=True)
-        ),
-    )
+    by_class = PageTable("By class", BY_CLASS, class_rows(names, class_figures(counts)))
     return [shown, Panel(table=by_class, live="cell")]
 
 
@@ -232,7 +226,3 @@ def _threshold_panels(
     headings = ("threshold", *(name for name, _ in curves))
     table = PageTable("Rejected by threshold", headings, rows)
     return [Panel.drawn(drawn, words, key=key), Panel(table=table)]
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.columns import ColumnProfile
+from protonn_edge.datasets.columns import HEADINGS, ColumnProfile
 from protonn_edge.datasets.dataset import is_sparse
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.summary import DataSummary
@@ -54,9 +54,8 @@ def render_data_page(
         f"The share of each class by value, of {len(view.rows):,} of {summary.n_train:,} points; "
     )
     lead += f"ends at the percentiles {_ENDS[0]:g} and {_ENDS[1]:g}."
-    headings = ("column", "as", "type", "missing", "unread", "distinct", "range")
     rows = tuple(each.cells for each in columns[: 4 * _COLUMNS])
-    table = PageTable("Columns of the table", headings, rows, frozenset({1, 2, 6}))
+    table = PageTable("Columns of the table", HEADINGS, rows, frozenset({1, 2, 6}))
     sections = (
         Section("columns", "Columns", lead, tuple(view.histograms(table if rows else None))),
         Section("takes", "Takes and points", "", tuple(view.takes())),

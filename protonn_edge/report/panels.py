@@ -22,7 +22,7 @@ from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section, Snippet
-from protonn_edge.report.terminal import plan_rows, power_facts
+from protonn_edge.report.terminal import plan_rows, power_facts, stage_rows
 from protonn_edge.system.schema import list_of, number
 from protonn_edge.verification.agreement import Agreement
 
@@ -197,13 +197,8 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     )
     drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages])
     rows = tuple(
-        (
-            _STAGE_NAMES.get(s.stage, f"and the {s.stage}: everything"),
-            f"{100 * s.accuracy:.2f} %",
-            f"{s.changed:,}",
-            f"{s.disagreements:,}",
-        )
-        for s in stages
+        (_STAGE_NAMES.get(stage, f"and the {stage}: everything"), *cells)
+        for stage, *cells in stage_rows(stages)
     )
     headings = ("in integers", "accuracy", "points changed", "differ from float")
     table = PageTable("Stage by stage", headings, rows)

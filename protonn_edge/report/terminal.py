@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,12 @@ from rich.text import Text
 
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.chain.decision import answer_names
-from protonn_edge.evaluation.accuracy import Quality, frequent_confusions, wilson_interval
+from protonn_edge.evaluation.accuracy import (
+    ClassFigures,
+    Quality,
+    frequent_confusions,
+    wilson_interval,
+)
 
 if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board
@@ -32,6 +37,8 @@ _TERMINAL_WIDTH = 80
 _CLASSES_SHOWN = 30
 _CONFUSIONS_SHOWN = 12
 
+BY_CLASS = ("class", "points", "precision", "recall")
+
 
 def fact_table(facts: Sequence[tuple[str, str]]) -> Table:
     """Return a table of names and values."""
@@ -39,6 +46,25 @@ def fact_table(facts: Sequence[tuple[str, str]]) -> Table:
     table = Table(*columns, box=box.SIMPLE, show_header=False)
     for name, value in facts:
         table.add_row(name, Text(value))  # text from data is never markup
+    return table
+
+
+def row_table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    texts: Collection[int] = (0,),
+    **settings: Any,
+) -> Table:
+    """Return a table of rows of text, with settings of rich; columns not in `texts` are numbers."""
+    columns = [
+        Column(heading, style="" if place else "bold", overflow="fold")
+        if place in texts
+        else Column(heading, justify="right", no_wrap=True)
+        for place, heading in enumerate(headings)
+    ]
+    table = Table(*columns, box=box.SIMPLE, **settings)
+    for row in rows:
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -78,11 +104,9 @@ def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
 def plan_table(plan: Plan) -> Table:
     """Return a row per stage of a prediction: its kernel and its cost."""
     most = "cycles, about" if plan.estimated else "cycles at most"
-    table = _table(None, "flash B", "cycles mean", most, texts=("stage", "kernel"))
-    table.caption = f"cycles: compiled by {BOUND_FLAGS}"
-    for row in plan_rows(plan):
-        table.add_row(*row)
-    return table
+    headings = ("stage", "kernel", "flash B", "cycles mean", most)
+    caption = f"cycles: compiled by {BOUND_FLAGS}"
+    return row_table(headings, plan_rows(plan), {0, 1}, caption=caption)
 
 
 def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
@@ -148,31 +172,36 @@ def power_facts(power: MeteredPower, latency_ms: float) -> list[tuple[str, str]]
 
 def device_table(shares: Sequence[DeviceShare]) -> Table:
     """Return the results of several boards, one row each."""
-    headings = ("points", "a second", "mean cycles", "asked again", "reopened", "resets")
-    table = _table("board", *headings)
-    table.add_column("lost", overflow="fold")
-    for share in shares:
-        table.add_row(
-            Text(share.device),
+    counts = ("points", "a second", "mean cycles", "asked again", "reopened", "resets")
+    rows = [
+        (
+            share.device,
             f"{share.n:,}",
             f"{share.points_per_s:,.1f}",
             "-" if share.cycles_mean is None else f"{share.cycles_mean:,.0f}",
             f"{share.retried:,}",
             f"{share.reopened:,}",
             "-" if share.stats is None else f"{share.stats.resets:,}",
-            Text(share.loss or "-"),
+            share.loss or "-",
         )
-    return table
+        for share in shares
+    ]
+    return row_table(("board", *counts, "lost"), rows, {0, 7})
+
+
+def stage_rows(losses: Sequence[StageLoss]) -> list[tuple[str, ...]]:
+    """Return stage, accuracy, and points that changed and that differ from floats, by stage."""
+    return [
+        (each.stage, f"{100 * each.accuracy:.2f} %", f"{each.changed:,}", f"{each.disagreements:,}")
+        for each in losses
+    ]
 
 
 def stage_table(losses: Sequence[StageLoss]) -> Table:
     """Return the loss at each stage of quantization, one row each."""
-    table = _table("in integers up to", "accuracy", "points changed", "differ from float")
-    for loss in losses:
-        name = "nothing" if loss is losses[0] else loss.stage
-        share = f"{100 * loss.accuracy:.2f} %"
-        table.add_row(name, share, f"{loss.changed:,}", f"{loss.disagreements:,}")
-    return table
+    headings = ("in integers up to", "accuracy", "points changed", "differ from float")
+    (_, *floats), *others = stage_rows(losses)
+    return row_table(headings, [("nothing", *floats), *others])
 
 
 def quality_facts(quality: Quality | None) -> list[tuple[str, str]]:
@@ -190,11 +219,22 @@ def class_parts(quality: Quality | None) -> tuple[RenderableType, ...]:
     """Return a table of precision and recall, one row per class, if it fits a screen."""
     if quality is None or not 1 < len(quality.names) <= _CLASSES_SHOWN:
         return ()
-    table = _table("class", "points", "precision", "recall")
-    for name, each in zip(quality.names, quality.classes, strict=True):
-        shares = ("-" if s is None else f"{100 * s:.1f} %" for s in (each.precision, each.recall))
-        table.add_row(_short(name, _NAME_WIDTH), f"{each.n:,}", *shares)
-    return "by class:", table
+    names = [_short(name, _NAME_WIDTH) for name in quality.names]
+    return "by class:", row_table(BY_CLASS, class_rows(names, quality.classes))
+
+
+def class_rows(
+    names: Sequence[str], classes: Sequence[ClassFigures]
+) -> tuple[tuple[str, str, str, str], ...]:
+    """Return the rows of a table `BY_CLASS`."""
+
+    def share(value: float | None) -> str:
+        return "-" if value is None else f"{100 * value:.1f} %"
+
+    return tuple(
+        (name, f"{each.n:,}", share(each.precision), share(each.recall))
+        for name, each in zip(names, classes, strict=True)
+    )
 
 
 def confusion_parts(
@@ -214,14 +254,13 @@ def confusion_parts(
         ]
         if max(map(len, names)) + sum(width + 2 for width in widths) + 4 <= _TERMINAL_WIDTH:
             sentence = "confusion matrix, a row per actual and a column per predicted class:"
-            return sentence, _confusion_table(counts, names)
+            return sentence, _confusion_table(counts, [*map(Text, names)])
     found = frequent_confusions(counts, _CONFUSIONS_SHOWN)
     if not found:
         return ("no class was confused with another",)
-    table = _table("actual", "points", texts=("predicted",))
-    for actual, said, n in found:
-        table.add_row(*(_short(every[k], _NAME_WIDTH) for k in (actual, said)), f"{n:,}")
-    return "most frequent confusions:", table
+    names = [_short(name, _NAME_WIDTH) for name in every]
+    rows = [(names[actual], names[said], f"{n:,}") for actual, said, n in found]
+    return "most frequent confusions:", row_table(("actual", "predicted", "points"), rows, {0, 1})
 
 
 def _confusion_table(counts: NDArray[np.int64], names: Sequence[Text]) -> Table:
@@ -254,17 +293,6 @@ def one_class_facts(
     return rows
 
 
-def _table(name: str | None, *headings: str, texts: Sequence[str] = ()) -> Table:
-    """Return an empty table with bold names, if there are any, and columns of text and numbers."""
-    names = [] if name is None else [Column(name, style="bold", overflow="fold")]
-    return Table(*names, *texts, *numbers(*headings), box=box.SIMPLE)
-
-
-def numbers(*headings: str, **settings: Any) -> list[Column]:
-    """Return columns of numbers for a table, with settings of rich."""
-    return [Column(heading, justify="right", **settings) for heading in headings]
-
-
 def _of(used: int, limit: int) -> str:
     return f"{used:,} of {limit:,} B ({100 * used / limit:.1f} %)"
 
@@ -278,5 +306,5 @@ def _spread(spread: Spread | None, format_spec: str, unit: str) -> str:
     return f"mean {mean}{unit} (min {low}, p99 {p99}, max {high})"
 
 
-def _short(name: str, longest: int) -> Text:
-    return Text(name if len(name) <= longest else name[: longest - 1] + "\u2026")
+def _short(name: str, longest: int) -> str:
+    return name if len(name) <= longest else name[: longest - 1] + "\u2026"

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich import box
 from rich.table import Table
 
 from protonn_edge.boards import Board
-from protonn_edge.report.terminal import numbers
+from protonn_edge.report.terminal import row_table
 from protonn_edge.training.searched import shown
 from protonn_edge.tuning.choice import candidates, cycles_of, flash_of, front
 from protonn_edge.tuning.limits import ACCURACY, Metric
@@ -56,35 +55,33 @@ def _table(
     metric: Metric,
     title: str | None = None,
 ) -> Table:
-    table = Table(box=box.SIMPLE, title=title, title_justify="left", title_style="")
     shares = ("%",) if metric == ACCURACY else (f"{metric} %", "accuracy %")
-    for heading in ("trial", *shares, "flash B", "SRAM B", "ms mean", "ms max"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for heading, names in columns.items():
-        table.add_column(heading, justify="right" if len(names) == 1 else "left")
-    for each in rows:
-        figures, settings = each.measured, each.settings
-        table.add_row(
+    figures = ("trial", *shares, "flash B", "SRAM B", "ms mean", "ms max")
+    texts = [i for i, names in enumerate(columns.values(), len(figures)) if len(names) > 1]
+    cells = [
+        (
             str(each.number),
             *(f"{100 * x:.2f}" for x in (each.score, each.accuracy)[: len(shares)]),
-            f"{figures.flash_bytes:,}",
-            f"{figures.sram_bytes:,}",
-            f"{board.milliseconds(figures.mean_cycles):.3f}",
-            f"{board.milliseconds(figures.worst_cycles):.3f}",
+            f"{each.measured.flash_bytes:,}",
+            f"{each.measured.sram_bytes:,}",
+            f"{board.milliseconds(each.measured.mean_cycles):.3f}",
+            f"{board.milliseconds(each.measured.worst_cycles):.3f}",
             *(
-                ", ".join(shown(settings[name]) for name in names if name in settings)
+                ", ".join(shown(each.settings[name]) for name in names if name in each.settings)
                 for names in columns.values()
             ),
         )
-    return table
+        for each in rows
+    ]
+    style: dict[str, Any] = {"title": title, "title_justify": "left", "title_style": ""}
+    return row_table((*figures, *columns), cells, texts, **style)
 
 
 def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Table:
     """Return the best candidate of each kind, by `best_of_kinds`."""
-    headings = f"{metric} %", "over folds", "ms mean", "ms max", "flash B"
-    table = Table("kind", *numbers(*headings, no_wrap=True), box=box.SIMPLE)
-    for kind, each in best.items():
-        table.add_row(
+    headings = "kind", f"{metric} %", "over folds", "ms mean", "ms max", "flash B"
+    rows = [
+        (
             kind,
             f"{100 * each.score:.2f}",
             f"±{100 * each.deviation:.2f}",
@@ -92,7 +89,9 @@ def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Tabl
             f"{board.milliseconds(each.measured.worst_cycles):.3f}",
             f"{each.measured.flash_bytes:,}",
         )
-    return table
+        for kind, each in best.items()
+    ]
+    return row_table(headings, rows)
 
 
 def front_figure(
