@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -214,9 +214,8 @@ def test_its_examples_are_kept_in_a_file_and_restored(moving: Board, tmp_path: P
     assert teaching.load_taught(tmp_path / "again.npz", model) == taught
 
 
-@dataclass(frozen=True)
-class TooShort(Message):
-    TYPE, NAME = protocol.LEARN, "LEARN request"
+class TooShort(Message, number=protocol.LEARN):
+    pass
 
 
 def test_noise_on_the_line_changes_nothing(moving: Board) -> None:
