@@ -7,6 +7,7 @@ import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,7 +23,6 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
-from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.export.folder import check_project
 from protonn_edge.report import content
 from protonn_edge.report.terminal import class_parts, evidence_facts, fact_table, quality_facts
@@ -140,13 +140,12 @@ def report_command(
     for one in evidence:
         facts = [*evidence_facts(one), *quality_facts(one.quality)]
         out.say(f"{one.name}:", fact_table(facts), *class_parts(one.quality))
-    battery = content.Battery(watt_hours, rate, idle_watts)
     write_report(
         evidence,
         output,
         out,
         title=title,
-        battery=battery,
+        battery=content.Battery(watt_hours, rate, idle_watts),
         front=front,
         taught=taught,
         command=_command(),
@@ -168,28 +167,15 @@ def write_report(
     evidence: Sequence[Evidence],
     output: Path,
     out: Output,
-    *,
-    title: str = "",
-    battery: content.Battery | None = None,
-    front: content.Front | None = None,
-    taught: Sequence[TaughtPerson] = (),
-    command: str = "",
+    **more: Any,
 ) -> None:
-    """Write the report of runs to a file, and print its path."""
+    """Write the report of runs, and more parameters of `render_page`, to a file; print its path."""
     # Half a second of imports that other commands save.
     from protonn_edge.report.page import render_page  # noqa: PLC0415
 
     with out.status("drawing"):
         script = content.page_script()
-        page = render_page(
-            evidence,
-            script,
-            title=title,
-            battery=battery,
-            front=front,
-            taught=taught,
-            command=command,
-        )
+        page = render_page(evidence, script, **more)
     write_atomically(output, page)
     if script.text is None:
         out.say(f"the page has no emulated Uno: {script.missing}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from html import escape
 from pathlib import Path
@@ -16,7 +17,7 @@ from protonn_edge.device.meters.energy import MeteredPower
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.system.files import read_file
-from protonn_edge.system.schema import list_of, number, record_of, text, whole
+from protonn_edge.system.schema import Check, list_of, number, record_of, text, whole
 from protonn_edge.toolchain.javascript import PAGE, script_file
 
 _Taken = TypeVar("_Taken")
@@ -271,69 +272,65 @@ class Front:
 
 def read_front(path: Path) -> Front:
     """Return a search's result from ``tune --front FILE.json``; `InputError` for other files."""
-    return _taken(path, "'tune --front FILE.json' writes", _front)
+    with _record(path, "'tune --front FILE.json' writes") as record:
+        found = [record[name] for name in ("accuracy_by_flash", "accuracy_by_cycles")]
+        return Front(*(_objects(FrontPoint, _CANDIDATE, each) for each in found))
 
 
 def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
     """Return the people of ``inspect --teach N --json`` for a model; `InputError` for others."""
-    return _of_model(path, "'inspect --teach N --json' prints", _taught, model_sha256, "inspect")
+    with _record(path, "'inspect --teach N --json' prints", model_sha256, "inspect") as record:
+        people = _objects(TaughtPerson, _TAUGHT, record["teaching"]["people"])
+        _check_lengths(*(person.accuracies for person in people))
+        return people
 
 
 def read_power(path: Path, model_sha256: str) -> MeteredPower:
     """Return what ``hil --meter --json`` measured with a model; `InputError` for others."""
-    return _of_model(path, "'hil --meter METER --json' prints", _metered, model_sha256, "measure")
+    checks = {each.name: _METERED[str(each.type)] for each in fields(MeteredPower)}
+    written = "'hil --meter METER --json' prints"
+    with _record(path, written, model_sha256, "measure") as record:
+        (power,) = _objects(MeteredPower, checks, [record["power"]])
+        _check_lengths(power.trace_ms, power.trace_mw)
+        return power
 
 
-def _taken(path: Path, written: str, take: Callable[[Any], _Taken]) -> _Taken:
-    """Return what is taken from the JSON in a file; `InputError` if it is not what is `written`."""
+@contextmanager
+def _record(
+    path: Path, written: str, model_sha256: str | None = None, remedy: str = ""
+) -> Iterator[Any]:
+    """Yield the JSON in a file; `InputError` if it is not what is `written`.
+
+    If it must be about a model, the remedy is what to do with that model.
+    """
     contents = read_file(path, limit_bytes=_LARGEST_FILE)
     try:
-        return take(json.loads(contents))
+        record = json.loads(contents)
+        known = model_sha256 and record["model_sha256"]
+        yield record
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is not what {written}") from error
-
-
-def _of_model(
-    path: Path, written: str, take: Callable[[Any], _Taken], model_sha256: str, remedy: str
-) -> _Taken:
-    """Return the same of a file that must be about a model, else what to do with that model."""
-    known, found = _taken(path, written, lambda record: (record["model_sha256"], take(record)))
     if known != model_sha256:
         raise InputError(f"{path} is about another model than the run; {remedy} the run's model")
-    return found
 
 
-def _front(record: Any) -> Front:
-    return Front(
-        _alternatives(record["accuracy_by_flash"]), _alternatives(record["accuracy_by_cycles"])
-    )
-
-
-def _alternatives(found: Any) -> tuple[FrontPoint, ...]:
-    known = [{name: each[name] for name in _CANDIDATE} for each in found]
-    if not known or not list_of(record_of(_CANDIDATE), _MOST_CANDIDATES)(known):
-        raise ValueError("a number is out of range")
-    return tuple(FrontPoint(**each) for each in known)
-
-
-def _taught(record: Any) -> tuple[TaughtPerson, ...]:
-    people = record["teaching"]["people"]
-    lengths = {len(each["accuracies"]) for each in people}
-    known = list_of(record_of(_TAUGHT), _MOST_CANDIDATES)(people)
-    if not known or len(lengths) != 1 or 0 in lengths:
+def _objects(
+    kind: Callable[..., _Taken], checks: Mapping[str, Check], found: Any
+) -> tuple[_Taken, ...]:
+    """Return the objects of some records, which may have other keys; `ValueError` if unfit."""
+    known = [{name: each[name] for name in checks} for each in found]
+    if not known or not list_of(record_of(checks), _MOST_CANDIDATES)(known):
         raise ValueError("a number is out of range")
     return tuple(
-        TaughtPerson(each["name"], each["n"], tuple(each["accuracies"])) for each in people
+        kind(**{name: tuple(x) if isinstance(x, list) else x for name, x in each.items()})
+        for each in known
     )
 
 
-def _metered(record: Any) -> MeteredPower:
-    checks = {each.name: _METERED[str(each.type)] for each in fields(MeteredPower)}
-    found = {name: record["power"][name] for name in checks}
-    lengths = {len(found[name]) for name in ("trace_ms", "trace_mw")}
-    if not record_of(checks)(found) or len(lengths) != 1 or 0 in lengths:
-        raise ValueError("a number is out of range")
-    return MeteredPower(**found)
+def _check_lengths(*lists: Sequence[float]) -> None:
+    lengths = set(map(len, lists))
+    if len(lengths) != 1 or 0 in lengths:
+        raise ValueError("lists differ in length, or are empty")
 
 
 @dataclass(frozen=True)

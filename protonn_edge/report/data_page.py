@@ -22,7 +22,7 @@ from protonn_edge.datasets.dataset import is_sparse
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.summary import DataSummary
 from protonn_edge.report.content import PageTable, Panel, Picture, Scatter, Section, figure
-from protonn_edge.report.plane import Frame, marks
+from protonn_edge.report.plane import Frame, marks, principal_axes
 from protonn_edge.report.points import ink_image
 
 Floats = NDArray[np.float64]
@@ -180,7 +180,9 @@ class _View:
         far = np.flatnonzero(distance > middle + _FAR * _deviations(distance))
         far = far[np.argsort(-distance[far], kind="stable")][:_OUTLIERS]
         shown = np.unique([*far, *np.linspace(0, len(Z) - 1, _LEAST_SAMPLE).astype(int)])
-        flat, explained = _principal(np.clip(Z[shown], -_NEAR, _NEAR))
+        near = np.clip(Z[shown], -_NEAR, _NEAR)
+        axes, centre, explained = principal_axes(near)
+        flat = (near - centre) @ axes.T
         frame = Frame.around(flat)
         if frame is None:
             return
@@ -213,15 +215,6 @@ def _deviations(X: Floats) -> Floats:
     """Return robust deviations along the first axis, the usual ones if most values are equal."""
     robust = _TO_DEVIATION * np.median(np.abs(X - np.median(X, axis=0)), axis=0)
     return np.where(robust > 0, robust, X.std(axis=0))
-
-
-def _principal(Z: Floats) -> tuple[Floats, float]:
-    """Return points (n, 2) on the two principal axes of (n, D), and the explained variance."""
-    Z = Z - Z.mean(axis=0)
-    values, vectors = np.linalg.eigh(Z @ Z.T)  # as large as the points, not as the features
-    flat = vectors[:, :-3:-1] * np.sqrt(np.maximum(values[:-3:-1], 0))
-    flat *= np.sign(flat[np.abs(flat).argmax(axis=0), [0, 1]])  # a sign is arbitrary
-    return flat, float(values[-2:].sum() / max(values.sum(), 1e-30))
 
 
 def _shares(values: Floats, low: float, high: float) -> Floats:

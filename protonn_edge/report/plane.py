@@ -232,10 +232,10 @@ def principal_axes(places: Floats) -> tuple[Floats, Floats, float]:
     centre = places.mean(axis=0)
     if dimensions <= 2:
         return np.eye(2, dimensions), centre, 1.0
-    variances, vectors = np.linalg.eigh(np.cov((places - centre).T))
-    axes = vectors.T[::-1][:2]
+    _, extents, vectors = np.linalg.svd(places - centre, full_matrices=False)
+    axes, variances = vectors[:2], np.square(extents)
     # The sign of an axis is arbitrary: its largest component is made positive.
     largest = np.abs(axes).argmax(axis=1)
     axes = axes * np.sign(axes[[0, 1], largest])[:, None]
     total = float(variances.sum())
-    return axes, centre, float(variances[-2:].sum()) / total if total > 0 else 1.0
+    return axes, centre, float(variances[:2].sum()) / total if total > 0 else 1.0
