@@ -60,7 +60,7 @@ def test_the_plan_tells_what_its_stages_do_not_take_together() -> None:
     assert plan.exclusive_cycles >= 0
     crowded = with_first_cost(plan, exclusive=1_234)
     table = plan_table(crowded)
-    assert list(table.columns[-1].cells)[-2:] == ["-1,234", f"{crowded.worst_cycles:,}"]
+    assert [*map(str, table.columns[-1].cells)][-2:] == ["-1,234", f"{crowded.worst_cycles:,}"]
 
 
 def test_inputs_that_cost_nothing_save_nothing() -> None:
