@@ -19,8 +19,7 @@ from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.device.sensor_board import DESCRIBED, SENSOR_NUMBERS
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import SensorKind
-from protonn_edge.sensors.kinds import LARGEST_PRESCALER, TIMER_STEPS, rate_limits
-from protonn_edge.sensors.registers import Registers
+from protonn_edge.sensors.kinds import LARGEST_PRESCALER, TIMER_STEPS, Registers, rate_limits
 from protonn_edge.toolchain.platformio import description_file, upload_lines
 
 

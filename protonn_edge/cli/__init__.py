@@ -98,7 +98,9 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command = _imported(cmd_name)
-        command.short_help, command.epilog = COMMANDS[cmd_name], epilog_of(cmd_name)
+        lines = [f"  protonn-edge {cmd_name} {words}".rstrip() for words in EXAMPLES[cmd_name]]
+        heading = "Examples:" if len(lines) > 1 else "Example:"
+        command.short_help, command.epilog = COMMANDS[cmd_name], "\n".join(["\b", heading, *lines])
         return command
 
     def resolve_command(
@@ -184,9 +186,3 @@ def main() -> None:
     done, 1 a check failed, 2 bad input or usage, 70 a bug of this program (set
     PROTONN_EDGE_TRACEBACK=1 to see where), 130 stopped by Ctrl-C.
     """
-
-
-def epilog_of(name: str) -> str:
-    """Return the examples in a command's help, if any."""
-    lines = [f"  protonn-edge {name} {words}".rstrip() for words in EXAMPLES.get(name, ())]
-    return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *lines]) if lines else ""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.checks import OverBudget
 from protonn_edge.build.folder import check_folder
-from protonn_edge.build.mlperf import Benchmark
+from protonn_edge.build.mlperf import Benchmark, build_benchmark
 from protonn_edge.build.project import Build, BuildOptions, HostBuild, build, build_for_host
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import UNKNOWN
@@ -22,7 +22,6 @@ from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.cli import options
-from protonn_edge.cli.benchmark import build_for_benchmark
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.live import (
     LIVE_OPTIONS,
@@ -39,6 +38,7 @@ from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.export import folder as folders
 from protonn_edge.export.folder import BENCHMARK, LIVE, LOGGER, written_in
 from protonn_edge.quantization import (
     PRECISIONS,
@@ -118,7 +118,7 @@ def build_command(
         points = None if data is None else points_for(model, data, table, out)
         settings = BuildOptions(max_flash, max_sram, kernel, tries=tries)
         output = output or Path("mlperf")
-        done = build_for_benchmark(out, model, board, output, chosen, settings, points)
+        done = _build_for_benchmark(out, model, board, output, chosen, settings, points)
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
     output = output or Path()
@@ -149,6 +149,33 @@ def build_command(
         out.finish(record | asdict(failure.usage), failure)
     record |= _shown(out, built, board, facts)
     out.finish(record | (_uploaded(out, output, board, uploads, port) if board.is_chip else {}))
+
+
+def _build_for_benchmark(
+    out: Output,
+    model: Model,
+    board: Board,
+    folder: Path,
+    benchmark: Benchmark,
+    options: BuildOptions,
+    points: tuple[NDArray[np.float32], NDArray[np.int64]] | None,
+) -> dict[str, Any]:
+    """Build firmware with a benchmark's serial protocol; return its facts for display."""
+    folders.check_folder(folder, BENCHMARK)
+    record: dict[str, Any] = {"board": board.name, "folder": str(folder), "task": benchmark.task}
+    with refused_wrong_answers(out, record), out.status(f"building for {board.name}"):
+        done = build_benchmark(model, board, benchmark, options, points)
+    folders.write_folder(folder, done.files, BENCHMARK)
+    n = 0 if points is None else len(points[1])
+    facts = [
+        ("task", f"{benchmark.task}{', energy' if benchmark.energy else ''}"),
+        *budget_facts(done.usage, board),
+        ("cycles", str(done.built.possible)),
+        ("data", f"{n:,} points" if n else "none; give --data"),
+    ]
+    out.say(f"firmware for MLPerf Tiny on {board.name}:", fact_table(facts))
+    say_tried(out, done.built.tried)
+    return record | {"n": n, "tried": done.built.tried.to_json(), **asdict(done.usage)}
 
 
 def _reference(model: Model, precision: str, *, observe: bool) -> DeviceModel:

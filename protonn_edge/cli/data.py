@@ -11,10 +11,16 @@ from protonn_edge.cli.options import PATH
 from protonn_edge.cli.paths import REPORT, OutputFile
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Dataset, Notice, TableOptions, load_dataset
-from protonn_edge.datasets.columns import HEADINGS, leaks, profiles
 from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.options import SHOWN
-from protonn_edge.datasets.summary import DataSummary, FeatureSummary, repetitions
+from protonn_edge.datasets.summary import (
+    HEADINGS,
+    DataSummary,
+    FeatureSummary,
+    leaks,
+    profile,
+    repetitions,
+)
 from protonn_edge.report.terminal import fact_table, row_table
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import later, require
@@ -43,7 +49,7 @@ def data_command(
     if html is not None:
         require("matplotlib")
     dataset = load_dataset(data, replace(table, missing=table.missing or SHOWN))
-    found = profiles(dataset)
+    found = [profile(each, dataset) for each in dataset.columns]
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()
     facts, notices = [*rules, *data_facts(summary, dataset)], [*dataset.notices, *leaks(dataset)]

@@ -15,7 +15,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS, FiniteRange
 from protonn_edge.cli.paths import PREDICTIONS, PREDICTIONS_HEAD, OutputFile
-from protonn_edge.cli.tables import TABLE, features_for
+from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
 from protonn_edge.datasets.recorded import read_recording
@@ -74,7 +74,7 @@ def predict_command(
         raise InputError(
             f"{model_file} predicts sets of labels; call predict of the loaded model in Python"
         )
-    X = features_for(model, data, table, out)
+    X, _ = points_for(model, data, table, out, labelled=False)
     per_cent: list[int] = []
     if why_floats_alone(model) is None:
         integers = quantize(model)

@@ -113,8 +113,3 @@ def points_for(
         noticed += model.training_rows.overlap(X).notices()
     out.notice(noticed)
     return X, y
-
-
-def features_for(model: Model, data: Path, table: TableOptions, out: Output) -> NDArray[np.float32]:
-    """Return the points of DATA, with or without labels, for a model; like `points_for`."""
-    return points_for(model, data, table, out, labelled=False)[0]

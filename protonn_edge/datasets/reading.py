@@ -129,7 +129,7 @@ def load_dataset(
 
 
 def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1, 2]) -> Dataset:
-    train, test, names = _parts(path, options)
+    train, test, names = read_parts(path, options)
     if isinstance(train, LabelSetTable) or isinstance(test, LabelSetTable):
         tested = None if test is None else as_label_sets(test)
         dataset: Dataset = label_set_dataset(as_label_sets(train), tested, names)
@@ -152,12 +152,6 @@ def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Da
     )
     X, y = load_points(path, expected, given, on_notice=notices.append)
     return replace(dataset, X_test=X, y_test=y, notices=(*dataset.notices, *notices))
-
-
-def load_table(path: Path, options: TableOptions | None = None) -> tuple[Table, tuple[str, ...]]:
-    """Read the training part of labelled data, and the classes if the file names them."""
-    train, _, classes = _parts(path, options)
-    return train, classes
 
 
 def load_points(
@@ -185,7 +179,7 @@ def load_points(
     if _is_archive(path) and not expected.labelled:
         _refuse_options(path, options)
         return _points_of(read_npz_points(path), expected, on_notice)
-    train, test, _ = _parts(path, options, expected)
+    train, test, _ = read_parts(path, options, expected)
     if held_out and test is not None and test.X.shape[0]:
         raise InputError(
             f"{path} has a training and a test part, but a model is calibrated on neither; put "
@@ -194,7 +188,7 @@ def load_points(
     return _points_of(test or train, expected, on_notice)
 
 
-def _parts(
+def read_parts(
     path: Path, options: TableOptions | None, expected: Expected | None = None
 ) -> tuple[Table, Table | None, tuple[str, ...]]:
     """Return the training part, the test part if there is one, and the classes if named."""

@@ -29,7 +29,7 @@ from protonn_edge.datasets.dataset import (
 )
 from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, load_table
+from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, read_parts
 from protonn_edge.datasets.recordings import Repeated, gaps, runs_in
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.takes import (
@@ -216,7 +216,7 @@ def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]
     """Return the samples of a file, and the classes if it names them."""
     if path.suffix.lower() in WAVES:
         return _of_wave(path, options.labelled or label_of(path)), ()
-    table, classes = load_table(path, options)
+    table, _, classes = read_parts(path, options)
     if isinstance(table, LabelSetTable):
         raise InputError(f"{table.source} has sets of labels; give each sample one label")
     return _with_times(table), classes

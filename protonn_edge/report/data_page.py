@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.columns import HEADINGS, ColumnProfile
 from protonn_edge.datasets.dataset import is_sparse
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.datasets.summary import DataSummary
+from protonn_edge.datasets.summary import HEADINGS, ColumnProfile, DataSummary
 from protonn_edge.report.content import PageTable, Panel, Picture, Scatter, Section, figure
 from protonn_edge.report.plane import Frame, marks, principal_axes
 from protonn_edge.report.points import ink_image

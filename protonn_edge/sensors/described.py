@@ -16,9 +16,11 @@ from protonn_edge.sensors.kinds import (
     INPUTS,
     MICROPHONE,
     MOST_CHANNELS,
+    Registers,
     SensorKind,
+    Setting,
+    Word,
 )
-from protonn_edge.sensors.registers import Registers, Setting, Word
 from protonn_edge.system.described import TITLE, Key, Shelf, matches, whole_number
 from protonn_edge.system.schema import Check, list_of, number, whole
 

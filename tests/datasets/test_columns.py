@@ -9,7 +9,7 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 
 from protonn_edge.datasets import load_dataset
-from protonn_edge.datasets.columns import leaks, profiles
+from protonn_edge.datasets.summary import leaks
 
 COUNT = 60
 
@@ -93,7 +93,7 @@ def test_other_data_has_no_columns(tmp_path: Path) -> None:
     path = tmp_path / "d.npz"
     np.savez(path, X=np.arange(8.0).reshape(4, 2), y=np.array([0, 1, 0, 1]))
     assert run_json("data", path)["columns"] == []
-    assert profiles(load_dataset(path)) == ()
+    assert load_dataset(path).columns == ()
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from protonn_edge.build.sensor_projects import logger_of
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import PlayedSensor, SensorKind, packed_sensors, sensor_kind
 from protonn_edge.sensors.described import KEYS
-from protonn_edge.sensors.kinds import is_chip
-from protonn_edge.sensors.registers import Registers, Word
+from protonn_edge.sensors.kinds import Registers, Word, is_chip
 
 BUNDLED = ("adxl345", "adxl345-spi", "bme280", "bmi160", "lsm6ds3", "max30102", "mpu6050")
 GOOD = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from protonn_edge.cli.labels import Labels
+from protonn_edge.cli.monitor import Labels
 from protonn_edge.device.protocol import (
     ForgetReply,
     LearnReply,

@@ -13,7 +13,7 @@ from teaching.serving import on_host
 from teaching.test_teacher import BEGIN, Line, live, named, sent, window
 
 from protonn_edge.build.project import build
-from protonn_edge.cli.labels import Labels
+from protonn_edge.cli.monitor import Labels
 from protonn_edge.device.protocol import StoreReply, StoreRequest, decode_frame, encode_message
 from protonn_edge.device.sensor_board import TaughtMessage
 from protonn_edge.device.teacher import TeachingListener

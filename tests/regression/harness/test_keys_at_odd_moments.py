@@ -13,7 +13,7 @@ import pytest
 from teaching.test_teacher import BEGIN, Line, sent, window
 
 from protonn_edge.cli.keys import Keys
-from protonn_edge.cli.labels import Labels, at_terminal
+from protonn_edge.cli.monitor import Labels, at_terminal
 from protonn_edge.device.protocol import ForgetReply, LearnReply
 from protonn_edge.device.sensor_board import WindowAnswer
 from protonn_edge.device.teacher import TeachingListener
