@@ -135,11 +135,12 @@ def network_models(
     some = X[:: -(-len(X) // _CALIBRATED)]
     lower, upper, _ = common_range(X)
     pixels = PixelScale.between(lower, upper, lower)
-    ready = _equalized(_rectified(network, some), some[:_AT_ONCE])
+    ready = _of_bytes(_equalized(_rectified(network, some), some[:_AT_ONCE]), pixels)
     dense = DenseNetwork([W.copy() for W in ready.weights], [b.copy() for b in ready.biases])
-    layers = tuple(_of_bytes(ready, pixels))
     images = network.images(pixels.to_bytes(some))
-    rounded = Network(layers, Matrices(dense)).rounded(images, network.bits, 1.0, BYTE_MAXIMUM)
+    rounded = Network(ready.layers, Matrices(dense)).rounded(
+        images, network.bits, 1.0, BYTE_MAXIMUM
+    )
     yield "rounded", _convolutional(rounded, dense, network.image, pixels, X, classes)
     if passes := round(epochs * _PASSES):
         scores = network.scores(X)
@@ -191,22 +192,25 @@ def _head(weights: Sequence[Float32], biases: Sequence[Float32], features: NDArr
     return DenseHead.of([*hidden, W], [*before, b], features.astype(np.float32))
 
 
-def _of_bytes(network: FloatNetwork, pixels: PixelScale) -> Iterator[Layer]:
-    """Yield a network's layers, the first one of bytes.
+def _of_bytes(network: FloatNetwork, pixels: PixelScale) -> FloatNetwork:
+    """Return a network of bytes: its first convolution scales them, or else its first matrix.
 
     Around the image is the byte 0, which may differ from the network's 0.
     """
-    raw = True
     zero, step = np.float32(pixels.zero), np.float32(pixels.step)
-    for layer in network.layers:
-        if raw and isinstance(layer, Convolution):
-            raw, by = False, [network.scale * step, network.scale * zero + network.shift]
+    scale, shift = network.scale * step, network.scale * zero + network.shift
+    bare = replace(network, scale=np.ones_like(scale), shift=np.zeros_like(shift))
+    for place, layer in enumerate(network.layers):
+        if isinstance(layer, Convolution):
             if layer.layout.depthwise:
-                by = [each[:, None, None, None] for each in by]
-            moved = (layer.weights * by[1]).sum(axis=(1, 2, 3))
-            yield replace(layer, weights=layer.weights * by[0], biases=layer.biases + moved)
-        else:
-            yield layer
+                scale, shift = (each[:, None, None, None] for each in (scale, shift))
+            biases = layer.biases + (layer.weights * shift).sum(axis=(1, 2, 3))
+            first = replace(layer, weights=layer.weights * scale, biases=biases)
+            layers = (*network.layers[:place], first, *network.layers[place + 1 :])
+            return replace(bare, layers=layers)
+    W, *weights = network.weights
+    b, *biases = network.biases
+    return replace(bare, weights=(W * step, *weights), biases=(b + W.sum(axis=1) * zero, *biases))
 
 
 def _rectified(network: FloatNetwork, X: Float32) -> FloatNetwork:

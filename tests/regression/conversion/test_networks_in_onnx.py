@@ -260,3 +260,12 @@ def test_numbers_of_classes_are_the_classifiers_own():
     labels = next(each for each in made.attribute if each.name == "classlabels_ints")
     labels.ints[:] = [5, 3, 9]
     assert load_network(network([made], (4,)), "m.onnx").classes_.tolist() == [5, 3, 9]
+
+
+@pytest.mark.parametrize("operator", ["GlobalAveragePool", "GlobalMaxPool"])
+def test_layers_of_pooling_alone_are_scaled_like_convolutions(operator: str) -> None:
+    nodes = [node(operator, "x", "a"), node("Flatten", "a", "f"), node("MatMul", "f w", "y")]
+    weights = np.array([[1, 0, -1], [0, 2, 1]], np.float32)
+    X = np.random.default_rng(0).normal(5, 1, (200, 2, 2, 2)).astype(np.float32)
+    converted = from_onnx(network(nodes, (2, 2, 2), w=weights), X, epochs=0)
+    assert converted.steps[-1].agreement > 0.95
