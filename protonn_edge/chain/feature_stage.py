@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, ClassVar, Self
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage
 
 Bytes = NDArray[np.uint8]
@@ -169,7 +169,7 @@ class RawPoints(ABC):
         n = self.n_features
         if self.scale is not None:
             zeros, steps = (np.resize(each, n) for each in (self.scale.zero, self.scale.step))
-            return InputQuantizer(zeros, steps, self.scale.maximum)
+            return replace(self.scale, zero=zeros, step=steps)
         finer = inputs.maximum / BYTE_MAXIMUM
         zero, step = float(inputs.zero[0]), float(inputs.step[0]) * finer
         return InputQuantizer(np.full(n, zero), np.full(n, step), BYTE_MAXIMUM)
@@ -179,7 +179,7 @@ class RawPoints(ABC):
         scale = self.scale
         assert scale is not None, "else bytes depend on the classifier's inputs"
         channels = X.reshape(-1, len(scale.zero))
-        return saturated_steps(channels, scale.zero, scale.step, scale.maximum).reshape(X.shape)
+        return scale.steps(channels).reshape(X.shape)
 
     def examples(self, count: int) -> Bytes:
         """Return synthetic points (count, features), always the same: drawings, or windows."""

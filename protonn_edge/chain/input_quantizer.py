@@ -16,17 +16,18 @@ BYTE_MAXIMUM = 255  # the largest input of a device
 
 
 def saturated_steps(
-    X: NDArray[Any], zero: Numbers, step: Numbers, maximum: int
+    X: NDArray[Any], zero: Numbers, step: Numbers, maximum: int, *, to_even: bool | None = None
 ) -> NDArray[np.uint8]:
     """Return finite X (..., k) in steps, not 0, above `zero` (k,), rounded, within 0..maximum.
 
     If steps are float32, X is divided by them in float32, and halves are rounded away from the real
-    value 0, as TensorFlow Lite does; `zero` is then a multiple of a step.
+    value 0, as TensorFlow Lite does, or `to_even`, as ONNX; `zero` is then a multiple of a step.
     """
     with np.errstate(over="ignore"):  # an overflow saturates as well
         if np.result_type(step) == np.float32:
             ratio = (X.astype(np.float32) / step).astype(np.float64)
-            steps = np.copysign(np.floor(np.abs(ratio) + 0.5), ratio) - np.rint(zero / step)
+            away = np.copysign(np.floor(np.abs(ratio) + 0.5), ratio)
+            steps = (np.rint(ratio) if to_even else away) - np.rint(zero / step)
         else:
             steps = np.floor((X.astype(np.float64) - zero) / step + 0.5)
     saturated: NDArray[np.uint8] = np.clip(steps, 0, maximum).astype(np.uint8)
@@ -44,6 +45,7 @@ class InputQuantizer:
     # divided in float32, otherwise float64
     step: NDArray[Any]
     maximum: int  # the largest quantized value, 1..255
+    to_even: bool | None = None  # whether halves are rounded to even, if steps are float32
 
     @property
     def end(self) -> NDArray[np.float64]:
@@ -68,7 +70,11 @@ class InputQuantizer:
             raise InputError(
                 f"row {row} has a NaN or infinite value; fill in the value, or drop the row"
             )
-        return saturated_steps(raw, self.zero, self.step, self.maximum)
+        return self.steps(raw)
+
+    def steps(self, raw: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return finite raw features (n, D) as bytes."""
+        return saturated_steps(raw, self.zero, self.step, self.maximum, to_even=self.to_even)
 
     def saturations(self, X: ArrayLike) -> int:
         """Return the number of values of raw features (n, D) clamped by more than half a step."""

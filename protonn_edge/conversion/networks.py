@@ -19,7 +19,7 @@ from protonn_edge.chain.head import Head
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer, common_range
-from protonn_edge.conversion.scaling import points_of
+from protonn_edge.conversion.scaling import rows_in_order
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling, Rectifier
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
@@ -58,10 +58,7 @@ class FloatNetwork:
 
     def rows(self, X: ArrayLike) -> ArrayLike:
         """Return points as rows (n, D) if they have several axes, as the network takes them."""
-        points = points_of(X, "X")
-        if points.ndim < 3 or points.size != len(points) * len(self.order):
-            return X
-        return points.reshape(len(points), len(self.order))[:, self.order]
+        return rows_in_order(X, self.order)
 
     def features(self, X: NDArray[Any]) -> Float32:
         """Return the first matrix's inputs (n, F) of points X (n, D)."""

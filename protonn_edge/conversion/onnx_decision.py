@@ -21,7 +21,8 @@ BEGINNINGS = ("ArgMax", "LogSoftmax", "Sigmoid", "Softmax", "ai.onnx.ml.ZipMap")
 
 _SCORE, _PROBABILITY, _SCORES, _REST = "a score", "a probability", "scores", "1 - a probability"
 _INDEX, _LABEL, _PART, _CONSTANT = "an index", "a label", "one of the scores", "a constant"
-_DECIDING = {_SCORE, _PROBABILITY, _SCORES, _INDEX, _LABEL}
+_COARSE, _SCALE = "rounded scores", (_CONSTANT, _CONSTANT)  # with a scale and a zero point
+_DECIDING = {_SCORE, _PROBABILITY, _SCORES, _INDEX, _LABEL, _COARSE}
 _KINDS: dict[tuple[str, ...], str] = {
     ("ArgMax", _SCORES): _INDEX,
     ("LogSoftmax", _SCORES): _SCORES,
@@ -35,6 +36,8 @@ _KINDS: dict[tuple[str, ...], str] = {
     ("ai.onnx.ml.ArrayFeatureExtractor", _SCORES, _CONSTANT): _PART,
     ("ai.onnx.ml.ZipMap", _SCORES): _LABEL,
     **{("Cast", kind): kind for kind in (*_DECIDING, _REST)},
+    **{("QuantizeLinear", kind, *_SCALE): _COARSE for kind in (_SCORE, _PROBABILITY, _SCORES)},
+    ("DequantizeLinear", _COARSE, *_SCALE): _COARSE,
     **{("Identity", kind): kind for kind in (*_DECIDING, _REST)},
     **{("Reshape", kind, _CONSTANT): kind for kind in (_INDEX, _LABEL)},
 }

@@ -28,7 +28,8 @@ _MOST_PARTS = 64  # inputs, outputs or attributes of a node
 _MOST_LISTED = 2**20  # numbers of an attribute
 _MOST_SHOWN = 40
 # The types of constants, by their numbers in the format.
-TYPES = {1: "f4", 2: "u1", 3: "i1", 6: "i4", 7: "i8", 8: "text", 9: "?", 10: "f2", 11: "f8"}
+TYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 8: "text", 9: "?"}
+TYPES |= {10: "f2", 11: "f8"}
 FLOATS = (1, 10, 11)
 _STANDARDS = ("", "ai.onnx", "ai.onnx.ml")  # domains of operators; the first two are one
 _TENSOR = 4  # the type of an attribute
@@ -152,6 +153,7 @@ def _node(given: Any, number: int) -> Node:
     operator = given.op_type if standard else f"{given.domain}.{given.op_type}"
     name = given.name or f"{given.op_type} {number}"
     name, operator = (shortened(each, _MOST_SHOWN) for each in (name, operator))
+    operator = "".join(each if each.isprintable() else "?" for each in operator)
     parts = len(given.input), len(given.output), len(given.attribute)
     node = Node(
         name, operator, tuple(given.input[:_MOST_PARTS]), tuple(given.output[:_MOST_PARTS]), {}

@@ -1,218 +1,140 @@
-"""A network that grows node by node, from a graph in ONNX.
-
-An axis of the network is followed by the places of its values among those of the device, whose
-images have the channels innermost; so transposing and reshaping move places, and cost nothing.
-"""
+"""A network in floats, a `FloatNetwork`, that grows layer by layer from a graph in ONNX."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import check_counts
+from protonn_edge.conversion.int8_network import Pair
 from protonn_edge.conversion.networks import MOST_HIDDEN, FloatNetwork
-from protonn_edge.conversion.onnx_decision import BEGINNINGS, Decision
-from protonn_edge.conversion.onnx_file import MOST_VALUES, TYPES, Node, OnnxGraph
-from protonn_edge.errors import InputError, shortened
-from protonn_edge.features.convolution.train.layers import Layer
-from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageShape, image_text
+from protonn_edge.conversion.onnx_chain import Float64, OnnxChain, Reader, Window
+from protonn_edge.conversion.onnx_file import Node, OnnxGraph
+from protonn_edge.conversion.reading import LARGEST
+from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.integers import SIDES, STRIDES
+from protonn_edge.features.convolution.train.layers import Convolution, Pooling, Rectifier
+from protonn_edge.features.convolution.train.notation import ConvolutionLayout, PoolingLayout
 from protonn_edge.kinds.dense.integers import MOST_UNITS
 
-Float64 = NDArray[np.float64]
-Reader = Callable[["NetworkBuilder", Node], None]
-"""Takes a node that has the builder's present values among its inputs."""
-
 _MOST_PRODUCTS = 2**32  # of all matrices that are joined
-_MOST_LAYERS = 64
-_LONGEST_SHAPE = 64
 
 
-class NetworkBuilder:
-    """A network that grows node by node."""
+class NetworkBuilder(OnnxChain):
+    """A network in floats; its layers are folded into each other where possible."""
 
     def __init__(self, graph: OnnxGraph, readers: Mapping[str, Reader]) -> None:
-        self.graph, self.constants, self._readers = graph, dict(graph.constants), readers
-        self.current, self._given = graph.input, {graph.input, *graph.constants}
-        n = math.prod(graph.shape)
-        self.places = np.arange(n).reshape(graph.shape)  # of the present values
-        self.order = np.arange(n)  # of the input's values for the device
+        super().__init__(graph, readers)
+        n = self.places.size
         # The present values are these times `scale` plus `shift`, by place, as far as it is not
         # folded into a layer.
         self.scale, self.shift = np.ones(n), np.zeros(n)
         self.before = np.ones(1), np.zeros(1)  # of the first layer's channels: scale and shift
-        self.image: ImageShape | None = None  # the first layer's
-        self.shape: ImageShape = (0, 0, 0)  # of the present image
-        self.signal = False  # whether images are one pixel wide, and have one axis less
-        self.layers: list[Layer] = []
         self.matrices: list[tuple[Float64, Float64]] = []
         self.linear = False  # whether the last layer's sums are not rectified yet
-        self.decision: Decision | None = None
-        self._products, self._folded = _MOST_PRODUCTS, MOST_VALUES
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """The labels (L,) that the network itself names, or else 0, 1 and so on."""
-        labels = self.decision.labels if self.decision else None
-        return np.arange(max(2, self.places.size)) if labels is None else np.array(labels)
+        self._products = _MOST_PRODUCTS
 
     def network(self) -> FloatNetwork:
         """Return the network; raises `InputError` with the node that has no counterpart."""
-        for node in self.graph.nodes:
-            self._add(node)
-        decision = self.decision or self.decide(self.current)
-        if not decision.decides(self.graph.outputs):
-            raise InputError(
-                f"{self.graph.what} ends with {self.current[:40]!r}, which is no output of it; "
-                "export it again, with all scores, probabilities or the label as output"
-            )
+        self.walk()
         check_counts(classes=self.places.size)
         if not (self.matrices and self.linear):
-            self.multiply(np.eye(self.places.size), np.zeros(self.places.size))
+            self.multiply(None, np.eye(self.places.size), np.zeros(self.places.size))
         weights = tuple(W.astype(np.float32) for W, _ in self.matrices)
         biases = tuple(b.astype(np.float32) for _, b in self.matrices)
         scale, shift = (each.astype(np.float32) for each in self.before)
         layers = tuple(self.layers)
         return FloatNetwork(layers, self.image, weights, biases, self.order, scale, shift)
 
-    def _add(self, node: Node) -> None:
-        """Add a node; an error of NumPy becomes a sentence with its name."""
-        there = [name for name in node.outputs if name in self._given]
-        if there or not node.outputs:
-            raise node.unsupported(f"gives {shortened(str(there), 40)}, which is there already")
-        self._given.update(filter(None, node.outputs))
-        try:
-            self._take(node)
-        except InputError:
-            raise
-        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise node.unsupported("does not fit its inputs") from error
-
-    def _take(self, node: Node) -> None:
-        """Compute constants, such as the shapes that PyTorch computes, or the present values."""
-        names = [name for name in node.inputs if name and name not in self.constants]
-        strange = [name for name in names if name != self.current]
-        if not names or (node.operator == "Shape" and not strange and not self.decision):
-            self._fold(node)
-        elif self.decision:
-            self.decision.take(node, self.constants)
-        elif strange:
-            again = strange[0] in self._given
-            raise node.unsupported(
-                f"takes {strange[0][:40]!r}, which "
-                + ("other nodes took already" if again else "no node before it gives"),
-                "export a network that is one chain of layers" if again else "export it again",
-            )
-        elif node.operator in BEGINNINGS:
-            self.decide(self.current).take(node, self.constants)
-        else:
-            reader = self._readers.get(node.operator)
-            if reader is None or len(names) > 1:
-                known = ", ".join(sorted({*self._readers, *BEGINNINGS}))
-                raise node.unsupported("has no counterpart", f"use layers of {known}")
-            reader(self, node)
-            node.check_read(self.current)
-            self.current = node.outputs[0]
-
-    def decide(self, scores: str) -> Decision:
-        """Take the present values as the scores of classes, under this name."""
-        self.decision = Decision(self.graph.what, scores, self.places.shape)
-        return self.decision
-
-    def _fold(self, node: Node) -> None:
-        """Compute a constant of constants, or of the present shape."""
-        compute = _CONSTANTS.get(node.operator)
-        values = [self.constants[name] for name in node.inputs if name in self.constants]
-        if node.operator == "Shape":
-            values = [*values, np.empty((1, *self.places.shape), "?")][:1]
-        self._folded -= sum(each.size for each in values)
-        if compute is None or self._folded < 0:
-            raise node.unsupported(
-                "computes with constants alone, or with too many",
-                "simplify the network, as onnxsim does",
-            )
-        node.read.update(range(len(node.inputs)))
-        self.constants[node.outputs[0]] = compute(node, values)
-        node.check_read("")
-
-    def constant(self, node: Node, place: int) -> Float64:
-        """Return an input of a node that is a constant, in floats."""
-        return self.numbers(node, place, "fiu").astype(np.float64)
-
-    def numbers(self, node: Node, place: int, kinds: str) -> NDArray[Any]:
-        """Return an input that is a constant of one of NumPy's kinds."""
-        node.read.add(place)
-        name = node.inputs[place] if place < len(node.inputs) else ""
-        if name not in self.constants or self.constants[name].dtype.kind not in kinds:
-            raise node.unsupported(f"has no weights as input {place + 1}")
-        return self.constants[name]
-
-    def integers(self, node: Node, place: int, name: str) -> tuple[int, ...]:
-        """Return integers that are an input in newer versions, and an attribute in older ones."""
-        if not (place < len(node.inputs) and node.inputs[place]):
-            return node.integers(name, ())
-        values = self.numbers(node, place, "iu")
-        if values.size > _LONGEST_SHAPE:
-            raise node.unsupported(f"has {values.size:,} {name}")
-        return tuple(values.astype(np.int64).ravel().tolist())
-
-    def channels(self, node: Node, values: Float64) -> Float64:
-        """Return the value of each channel, of values by place that are equal in each."""
-        each = values.reshape(-1, self.shape[2])
-        if (each != each[0]).any():
-            raise node.unsupported("needs values that differ in a channel", "use one per channel")
-        found: Float64 = each[0]
-        return found
-
     def as_image(self, node: Node) -> None:
-        """Require an image, and lay its channels innermost if it is the input."""
-        self.signal |= self.places.ndim == 2 and not self.layers
-        if self.places.ndim == 2 and self.signal:
-            self.places = self.places[..., None]
-        if self.places.ndim != 3 or self.matrices:
-            raise node.unsupported(
-                f"takes values of the shape {self.places.shape}", "use it on images, before Gemm"
-            )
-        inner = np.moveaxis(self.places, 0, 2)
-        moved = (inner.ravel() != np.arange(inner.size)).any()
-        if self.image is not None:
-            if moved or inner.shape != self.shape:
-                raise node.unsupported(
-                    f"takes an image of {image_text(self.shape)} in another shape, or transposed",
-                    "use it before the axes change",
-                )
-            return
-        if moved and len(self.graph.shape) == 1:
-            raise node.unsupported(
-                "takes an image whose channels follow each other in a row",
-                "give the network an input of images, or of rows with the channels of a pixel "
-                "next to each other",
-            )
-        self.image = self.shape = _sized(node, inner.shape)
-        flat = inner.ravel()
-        self.scale, self.shift = self.scale[flat], self.shift[flat]
-        self.order = self.order[flat]
-        self.places = np.moveaxis(np.arange(inner.size).reshape(inner.shape), 2, 0)
+        """See `OnnxChain.as_image`."""
+        first = self.image is None
+        super().as_image(node)
+        if first:
+            self.scale, self.shift = self.scale[self.order], self.shift[self.order]
 
-    def append(self, node: Node, layer: Layer, shape: ImageShape) -> None:
-        """Append a layer with output of this shape: height, width and channels."""
-        if len(self.layers) >= _MOST_LAYERS:
-            raise node.unsupported(f"is behind {_MOST_LAYERS} layers", "use fewer")
-        self.shape = _sized(node, shape)
-        self.layers.append(layer)
-        places = np.moveaxis(np.arange(math.prod(shape)).reshape(shape), 2, 0)
-        self.places = places[..., 0] if self.signal else places
+    def convolve(self, node: Node, W: Float64, bias: Float64, window: Window) -> None:
+        """Append a convolution with weights W (out, h, w, channels), or 1 channel if depthwise."""
+        channels, depthwise = self.shape[2], W.shape[3] < self.shape[2]
+        if depthwise and len(W) != channels:
+            raise node.unsupported(
+                f"has {len(W)} outputs for {channels} channels", "use one output for each channel"
+            )
+        layout = _layout(node, W, window, depthwise=depthwise)
+        if self.linear:
+            raise node.unsupported("follows a Conv without Relu", "put a Relu between them")
+        scale, shift = (self.channels(node, each) for each in (self.scale, self.shift))
+        if not self.layers:  # which may pad its image
+            self.before, scale, shift = (scale, shift), np.ones(channels), np.zeros(channels)
+        if layout.padded and shift.any():
+            raise node.unsupported(
+                "pads values that a normalization behind a Relu moved", "normalize before the Relu"
+            )
+        per_channel = (len(W), 1, 1, 1) if depthwise else (1, 1, 1, channels)
+        bias = bias + (W * shift.reshape(per_channel)).sum(axis=(1, 2, 3))
+        W = W * scale.reshape(per_channel)
+        layer = Convolution(layout, W.astype(np.float32), bias.astype(np.float32))
+        self.append(node, layer, (*window.places, len(W)))
+        self._rescale(np.ones(len(W)), np.zeros(len(W)))
+        self.linear = True
 
-    def rescale(self, scale: Float64, shift: Float64) -> None:
+    def pool(self, node: Node, average: bool, window: Pair, places: Pair) -> None:
+        """Append averages, or maxima, of windows that do not overlap."""
+        scale, shift = (self.channels(node, each) for each in (self.scale, self.shift))
+        if not average and (scale < 0).any():
+            raise node.unsupported("is behind factors below 0", "normalize before the Relu")
+        layout = PoolingLayout(average, window == self.shape[:2], window)
+        self.append(node, Pooling(layout), (*places, self.shape[2]))
+        self._rescale(scale, shift)
+
+    def rectify(self, node: Node, low: float, high: float) -> None:
+        """Clip values at 0 and `high`: in front of maxima, where the values are still sums."""
+        limited = high < LARGEST
+        if low != 0 or high <= 0 or (limited and self.matrices):
+            raise node.unsupported(
+                f"limits values to {low:g}..{high:g}", "use a Relu, or behind Conv Clip from 0"
+            )
+        behind = len(self.layers)
+        while behind and isinstance(self.layers[behind - 1], Pooling):
+            behind -= 1
+        moved = bool((self.scale != 1).any() or self.shift.any())
+        if moved or not (behind or self.matrices):
+            raise node.unsupported("rectifies no Conv or Gemm", "put it right behind one of these")
+        if not self.matrices and (self.linear or limited):
+            if any(each.layout.average for each in self.layers[behind:]):
+                raise node.unsupported("is behind an average", "put it before the average")
+            last, most = self.layers[behind - 1], high if limited else None
+            if isinstance(last, Rectifier):
+                self.layers[behind - 1] = Rectifier(min(filter(None, (most, last.largest))))
+            else:
+                self.layers.insert(behind, Rectifier(most))
+        self.linear = False
+
+    def move(self, node: Node, scale: Float64, shift: Float64) -> None:
+        """Multiply the present values by `scale` and add `shift`, both by place."""
+        last = self.layers[-1] if self.layers else None
+        if self.matrices and self.linear:
+            W, b = self.matrices[-1]
+            self.matrices[-1] = W * scale[:, None], b * scale + shift
+        elif self.linear and isinstance(last, Convolution):
+            factors, shifts = (
+                self.channels(node, row).astype(np.float32) for row in (scale, shift)
+            )
+            weights = last.weights * factors[:, None, None, None]
+            biases = last.biases * factors + shifts
+            self.layers[-1] = replace(last, weights=weights, biases=biases)
+        else:
+            self.scale, self.shift = self.scale * scale, self.shift * scale + shift
+
+    def _rescale(self, scale: Float64, shift: Float64) -> None:
         """Set the factors and shifts of channels that are to be folded."""
         pixels = self.places.size // len(scale)
         self.scale, self.shift = np.tile(scale, pixels), np.tile(shift, pixels)
 
-    def multiply(self, W: Float64, b: Float64) -> None:
-        """Append the matrix W (out, in) for present values, or join it with the one before it."""
+    def multiply(self, node: Node | None, W: Float64, b: Float64) -> None:  # noqa: ARG002
+        """Append the matrix W (out, in), or join it with one that is right before it."""
         joined = bool(self.matrices and self.linear)
         if len(W) > MOST_UNITS or len(self.matrices) > MOST_HIDDEN + joined:
             raise InputError(
@@ -235,70 +157,22 @@ class NetworkBuilder:
         if joined:
             ours, b = ours @ before, ours @ bias + b
         self.matrices.append((ours, b))
-        self.linear, self.places = True, np.arange(len(b))
+        self.linear = self.flat = True
+        self.places = np.arange(len(b))
         self.scale, self.shift = np.ones(len(b)), np.zeros(len(b))
 
 
-def _sized(node: Node, shape: Sequence[int]) -> ImageShape:
-    """Return the shape of an image, unless it is too large."""
-    if max(shape) > MOST_IN_A_ROW:
+def _layout(node: Node, W: Float64, window: Window, *, depthwise: bool) -> ConvolutionLayout:
+    """Return kernel, stride and padding of a convolution, as far as the device has them."""
+    sides, strides = set(W.shape[1:3]), set(window.strides)
+    pads = {each for pair in window.margins for each in pair}
+    side, stride = min(sides), min(strides)
+    alike = len(sides) == 1 and len(strides) == 1 and pads in ({0}, {(side - 1) // 2})
+    if not alike or side not in SIDES or stride not in STRIDES:
         raise node.unsupported(
-            f"takes or gives an image of {' x '.join(f'{size:,}' for size in shape)}",
-            f"use at most {MOST_IN_A_ROW} pixels in a row or column, and as many channels",
+            f"has a window of {'x'.join(map(str, W.shape[1:3]))}, strides {sorted(strides)} and "
+            f"pads {sorted(pads)}",
+            "use windows of 1x1, 3x3 or 5x5, a stride of 1 or 2, and (k - 1) / 2 pixels of "
+            "padding on all sides, or none",
         )
-    height, width, channels = shape
-    return height, width, channels
-
-
-def reshaped(node: Node, values: NDArray[Any], target: Sequence[int]) -> NDArray[Any]:
-    """Return values in the shape that a Reshape asks for: 0 keeps an axis, -1 is what is left."""
-    if node.number("allowzero", 0) or min(target, default=0) < -1:
-        raise ValueError
-    sizes = [size or values.shape[axis] for axis, size in enumerate(target)]
-    return values.reshape(sizes)
-
-
-def _constant(node: Node, values: list[Any]) -> NDArray[Any]:  # noqa: ARG001
-    for name in ("value", "value_int", "value_float", "value_ints", "value_floats"):
-        if (value := node.attribute(name)) is not None and np.size(value):
-            return np.asarray(value)
-    raise node.unsupported("has no value")
-
-
-def _gathered(node: Node, values: list[Any]) -> NDArray[Any]:
-    if values[0].ndim != 1 or max(each.size for each in values) > _LONGEST_SHAPE:
-        raise node.unsupported("gathers other values than sizes of axes")
-    return np.asarray(np.take(values[0], values[1].astype(np.int64), int(node.number("axis", 0))))
-
-
-def _joined(node: Node, values: list[Any]) -> NDArray[Any]:
-    if sum(each.size for each in values) > _LONGEST_SHAPE:
-        raise node.unsupported("joins large constants", "export the network with folded constants")
-    return np.concatenate(values, axis=int(node.number("axis", 0)))
-
-
-def _shape(node: Node, values: list[Any]) -> NDArray[Any]:
-    ends = node.attribute("start", 0), node.attribute("end")
-    return np.array(values[0].shape)[slice(*ends)]
-
-
-def _transposed(node: Node, values: list[Any]) -> NDArray[Any]:
-    return np.asarray(values[0].transpose(node.integers("perm", range(values[0].ndim)[::-1])))
-
-
-def _unsqueezed(node: Node, values: list[Any]) -> NDArray[Any]:
-    axes = values[1].ravel().tolist() if len(values) > 1 else node.integers("axes", ())
-    return np.expand_dims(values[0], tuple(axes))
-
-
-_CONSTANTS: dict[str, Callable[[Node, list[Any]], NDArray[Any]]] = {
-    "Cast": lambda node, values: values[0].astype(TYPES[int(node.number("to", 0))]),
-    "Concat": _joined,
-    "Constant": _constant,
-    "Gather": _gathered,
-    "Identity": lambda _, values: values[0],
-    "Reshape": lambda node, values: reshaped(node, values[0], values[1].ravel().tolist()),
-    "Shape": _shape,
-    "Transpose": _transposed,
-    "Unsqueeze": _unsqueezed,
-}
+    return ConvolutionLayout(None if depthwise else len(W), side, stride, pads != {0})

@@ -159,6 +159,14 @@ def points_of(X: Any, what: str) -> NDArray[Any]:
         raise InputError(f"{what} has points of several shapes; give them all the same") from error
 
 
+def rows_in_order(X: ArrayLike, order: NDArray[np.intp]) -> ArrayLike:
+    """Return points with several axes as rows (n, D), with their values at the places `order`."""
+    points = points_of(X, "X")
+    if points.ndim < 3 or points.size != len(points) * len(order):
+        return X
+    return points.reshape(len(points), len(order))[:, order]
+
+
 def rows_of(X: Any, what: str) -> NDArray[Any]:
     """Return points (n, D) of any type, dense, or raise `InputError` if they are no table."""
     points = points_of(dense_features(X, what), what)

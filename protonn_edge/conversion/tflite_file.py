@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.conversion.flatbuffer import FlatTable
-from protonn_edge.conversion.int8_network import INT8_ZERO, Int8Network
+from protonn_edge.conversion.int8_network import INT8_ZERO, Int8Network, Pair
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.stage import Layer
 from protonn_edge.features.deskew.deskew import PixelScale
@@ -29,8 +29,6 @@ _MOST_WEIGHTS = 2**20  # of all layers; also the values of an image
 _MOST_AXES, _MOST_CHANNELS, _MOST_TENSORS = 8, 65_535, 64  # of a tensor, and an operator
 _PERCEPTIBLE = 1e-6  # relative difference of scales
 _RESHAPES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
-
-Pair = tuple[int, int]
 
 
 class Tensor(NamedTuple):

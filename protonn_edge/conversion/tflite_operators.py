@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.conversion.flatbuffer import FlatTable
-from protonn_edge.conversion.int8_network import INT8_ZERO, Int8Network
+from protonn_edge.conversion.int8_network import (
+    INT8_ZERO,
+    Int8Network,
+    Pair,
+    by_channel,
+    factor_of,
+    int8_layer,
+    narrowed,
+    same_margins,
+)
 from protonn_edge.conversion.reading import StoredClassifier, refusing
 from protonn_edge.conversion.tflite_file import (
     FLOAT32,
@@ -22,10 +31,8 @@ from protonn_edge.conversion.tflite_file import (
     INT32,
     LIMIT_BYTES,
     Chain,
-    Pair,
     Take,
     Tensor,
-    rounded,
     tensors_of,
 )
 from protonn_edge.errors import InputError
@@ -90,10 +97,8 @@ def _rectified(chain: Chain, inputs: list[int], output: int, _: FlatTable) -> No
     chain.same_scale(inputs[0], output)
     if not chain.layers or not isinstance(chain.layers[-1], IntegerInt8Layer):
         raise chain.refused("does not follow a layer with weights")
-    low, high = chain.limits(3 if "RELU6" in chain.where else 1, output)
-    last = chain.layers[-1]
-    limits = max(low, last.limits[0]), min(high, last.limits[1])
-    chain.layers[-1] = replace(last, limits=limits)
+    limits = chain.limits(3 if "RELU6" in chain.where else 1, output)
+    chain.layers[-1] = narrowed(chain.layers[-1], limits)
 
 
 def _dense(chain: Chain, inputs: list[int], output: int, options: FlatTable) -> None:
@@ -117,7 +122,12 @@ def _convolution(chain: Chain, inputs: list[int], output: int, options: FlatTabl
     if weights.ndim != 4 or (depthwise and len(weights) != 1):
         raise chain.refused(f"has weights of the shape {weights.shape}")
     if depthwise:
-        weights = _by_channel(chain, weights[0], shape[2])
+        weights = np.moveaxis(weights[0], -1, 0)[..., None]
+        if len(weights) % shape[2]:
+            raise chain.refused(f"has {len(weights):,} outputs for {shape[2]:,} channels")
+        if len(weights) > shape[2]:
+            chain.reserve(weights.size * shape[2])
+        weights = by_channel(weights, shape[2])
     first = 5 if depthwise else 4
     if (options.number(first, "i", 1), options.number(first + 1, "i", 1)) != (1, 1):
         raise chain.refused("has windows with gaps (dilation)")
@@ -131,21 +141,6 @@ def _convolution(chain: Chain, inputs: list[int], output: int, options: FlatTabl
     )
 
 
-def _by_channel(chain: Chain, weights: NDArray[Any], channels: int) -> NDArray[Any]:
-    """Return weights (h, w, out) as (out, h, w, 1), or with zeros for several outputs a channel."""
-    wide = np.moveaxis(weights, -1, 0)[..., None]
-    each, rest = divmod(len(wide), channels)
-    if rest or not each:
-        raise chain.refused(f"has {len(wide):,} outputs for {channels:,} channels")
-    if each == 1:
-        return wide
-    chain.reserve(wide.size * channels)
-    full = np.zeros((*wide.shape[:3], channels), np.int8)
-    for o, own in enumerate(wide):
-        full[o, :, :, o // each] = own[..., 0]
-    return full
-
-
 def _pooling(chain: Chain, inputs: list[int], output: int, options: FlatTable) -> None:
     """Take MAX_POOL_2D and AVERAGE_POOL_2D."""
     chain.same_scale(inputs[0], output)
@@ -156,7 +151,7 @@ def _pooling(chain: Chain, inputs: list[int], output: int, options: FlatTable) -
         window = window[::-1]
     if not all(1 <= side <= most for side, most in zip(window, shape[:2], strict=True)):
         raise chain.refused(f"has windows of {window[0]}x{window[1]} pixels")
-    if options.number(0, "b") == _SAME and any(map(any, _margins(shape, window, stride))):
+    if options.number(0, "b") == _SAME and any(map(any, same_margins(shape, window, stride))):
         raise chain.refused("pools with padding")
     limits = chain.limits(options.number(5, "b"), output)
     if "MAX" in chain.where:
@@ -181,7 +176,7 @@ def _mean(chain: Chain, inputs: list[int], output: int, _: FlatTable) -> None:
     if set(axes.tolist()) != set(range(1, len(given.shape) - 1)):
         raise chain.refused("does not average all pixels of an image")
     area = math.prod(shape[:2])
-    multiplier, right = _multiplier(float(given.scale) / float(made.scale))
+    multiplier, right = factor_of(float(given.scale) / float(made.scale))
     bits = min(area.bit_length() - 1, MOST_RIGHT - right)
     scaling = -given.zero * area, (multiplier << bits) // area, right + bits
     chain.layers.append(_sums(shape, shape[:2], scaling, made.zero))
@@ -216,39 +211,9 @@ def _layer(
         raise chain.refused(f"has {len(bias):,} biases for {len(weights):,} outputs")
     # In double precision, as the reference computes them.
     real = np.float64(given.scale) * own.scales.astype(np.float64) / np.float64(made.scale)
-    scales = [_multiplier(each) for each in np.broadcast_to(real, len(weights)).tolist()]
-    folded = given.zero * weights.astype(np.int64).sum(axis=(1, 2, 3))
-    margins = _margins(shape, weights.shape[1:3], stride) if same else ((0, 0), (0, 0))
-    return IntegerInt8Layer(
-        shape,
-        weights,
-        bias - folded,
-        np.array([multiplier for multiplier, _ in scales]),
-        np.array([shift for _, shift in scales]),
-        made.zero,
-        chain.limits(activation, output),
-        stride,
-        margins,
-        given.zero,
-    )
-
-
-def _multiplier(real: float) -> Pair:
-    """Return a factor as a multiplier of 31 bits and a shift to the right."""
-    fraction, exponent = math.frexp(real)
-    multiplier = rounded(fraction * 2**31)
-    if multiplier == 2**31:
-        multiplier, exponent = multiplier // 2, exponent + 1
-    return (1, MOST_RIGHT) if exponent < -MOST_RIGHT else (multiplier, -exponent)
-
-
-def _margins(shape: ImageShape, window: tuple[int, ...], stride: Pair) -> tuple[Pair, Pair]:
-    """Return the padding on each side with which every pixel, or every second one, has a window."""
-    pairs = []
-    for size, side, step in zip(shape[:2], window, stride, strict=True):
-        total = max((-(-size // step) - 1) * step + side - size, 0)
-        pairs.append((total // 2, total - total // 2))
-    return pairs[0], pairs[1]
+    margins = same_margins(shape, weights.shape[1:3], stride) if same else ((0, 0), (0, 0))
+    others = {"limits": chain.limits(activation, output), "stride": stride, "margins": margins}
+    return int8_layer(shape, weights, bias, real, (given.zero, made.zero), **others)
 
 
 def _at(inputs: list[int], place: int) -> int:

@@ -148,11 +148,12 @@ def test_hash_changes_with_every_field() -> None:
         new = old + 256 if name == "offset" else numbers.get(name) or changed(old)
         others.append(replace(model, **{name: new}))
     for field in dataclasses.fields(InputQuantizer):
-        new = 62 if field.name == "maximum" else changed(getattr(model.inputs, field.name))
+        own = {"maximum": 62, "to_even": True}
+        new = own.get(field.name) or changed(getattr(model.inputs, field.name))
         inputs = replace(model.inputs, **{field.name: new})
         others.append(replace(model, inputs=inputs))
     hashes = {other.model_sha256 for other in [model, *others]}
-    assert len(hashes) == 1 + len(others) == 16
+    assert len(hashes) == 1 + len(others) == 17
 
 
 @pytest.mark.parametrize(

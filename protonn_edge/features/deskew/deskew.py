@@ -11,14 +11,14 @@ execution shifts rows equally.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, check_type, checked_array
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.errors import InputError
 from protonn_edge.features.images.cropped_image import CroppedImage
@@ -38,6 +38,8 @@ class PixelScale:
     # raw units per step, not 0; negative if the background is the largest value; np.float32 if
     # pixels are divided in float32
     step: float | np.float32
+    # whether halves are rounded to even then; hashes of the device's images are without it
+    to_even: bool | None = field(default=None, repr=False)
 
     @classmethod
     def between(cls, lower: float, upper: float, background: float) -> PixelScale:
@@ -50,26 +52,30 @@ class PixelScale:
     def from_arrays(cls, arrays: Arrays, name: str) -> PixelScale:
         """Return the scale in an array of a model file; an invalid one is refused."""
         single = name in arrays and arrays[name].dtype.str[1:] == "f4"
-        zero, step = checked_array(arrays, name, "f4" if single else "f8", (2,))
+        to_even = single and arrays[name].size > 2
+        kind = "f4" if single else "f8"
+        zero, step, *_ = checked_array(arrays, name, kind, (3 if to_even else 2,))
         off = single and not -BYTE_MAXIMUM <= float(zero) / float(step or 1) <= 0
         if step == 0 or abs(zero) > LARGEST_PIXEL or off:
             raise InputError(
                 f"array {name!r} has pixels that begin with {zero:g}, at most {LARGEST_PIXEL:g}, "
                 f"in steps of {step:g}, other than 0; train the model again"
             )
-        return cls(float(zero), step if single else float(step))
+        return cls(float(zero), step if single else float(step), to_even or None)
 
     def to_array(self) -> NDArray[Any]:
-        """Return the array of a model file, (2,), of the step's type."""
-        return np.array([self.zero, self.step], np.result_type(self.step))
+        """Return the array of a model file, of the step's type; a third number if `to_even`."""
+        return np.array(
+            [self.zero, self.step] + [1] * bool(self.to_even), np.result_type(self.step)
+        )
 
     def quantizer(self, maximum: int = BYTE_MAXIMUM) -> InputQuantizer:
         """Return the conversion of pixels, all alike, to 0..maximum."""
-        return InputQuantizer(np.array([self.zero]), np.array([self.step]), maximum)
+        return InputQuantizer(np.array([self.zero]), np.array([self.step]), maximum, self.to_even)
 
     def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
         """Return raw pixels as bytes, of the same shape."""
-        return saturated_steps(X, self.zero, self.step, BYTE_MAXIMUM)
+        return self.quantizer().steps(X)
 
 
 BYTES = PixelScale(0.0, 1.0)  # the scale of pixels that are bytes

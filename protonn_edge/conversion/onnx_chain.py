@@ -1,0 +1,329 @@
+"""A chain of ONNX nodes: their order, their constants, and where the values of a point are.
+
+An axis of the network is followed by the places of its values among those of the device, whose
+images have the channels innermost; so transposing and reshaping move places, and cost nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.conversion.onnx_decision import BEGINNINGS, Decision
+from protonn_edge.conversion.onnx_file import FLOATS, MOST_VALUES, TYPES, Node, OnnxGraph
+from protonn_edge.conversion.reading import LARGEST
+from protonn_edge.errors import InputError, shortened
+from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageShape, Margins, image_text
+
+Float64 = NDArray[np.float64]
+Reader = Callable[[Any, Node], None]
+"""Takes a node that has the present values of an `OnnxChain` among its inputs."""
+
+_MOST_LAYERS = 64
+_LONGEST_SHAPE = 64
+_MOST_FILLED = 2**16  # values of a constant that a node fills with one number
+_BYTES = ("int8", "uint8")
+
+
+class Window(NamedTuple):
+    """How a window moves over an image."""
+
+    sides: tuple[int, int]
+    strides: tuple[int, int]
+    margins: Margins
+    places: tuple[int, int]  # rows and columns of the image that it gives
+
+
+class OnnxChain:
+    """The nodes of a graph, one after the other, and the layers that they append.
+
+    What a layer is depends on the kind of network: its class has methods for the operators of
+    layers (`convolve`, `multiply`, `pool`), and of values (`rectify`, `move`).
+    """
+
+    types: tuple[int, ...] = FLOATS  # to which a Cast of the present values changes nothing
+
+    def __init__(self, graph: OnnxGraph, readers: Mapping[str, Reader]) -> None:
+        self.graph, self.constants, self._readers = graph, dict(graph.constants), readers
+        self.current, self._given = graph.input, {graph.input, *graph.constants}
+        self.places = np.arange(math.prod(graph.shape)).reshape(graph.shape)  # of present values
+        self.order = np.arange(self.places.size)  # of the input's values for the device
+        self.image: ImageShape | None = None  # the first layer's
+        self.shape: ImageShape = (0, 0, 0)  # of the present image
+        self.signal = False  # whether images are one pixel wide, and have one axis less
+        self.flat = False  # whether images may follow no more
+        self.layers: list[Any] = []
+        self.decision: Decision | None = None
+        self._folded = MOST_VALUES
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels (L,) that the network itself names, or else 0, 1 and so on."""
+        labels = self.decision.labels if self.decision else None
+        return np.arange(max(2, self.places.size)) if labels is None else np.array(labels)
+
+    def walk(self) -> None:
+        """Take all nodes; raises `InputError` with the one that has no counterpart."""
+        for node in self.graph.nodes:
+            self._add(node)
+        decision = self.decision or self.decide(self.current)
+        if not decision.decides(self.graph.outputs):
+            raise InputError(
+                f"{self.graph.what} ends with {self.current[:40]!r}, which is no output of it; "
+                "export it again, with all scores, probabilities or the label as output"
+            )
+
+    def _add(self, node: Node) -> None:
+        """Add a node; an error of NumPy becomes a sentence with its name."""
+        there = [name for name in node.outputs if name in self._given]
+        if there or not node.outputs:
+            raise node.unsupported(f"gives {shortened(str(there), 40)}, which is there already")
+        self._given.update(filter(None, node.outputs))
+        try:
+            self._take(node)
+        except InputError:
+            raise
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise node.unsupported("does not fit its inputs") from error
+
+    def _take(self, node: Node) -> None:
+        """Compute constants, such as the shapes that PyTorch computes, or the present values."""
+        names = [name for name in node.inputs if name and name not in self.constants]
+        strange = [name for name in names if name != self.current]
+        if not names or (node.operator == "Shape" and not strange and not self.decision):
+            self.fold(node)
+        elif self.decision:
+            self.decision.take(node, self.constants)
+        elif strange:
+            again = strange[0] in self._given
+            raise node.unsupported(
+                f"takes {strange[0][:40]!r}, which "
+                + ("other nodes took already" if again else "no node before it gives"),
+                "export a network that is one chain of layers" if again else "export it again",
+            )
+        elif node.operator in BEGINNINGS:
+            self.decide(self.current).take(node, self.constants)
+        else:
+            reader = self._readers.get(node.operator)
+            if reader is None or len(names) > 1:
+                known = ", ".join(sorted({*self._readers, *BEGINNINGS}))
+                raise node.unsupported("has no counterpart", f"use layers of {known}")
+            reader(self, node)
+            node.check_read(self.current)
+            self.current = node.outputs[0]
+
+    def decide(self, scores: str) -> Decision:
+        """Take the present values as the scores of classes, under this name."""
+        self.decision = Decision(self.graph.what, scores, self.places.shape)
+        return self.decision
+
+    def fold(self, node: Node) -> None:
+        """Compute a constant of constants, or of the present shape."""
+        compute = _CONSTANTS.get(node.operator)
+        values = [self.constants[name] for name in node.inputs if name in self.constants]
+        if node.operator == "Shape":
+            values = [*values, np.empty((1, *self.places.shape), "?")][:1]
+        self._folded -= sum(each.size for each in values)
+        if compute is None or self._folded < 0:
+            raise node.unsupported(
+                "computes with constants alone, or with too many",
+                "simplify the network, as onnxsim does",
+            )
+        node.read.update(range(len(node.inputs)))
+        self.constants[node.outputs[0]] = compute(node, values)
+        node.check_read("")
+
+    def constant(self, node: Node, place: int) -> Float64:
+        """Return an input of a node that is a constant, in floats."""
+        return self.numbers(node, place, "fiu").astype(np.float64)
+
+    def numbers(self, node: Node, place: int, kinds: str) -> NDArray[Any]:
+        """Return an input that is a constant of one of NumPy's kinds."""
+        node.read.add(place)
+        name = node.inputs[place] if place < len(node.inputs) else ""
+        if name not in self.constants or self.constants[name].dtype.kind not in kinds:
+            raise node.unsupported(f"has no weights as input {place + 1}")
+        return self.constants[name]
+
+    def integers(self, node: Node, place: int, name: str) -> tuple[int, ...]:
+        """Return integers that are an input in newer versions, and an attribute in older ones."""
+        if not (place < len(node.inputs) and node.inputs[place]):
+            return node.integers(name, ())
+        values = self.numbers(node, place, "iu")
+        if values.size > _LONGEST_SHAPE:
+            raise node.unsupported(f"has {values.size:,} {name}")
+        return tuple(values.astype(np.int64).ravel().tolist())
+
+    def channels(self, node: Node, values: Float64) -> Float64:
+        """Return the value of each channel, of values by place that are equal in each."""
+        each = values.reshape(-1, self.shape[2])
+        if (each != each[0]).any():
+            raise node.unsupported("needs values that differ in a channel", "use one per channel")
+        found: Float64 = each[0]
+        return found
+
+    def as_image(self, node: Node) -> None:
+        """Require an image, and lay its channels innermost if it is the input."""
+        self.signal |= self.places.ndim == 2 and not self.layers
+        if self.places.ndim == 2 and self.signal:
+            self.places = self.places[..., None]
+        if self.places.ndim != 3 or self.flat:
+            raise node.unsupported(
+                f"takes values of the shape {self.places.shape}", "use it on images, before Gemm"
+            )
+        inner = np.moveaxis(self.places, 0, 2)
+        moved = (inner.ravel() != np.arange(inner.size)).any()
+        if self.image is not None:
+            if moved or inner.shape != self.shape:
+                raise node.unsupported(
+                    f"takes an image of {image_text(self.shape)} in another shape, or transposed",
+                    "use it before the axes change",
+                )
+            return
+        if moved and len(self.graph.shape) == 1:
+            raise node.unsupported(
+                "takes an image whose channels follow each other in a row",
+                "give the network an input of images, or of rows with the channels of a pixel "
+                "next to each other",
+            )
+        self.image = self.shape = _sized(node, inner.shape)
+        self.order = inner.ravel()
+        self.places = np.moveaxis(np.arange(inner.size).reshape(inner.shape), 2, 0)
+
+    def append(self, node: Node, layer: Any, shape: ImageShape) -> None:
+        """Append a layer with output of this shape: height, width and channels."""
+        if len(self.layers) >= _MOST_LAYERS:
+            raise node.unsupported(f"is behind {_MOST_LAYERS} layers", "use fewer")
+        self.layers.append(layer)
+        self.lay_out(node, shape)
+
+    def lay_out(self, node: Node, shape: ImageShape) -> None:
+        """Set the shape of the present image."""
+        self.shape = _sized(node, shape)
+        places = np.moveaxis(np.arange(math.prod(shape)).reshape(shape), 2, 0)
+        self.places = places[..., 0] if self.signal else places
+
+
+def _sized(node: Node, shape: Sequence[int]) -> ImageShape:
+    """Return the shape of an image, unless it is too large."""
+    if max(shape) > MOST_IN_A_ROW:
+        raise node.unsupported(
+            f"takes or gives an image of {' x '.join(f'{size:,}' for size in shape)}",
+            f"use at most {MOST_IN_A_ROW} pixels in a row or column, and as many channels",
+        )
+    height, width, channels = shape
+    return height, width, channels
+
+
+def reshaped(node: Node, values: NDArray[Any], target: Sequence[int]) -> NDArray[Any]:
+    """Return values in the shape that a Reshape asks for: 0 keeps an axis, -1 is what is left."""
+    if node.number("allowzero", 0) or min(target, default=0) < -1:
+        raise ValueError
+    sizes = [size or values.shape[axis] for axis, size in enumerate(target)]
+    return values.reshape(sizes)
+
+
+def _constant(node: Node, values: list[Any]) -> NDArray[Any]:  # noqa: ARG001
+    for name in ("value", "value_int", "value_float", "value_ints", "value_floats"):
+        if (value := node.attribute(name)) is not None and np.size(value):
+            return np.asarray(value)
+    raise node.unsupported("has no value")
+
+
+def _gathered(node: Node, values: list[Any]) -> NDArray[Any]:
+    if values[0].ndim != 1 or max(each.size for each in values) > _LONGEST_SHAPE:
+        raise node.unsupported("gathers other values than sizes of axes")
+    return np.asarray(np.take(values[0], values[1].astype(np.int64), int(node.number("axis", 0))))
+
+
+def _joined(node: Node, values: list[Any]) -> NDArray[Any]:
+    if sum(each.size for each in values) > _LONGEST_SHAPE:
+        raise node.unsupported("joins large constants", "export the network with folded constants")
+    return np.concatenate(values, axis=int(node.number("axis", 0)))
+
+
+def _shape(node: Node, values: list[Any]) -> NDArray[Any]:
+    ends = node.attribute("start", 0), node.attribute("end")
+    return np.array(values[0].shape)[slice(*ends)]
+
+
+def _transposed(node: Node, values: list[Any]) -> NDArray[Any]:
+    return np.asarray(values[0].transpose(node.integers("perm", range(values[0].ndim)[::-1])))
+
+
+def _unsqueezed(node: Node, values: list[Any]) -> NDArray[Any]:
+    axes = values[1].ravel().tolist() if len(values) > 1 else node.integers("axes", ())
+    return np.expand_dims(values[0], tuple(axes))
+
+
+def _filled(node: Node, values: list[Any]) -> NDArray[Any]:
+    number = np.asarray(node.attribute("value", np.zeros(1, np.float32)))
+    sizes = values[0].ravel().tolist()
+    if not 0 <= math.prod(sizes) <= _MOST_FILLED or number.size != 1:
+        raise node.unsupported(f"makes a constant of the shape {sizes[:8]}")
+    return np.full(sizes, number.item(), number.dtype)
+
+
+def _product(node: Node, values: list[Any]) -> NDArray[Any]:
+    """Return a product or quotient, as PyTorch has for the scales and integers of biases."""
+    one, other = values
+    if math.prod(np.broadcast_shapes(one.shape, other.shape)) > max(one.size, other.size):
+        raise node.unsupported("multiplies constants of different axes")
+    return np.asarray(one / other if node.operator == "Div" else one * other)
+
+
+def _dequantized(node: Node, values: list[Any]) -> NDArray[np.float64]:
+    whole, scale, zero = _scaled(node, values)
+    numbers: NDArray[np.float64] = (whole.astype(np.float64) - zero) * scale
+    if whole.dtype.kind not in "iu" or not (np.abs(numbers) <= LARGEST).all():
+        raise node.unsupported("makes weights that are not finite, or not of integers")
+    return numbers
+
+
+def _quantized(node: Node, values: list[Any]) -> NDArray[Any]:
+    kind = values[2].dtype if len(values) > 2 else np.dtype(np.uint8)
+    real, scale, zero = _scaled(node, values)
+    if kind.name not in _BYTES or real.dtype.kind != "f":
+        raise node.unsupported("makes no int8 or uint8 of floats")
+    ends = np.iinfo(kind)
+    steps = np.rint(real / scale.astype(np.float32)) + zero
+    return np.asarray(steps.clip(ends.min, ends.max).astype(kind))
+
+
+def _scaled(node: Node, values: list[Any]) -> tuple[NDArray[Any], ...]:
+    """Return numbers, and their scales and zero points along their axis."""
+    numbers, *given = values
+    check_plain(node)
+    axis = int(node.number("axis", 1)) % max(numbers.ndim, 1)
+    along = [-1 if each == axis else 1 for each in range(numbers.ndim)]
+    parts = [each.reshape(along if each.size > 1 else ()).astype(np.float64) for each in given]
+    return numbers, parts[0], parts[1] if len(parts) > 1 else np.zeros(())
+
+
+def check_plain(node: Node) -> None:
+    """Refuse a QuantizeLinear or DequantizeLinear of blocks, or of other types."""
+    node.attribute("saturate")  # of floats with 8 bits
+    if any(node.number(name, 0) for name in ("block_size", "output_dtype", "precision")):
+        raise node.unsupported("has blocks, or another type", "quantize to int8 or uint8")
+
+
+_CONSTANTS: dict[str, Callable[[Node, list[Any]], NDArray[Any]]] = {
+    "Cast": lambda node, values: values[0].astype(TYPES[int(node.number("to", 0))]),
+    "Concat": _joined,
+    "Constant": _constant,
+    "ConstantOfShape": _filled,
+    "DequantizeLinear": _dequantized,
+    "Div": _product,
+    "Gather": _gathered,
+    "Identity": lambda _, values: values[0],
+    "Mul": _product,
+    "QuantizeLinear": _quantized,
+    "Reshape": lambda node, values: reshaped(node, values[0], values[1].ravel().tolist()),
+    "Shape": _shape,
+    "Transpose": _transposed,
+    "Unsqueeze": _unsqueezed,
+}
