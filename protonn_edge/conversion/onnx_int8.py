@@ -4,7 +4,7 @@ A layer is made where its values are quantized again; its sums are those of int8
 In ONNX, its values are real sums divided by a scale, halves rounded to even. Here they are whole
 sums times a factor of 31 bits, halves rounded up. The factor is the one that onnxruntime's fused
 operators have: it has 24 bits, so that nothing else is rounded. Both differ by one if a sum times
-the factor is a half, as close as onnxruntime's floats can tell.
+the factor is a half, or within the precision of onnxruntime's floats of one.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx_factory import network, node, numbers, onnx, perceptron
+from onnx_factory import RNG, network, node, numbers, onnx, perceptron
 from sklearn.neural_network import MLPClassifier
 
 from protonn_edge import from_onnx
@@ -119,6 +119,12 @@ NETWORKS: dict[str, tuple[Any, tuple[int, ...], dict[str, Any]]] = {
         | {"w3": numbers(5, 3), **FOURS},
     ),
 }
+
+
+@pytest.fixture(autouse=True)
+def same_numbers() -> None:
+    """Give each test the same numbers, whichever tests ran before it."""
+    RNG.bit_generator.state = np.random.default_rng(0).bit_generator.state
 
 
 @pytest.mark.parametrize("name", NETWORKS)
