@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import os
 import signal
@@ -14,15 +13,13 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from threadpoolctl import threadpool_limits
 
+from protonn_edge.device.cluster import CONNECT_S, client_of
 from protonn_edge.errors import InputError
-from protonn_edge.system.lazy import require
 from protonn_edge.tuning.trial import FoldResult, Job, Points, run_fold
-
-_CONNECT_S = 15
 
 
 @dataclass(eq=False)
@@ -145,17 +142,7 @@ class DaskWorkers(Workers):
     address: str  # the scheduler's, such as ``tcp://host:8786``
 
     def __enter__(self) -> Self:
-        require("distributed")
-        distributed: Any = importlib.import_module("distributed")
-        try:
-            self._client: Any = distributed.Client(
-                self.address, timeout=_CONNECT_S, set_as_default=False
-            )
-        except (OSError, ValueError, TimeoutError) as error:
-            raise InputError(
-                f"no Dask scheduler answers at {self.address} within {_CONNECT_S} s; start one "
-                "with 'dask scheduler', and name its address"
-            ) from error
+        self._client = client_of(self.address)
         try:
             self.renew()
         except BaseException:
@@ -174,7 +161,7 @@ class DaskWorkers(Workers):
     def renew(self) -> None:
         """Send the points again after the last worker that had them was lost."""
         try:
-            self._client.wait_for_workers(1, timeout=_CONNECT_S)
+            self._client.wait_for_workers(1, timeout=CONNECT_S)
         except TimeoutError as error:
             raise InputError(
                 f"the Dask scheduler at {self.address} has no workers; start some with 'dask "

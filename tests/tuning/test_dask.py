@@ -95,7 +95,7 @@ def test_the_loss_of_a_worker_changes_nothing(cluster, make_points, search, tmp_
 
 
 def test_no_scheduler_is_said(make_points, monkeypatch):
-    monkeypatch.setattr("protonn_edge.tuning.workers._CONNECT_S", 1)
+    monkeypatch.setattr("protonn_edge.device.cluster.CONNECT_S", 1)
     address = f"tcp://127.0.0.1:{free_port()}"
     with (
         pytest.raises(InputError, match="no Dask scheduler answers at tcp://127"),
