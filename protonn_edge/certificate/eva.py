@@ -47,7 +47,7 @@ _RELATIONS = (
 )
 _COPIED = "[next++] = *features++;"  # as many as are left and counted: two counters
 _FOUND = ("function", "property kind", "property")  # columns of a report
-_OPTIONAL = ("confidence", "onset", "recall")  # functions that not every model has
+_OPTIONAL = ("confidence", "onset", "recall", "health")  # functions that not every model has
 _PROVEN = {"Valid", "Considered valid", "Dead", "Unreachable"}
 _REACHED = re.compile(r"(\d+) statements reached \(out of (\d+)\)")
 _DEADLINE_S = 600.0

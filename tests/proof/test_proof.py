@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from protonn_edge.certificate.eva import INSTALL
 SECONDS = 60  # of a core
 PROVEN = (
     *("linear: as many", "linear: two classes, 32 bits", "forest: no shared"),
-    *("bonsai_tree: a lone", "confidence", "prototypes: may be taught, 16"),
+    *("bonsai_tree: a lone", "confidence", "prototypes: may be taught, 16", "decision: observed; "),
 )
 
 FAULTS = {
@@ -86,6 +87,15 @@ def test_a_fault_gives_an_alarm(fault: str, tmp_path: Path) -> None:
     assert right in text
     source.write_text(text.replace(right, wrong), encoding="utf-8")
     assert proven(tmp_path, SECONDS).alarms
+
+
+@pytest.mark.parametrize("name", [*PROVEN, "audio: "])
+def test_the_driver_calls_all_functions(name: str, tmp_path: Path) -> None:
+    header = _written(name, tmp_path).with_suffix(".h").read_text(encoding="utf-8")
+    declared = set(re.findall(r"^[\w* ]+\b(pnn_\w+)\([^;{]*\);", header, re.MULTILINE))
+    driver = (CHECKOUT / "templates/export/proof/any_order.c.j2").read_text(encoding="utf-8")
+    assert len(declared) >= 10
+    assert declared <= set(re.findall(r"\b(pnn_\w+)\(", driver))
 
 
 def test_nothing_is_assumed() -> None:
