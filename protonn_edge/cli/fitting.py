@@ -251,24 +251,14 @@ def fit_classifier(
             if bar is None:
                 out.say(_report_line(report))
             else:
-                epochs = classifier.planned_epochs
-                bar.move_to(report.epoch, _note(report), description="training", total=epochs)
-            request.check(last=report.epoch == report.epochs)
-
-        def on_pass(report: EpochReport) -> None:
-            request.can_wait = True
-            on_progress()
-            what, note = f"learning the {report.network}", f"loss {report.objective:.4f}"
-            if bar is None:
-                out.say(f"{what}, pass {report.epoch:,} of {report.epochs:,}, {note}")
-            else:
-                bar.move_to(report.epoch, note, description=what, total=report.epochs)
-            if request.made:
+                total = report.epochs if report.network else classifier.planned_epochs
+                bar.move_to(report.epoch, _note(report), description=_task(report), total=total)
+            if report.network and request.made:
                 stopped.append(report.place)
                 out.remark(f"stopped after {report.place}; {_SHORTEST}")
-            request.check()
+            request.check(last=report.epoch == report.epochs and not report.network)
 
-        classifier.callback, classifier.network_callback = on_report, on_pass
+        classifier.callback = classifier.network_callback = on_report
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test)
     for remark in classifier.remarks_:
         out.say(remark)
@@ -277,7 +267,13 @@ def fit_classifier(
     return " and ".join(stopped) or ("all epochs" if request.made else "")
 
 
+def _task(report: EpochReport) -> str:
+    return f"learning the {report.network}" if report.network else "training"
+
+
 def _note(report: EpochReport) -> str:
+    if report.network:
+        return f"loss {report.objective:.4f}"
     turn = f"{report.parameter}: " if report.parameter else ""
     return (
         f"{turn}objective {report.objective:.4f}, training accuracy {100 * report.accuracy:.2f} %"
@@ -286,10 +282,11 @@ def _note(report: EpochReport) -> str:
 
 def _report_line(report: EpochReport) -> str:
     """Return the line that the reference implementation prints after each parameter's pass."""
-    if report.parameter:
+    begin = f"epoch {report.epoch:,} of {report.epochs:,}, "
+    if report.network:
+        begin = f"{_task(report)}, pass {report.epoch:,} of {report.epochs:,}, "
+    elif report.parameter:
         begin = f"iteration {report.iteration:,} of {report.iterations:,}, "
-    else:
-        begin = f"epoch {report.epoch:,} of {report.epochs:,}, "
     line = begin + _note(report)
     if report.test_accuracy is not None:
         line += f", test accuracy {100 * report.test_accuracy:.2f} %"

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from protonn_edge.datasets.dataset import FLOAT32_MAX, Float32
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+Float32 = NDArray[np.float32]
 
 _MARKS = ("", "na", "n/a", "#n/a", "nan", "<na>", "null", "none", "?", "-", "--")
 _GAPS = frozenset(form for mark in _MARKS for form in (mark, mark.upper(), mark.title(), " "))

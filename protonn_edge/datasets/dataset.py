@@ -19,13 +19,13 @@ from protonn_edge.sensors import Instrument
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.preparation import Preparation
+    from protonn_edge.datasets.rules import Column
 
 CLASS_LIMIT = 1_000
 _FRACTIONAL_CLASSES = 10
 TABLE_LIMIT_BYTES = 2**30
 LABEL_LIMIT = 20_000  # of sets of labels
 INDEX_LIMIT = 10**6  # features of sparse points
-FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 Matrix = NDArray[Any]
 Sparse = Any
@@ -90,22 +90,6 @@ class TableLayout:
     rules: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class ColumnRead:
-    """How a column was read: its role, cells that are no numbers, and those that were kept.
-
-    `feature` is the index of its numbers among the features, None if it is none or has text.
-    """
-
-    name: str
-    number: int
-    role: str
-    missing: int = 0
-    unreadable: int = 0
-    feature: int | None = None
-    cells: Sequence[str] = ()
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Provenance:
     """Facts about points besides their values and labels."""
@@ -129,7 +113,7 @@ class Provenance:
     # (k, D): windows of noise, to mix into copies of training windows; see `with_noise`
     background_noise: Matrix | None = None
     instrument: Instrument | None = None  # the sensor of the values, if known
-    columns: tuple[ColumnRead, ...] = ()  # the rows of a table, as read
+    columns: Sequence[Column] = ()  # of a table, as read
     preparation: Preparation | None = None  # made the features, if not all are columns
     # (n, D): which values of a table, of the training part of a data set, were gaps; None without
     gaps: NDArray[np.bool_] | None = None

@@ -25,8 +25,8 @@ from typing import Any, Literal
 import numpy as np
 
 from protonn_edge.datasets.arrays import read_npz, read_npz_points
+from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.datasets.dataset import (
-    FLOAT32_MAX,
     INDEX_LIMIT,
     TABLE_LIMIT_BYTES,
     Dataset,

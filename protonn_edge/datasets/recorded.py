@@ -17,9 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.cells import with_point
+from protonn_edge.datasets.cells import FLOAT32_MAX, with_point
 from protonn_edge.datasets.dataset import (
-    FLOAT32_MAX,
     Dataset,
     LabelSetTable,
     Provenance,

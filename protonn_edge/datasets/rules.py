@@ -94,6 +94,10 @@ class Column:
     name: str
     first: tuple[str, ...] = ()
     cells: list[str] = field(default_factory=list, repr=False)
+    role: str = "dropped"  # as an option demands
+    missing: int = 0  # cells, and others that are no numbers
+    unreadable: int = 0
+    feature: int | None = None  # the index of its numbers among the features
 
     @property
     def title(self) -> str:

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import with_point
-from protonn_edge.datasets.dataset import ColumnRead, Dataset, is_sparse
+from protonn_edge.datasets.dataset import Dataset, is_sparse
 from protonn_edge.datasets.naming import Notice, listed, title
 from protonn_edge.datasets.row_sketch import row_hashes
-from protonn_edge.datasets.rules import is_number
+from protonn_edge.datasets.rules import Column, is_number
 
 _MOST_DECIMALS = 6
 _MOST_FEATURES = 4_096  # that are described individually
@@ -225,7 +225,7 @@ class ColumnProfile:
         return (self.name or str(self.number), self.role, self.kind, *shown, ends)
 
 
-def profile(column: ColumnRead, dataset: Dataset) -> ColumnProfile:
+def profile(column: Column, dataset: Dataset) -> ColumnProfile:
     """Return the profile of a column in the training part."""
     unit = _UNIT.fullmatch(column.name)
     missing, kind = column.missing, "number"
@@ -247,7 +247,7 @@ def profile(column: ColumnRead, dataset: Dataset) -> ColumnProfile:
             kind = "text"
     return ColumnProfile(
         name=column.name,
-        number=column.number,
+        number=column.index + 1,
         role=column.role,
         kind="time" if column.role == "time" else kind,
         unit=unit[1].strip() if unit else "",
@@ -284,7 +284,7 @@ def _compared(dataset: Dataset) -> Iterator[tuple[str, int, NDArray[Any]]]:
         yield names[index], index + 1, values
     for each in dataset.columns:
         if each.role == "text" and len(each.cells) == len(dataset.y_train):
-            yield each.name, each.number, np.array(each.cells)
+            yield each.name, each.index + 1, np.array(each.cells)
 
 
 def _given_away(values: NDArray[Any], y: NDArray[np.int64], classes: int) -> tuple[float, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, compress, islice, pairwise
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets import rules
 from protonn_edge.datasets.cells import Decimals, is_gap
-from protonn_edge.datasets.dataset import INDEX_LIMIT, ColumnRead, Table, TableLayout
-from protonn_edge.datasets.gaps import Numbers, Place, checked_missing, counts, prepared
+from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, TableLayout
+from protonn_edge.datasets.gaps import Numbers, checked_missing, counts, prepared
 from protonn_edge.datasets.naming import Notice, label_text
 from protonn_edge.datasets.options import RECORDING_MARK, SHOWN, TableOptions
 from protonn_edge.datasets.preparation import DROP
@@ -99,7 +99,7 @@ def read_table(
         labels,
         feature_names=names,
         notices=tuple(notices),
-        columns=_columns(file, roles, numbers, found.names),
+        columns=_as_read(file, roles, numbers, found.names),
         preparation=found.preparation,
         gaps=found.gaps,
         layout=_layout(file, roles, numbers, session, time),
@@ -277,32 +277,24 @@ def _seams(sessions: Sequence[Column], rows: int) -> NDArray[np.bool_] | None:
     return seams
 
 
-def _columns(
+def _as_read(
     file: TableFile, roles: Roles, numbers: Numbers, names: Sequence[str]
-) -> tuple[ColumnRead, ...]:
-    """Return how each column was read; ``dropped`` are those that an option leaves out."""
+) -> Sequence[Column]:
+    """Return the columns, which keep how they were read."""
     known = dict.fromkeys(roles.features, "feature") | dict(roles.left_out)
     known |= {} if roles.label is None else {roles.label: "label"}
-    of_numbers = (each for each in roles.features if each not in numbers.texts)
+    for column, role in known.items():
+        column.role = role
+    for column, place in numbers.gaps.items():
+        column.missing = place.count
+    for column, place in numbers.others.items():
+        column.unreadable = place.count
     texts = tuple(f"{column.name}=" for column in numbers.texts)
     places = [index for index, name in enumerate(names) if not (texts and name.startswith(texts))]
-    place_of = dict(zip(of_numbers, places, strict=False))
-
-    def count(places: Mapping[Column, Place], column: Column) -> int:
-        return places[column].count if column in places else 0
-
-    return tuple(
-        ColumnRead(
-            each.name,
-            each.index + 1,
-            known.get(each, "dropped"),
-            count(numbers.gaps, each),
-            count(numbers.others, each),
-            place_of.get(each),
-            each.cells,
-        )
-        for each in file.columns
-    )
+    of_numbers = (each for each in roles.features if each not in numbers.texts)
+    for column, index in zip(of_numbers, places, strict=False):
+        column.feature = index
+    return file.columns
 
 
 def _layout(

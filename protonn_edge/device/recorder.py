@@ -179,7 +179,6 @@ class SampleStream(sensor_board.SensorStream[LoggerDescription, Samples]):
         super().__init__()
         self.lost = 0  # samples missing between those received, for any reason
         self.lost_on_board = 0  # of these, the board reports as lost
-        self.received = 0  # samples
         self.resets = 0  # how often the numbers started again
         self._next: int | None = None
         self._board_lost_before = 0
@@ -206,7 +205,6 @@ class SampleStream(sensor_board.SensorStream[LoggerDescription, Samples]):
         new = board_lost - self._board_lost_before
         self.lost_on_board += max(0, new)
         self._board_lost_before = board_lost
-        self.received += n
         self._next = first + n
 
 
