@@ -60,8 +60,7 @@ def upload(
     if board.upload_baud == 0:
         where, why = None, f"by its programmer, {board.upload_protocol}"
     elif port is None:
-        found = find_port(board)
-        where, why = found.device, found.why
+        where, why = find_port(board)
     else:
         where, why = port, "given by --port"
     shown = where or board.title

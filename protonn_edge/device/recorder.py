@@ -14,7 +14,6 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.device.sensor_board import LoggerDescription, SamplesMessage
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.system.folders import InUse, try_lock
+from protonn_edge.system.files import AppendedFile
 
 _VERSION = 1
 _TAIL_BYTES = 1 << 16  # more than a line
@@ -39,8 +38,8 @@ _SEAM_SAMPLES = 4  # between two takes, so that `windows` sees a gap in time
 _MOST_JUMP = 1 << 24  # consecutive samples that can be missing
 
 
-class RecordingFile:
-    """A recording that is being appended to, in a ``with``; a new one, or one of the same logger.
+class RecordingFile(AppendedFile):
+    """A recording that is being appended to; a new one, or one of the same logger.
 
     The rows belong to a session with a name that begins with a letter. Raises `InputError` if the
     file is no recording, of other channels or another rate, or in use.
@@ -53,29 +52,16 @@ class RecordingFile:
         self._session = session
         self._head = _head(description)
         self._columns = self._head.count(b",", self._head.index(b"\n")) + 1
-        self._path = path
         self._take_begin = 0
+        super().__init__(path)
         try:
-            self._file = path.open("a+b", buffering=0)
-        except OSError as error:
-            raise InputError(f"cannot write {path}: {error.strerror}; choose another -o") from error
-        try:
-            try_lock(self._file.fileno())
             last_s = self._repair()
-        except BaseException as error:
+        except BaseException:
             self._file.close()
-            if isinstance(error, InUse):
-                raise InputError(f"{path} is being written by another run; wait for it") from error
             raise
         seam_s = max(_SESSION_SEAM_S, _SESSION_SEAM_SAMPLES / description.rate)
         # the time at which this run begins: after the end of the previous one, with a gap
         self.begin_s = 0.0 if last_s is None else last_s + seam_s
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
 
     def begin_take(self) -> None:
         """Remember where a take begins, so that it can be discarded."""
@@ -130,15 +116,6 @@ class RecordingFile:
 
     def _no_row(self) -> InputError:
         return InputError(f"the last row of {self._path} is not a row of a recording; remove it")
-
-    def _write(self, content: bytes) -> None:
-        try:
-            while content:
-                content = content[self._file.write(content) :]
-        except OSError as error:
-            raise InputError(
-                f"cannot write {self._path}: {error.strerror}; free some space"
-            ) from error
 
 
 def _head(description: LoggerDescription) -> bytes:

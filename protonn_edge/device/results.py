@@ -30,8 +30,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.system.files import check_file, write_atomically
-from protonn_edge.system.folders import InUse, try_lock
+from protonn_edge.system.files import AppendedFile, check_file, write_atomically
 
 _MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
 _LIMIT_BYTES = 4 << 30
@@ -121,8 +120,8 @@ def _optional(name: str, text: str, allowed: range) -> int | None:
     return _integer(name, text, allowed) if text else None
 
 
-class ResultsFile:
-    """A results file that is being written, as a context manager, with a score for each class.
+class ResultsFile(AppendedFile):
+    """A results file that is being written, with a score for each class.
 
     It begins with the answers to `keep`, of an interrupted run that is resumed. Raises `InputError`
     if the file cannot be written, is not a results file, or another process is writing to it.
@@ -131,45 +130,19 @@ class ResultsFile:
     def __init__(
         self, path: Path, origin: Origin, n_classes: int, *, keep: Sequence[Result] = ()
     ) -> None:
-        self._path = path
         self._n_classes = n_classes
-        self._check_unused()
+        if path.is_file():
+            with AppendedFile(path):  # no other run has it
+                pass
         check_is_results(path)
         first = origin.first_line + _line(_columns(n_classes))
         kept = (_line(result.to_fields(n_classes)) for result in keep)
         write_atomically(path, first + "".join(kept))
-        try:
-            self._stream: BinaryIO = path.open("ab")
-            try_lock(self._stream.fileno())
-        except OSError as error:
-            raise InputError(f"cannot write {path}: {error.strerror}; choose another -o") from error
-
-    def _check_unused(self) -> None:
-        if not self._path.is_file():
-            return
-        try:
-            with self._path.open("rb") as stream:
-                try_lock(stream.fileno())
-        except InUse as error:
-            raise InputError(
-                f"another run is writing to {self._path}; wait for it, or name another -o"
-            ) from error
+        super().__init__(path)
 
     def append(self, result: Result) -> None:
-        """Write one result and flush it."""
-        try:
-            self._stream.write(_line(result.to_fields(self._n_classes)).encode())
-            self._stream.flush()
-        except OSError as error:
-            raise InputError(
-                f"cannot write {self._path}: {error.strerror}; choose another -o"
-            ) from error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stream.close()
+        """Write one result."""
+        self._write(_line(result.to_fields(self._n_classes)).encode())
 
 
 def _columns(n_classes: int) -> list[str]:

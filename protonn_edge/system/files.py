@@ -14,9 +14,10 @@ import stat
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Self
 
 from protonn_edge.errors import InputError
-from protonn_edge.system.folders import scratch_folder
+from protonn_edge.system.folders import InUse, scratch_folder, try_lock
 
 
 def check_file(
@@ -88,6 +89,42 @@ def write_atomically(path: Path, content: bytes | str) -> None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
         raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from error
+
+
+class AppendedFile:
+    """A file to which one run at a time appends, in a ``with``; `InputError` if another has it.
+
+    Everything appended is in the file at once, so a killed run loses at most a part of a line.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._file = path.open("a+b", buffering=0)
+        except OSError as error:
+            raise InputError(f"cannot write {path}: {error.strerror}; choose another -o") from error
+        try:
+            try_lock(self._file.fileno())
+        except InUse as error:
+            self._file.close()
+            raise InputError(
+                f"another run is writing to {path}; wait for it, or name another -o"
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _write(self, content: bytes) -> None:
+        try:
+            while content:
+                content = content[self._file.write(content) :]
+        except OSError as error:
+            raise InputError(
+                f"cannot write {self._path}: {error.strerror}; free space, or choose another -o"
+            ) from error
 
 
 def write_together(

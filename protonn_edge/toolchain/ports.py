@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.errors import InputError
@@ -24,13 +23,11 @@ _ADAPTERS = {
 _LISTED = 8
 
 
-@dataclass(frozen=True)
-class FoundPort:
+class FoundPort(NamedTuple):
     """The port that was taken."""
 
     device: str  # as pyserial and avrdude take it: ``/dev/ttyACM0``, ``COM3``
     why: str  # the candidates, and the ports that were not taken
-    others: tuple[str, ...]  # the devices that were not taken
 
 
 def find_port(board: Board) -> FoundPort:
@@ -55,7 +52,7 @@ def find_port(board: Board) -> FoundPort:
         why += f"; not {', '.join(shown)}"
         if _rank(others[0], board) == _rank(taken, board):
             why += "; use --port to choose another"
-    return FoundPort(taken.device, why, tuple(port.device for port in others))
+    return FoundPort(taken.device, why)
 
 
 def _rank(port: ListPortInfo, board: Board) -> int:

@@ -24,7 +24,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         asked.append((*words, str(deadline_s)))
 
     monkeypatch.setattr(upload, "run_pio", run_pio)
-    found = FoundPort("/dev/ttyACM3", "an Uno", ())
+    found = FoundPort("/dev/ttyACM3", "an Uno")
     monkeypatch.setattr(upload, "find_port", lambda _: found)
     return asked
 
@@ -124,7 +124,7 @@ def test_a_port_is_found_by_the_identity_of_ones_own_board(
     asked = []
     monkeypatch.setattr(upload, "run_pio", lambda *_, **__: None)
     monkeypatch.setattr(
-        upload, "find_port", lambda board: asked.append(board) or FoundPort("/dev/x", "it", ())
+        upload, "find_port", lambda board: asked.append(board) or FoundPort("/dev/x", "it")
     )
     run_json("upload", folder)
     assert [(board.title, board.usb_ids) for board in asked] == [("mine", ("1A86:7523",))]

@@ -198,7 +198,7 @@ def count_of(path: Path) -> int:
 def test_a_recording_is_written_by_one_run_at_a_time(tmp_path: Path) -> None:
     with (
         RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s"),
-        pytest.raises(InputError, match="is being written by another run"),
+        pytest.raises(InputError, match="another run is writing to"),
     ):
         RecordingFile(tmp_path / "r.csv", DESCRIPTION, "s")
 

@@ -45,7 +45,6 @@ def test_the_port_that_a_board_is_most_likely_at_is_taken(plug_in, there, taken,
     plug_in(**there)
     found = find_port(load_board("uno"))
     assert found.device == f"/dev/{taken}"
-    assert set(found.others) == {f"/dev/{name}" for name in there} - {found.device}
     assert re.search(why, found.why), found.why
 
 

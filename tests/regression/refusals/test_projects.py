@@ -66,6 +66,6 @@ def test_the_port_that_was_found_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[object]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = FoundPort(str(tmp_path / "none"), "an Uno", ())
+    found = FoundPort(str(tmp_path / "none"), "an Uno")
     monkeypatch.setattr(devices, "find_port", lambda _: found)
     assert f"listening to {found.device}: an Uno" in run(*words).output.replace("\n", "")
