@@ -20,7 +20,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
-from protonn_edge.cli.train_options import flags, given_options, was_given
+from protonn_edge.cli.train_options import flags, was_given
 from protonn_edge.datasets import (
     Dataset,
     MultiLabelDataset,
@@ -165,7 +165,7 @@ def check_options(
         multilabel=isinstance(dataset, MultiLabelDataset),
         in_groups=dataset.groups is not None,
         rejecting=rejecting,
-        given=given_options(),
+        given=frozenset(filter(was_given, flags())),
     )
     check_compatible(case, classifier.refusals, flags())
 

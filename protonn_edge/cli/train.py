@@ -77,10 +77,10 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
     check_there(given.data)
     check_output(given.output)
     if given.classifier.name == BEST:
-        _train_best(given, given.classifier.parameters(), out)
+        _train_best(given, out)
         return
     for name in filter(was_given, _OF_SEARCH):
         raise InputError(
             f"{flags()[name]} works only with --classifier best; give both, or leave it out"
         )
-    _train_model(given, given.classifier.parameters(), out)
+    _train_model(given, out)

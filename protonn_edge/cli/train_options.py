@@ -102,6 +102,11 @@ class GivenClassifier(NamedTuple):
         """Return the parameters that are given; raises the errors of `given_parameters`."""
         return given_parameters(self.name, self.options)
 
+    def untrained(self, seed: int) -> DeviceClassifier:
+        """Return a classifier of this kind with these parameters, and a seed."""
+        made: DeviceClassifier = ESTIMATORS[self.name](random_state=seed, **self.parameters())
+        return made
+
 
 def classifier_options(parameters: Mapping[str, Parameter], kinds: Sequence[str]) -> Any:
     """Declare ``--classifier``, options of parameters, and ``--set`` for others."""
@@ -175,12 +180,6 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
     return given
 
 
-def new_classifier(name: str, seed: int, parameters: Mapping[str, Any]) -> DeviceClassifier:
-    """Return a classifier of a kind."""
-    made: DeviceClassifier = ESTIMATORS[name](random_state=seed, **parameters)
-    return made
-
-
 def _set_names(texts: Iterable[str]) -> list[str]:
     return [text.partition("=")[0] for text in texts]
 
@@ -199,17 +198,14 @@ def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
                 else f"--set {name} is given, but {name} can be set only in Python; leave it out"
             )
         declared = known[name]
-        if value in ("none", "auto") and _has_word(declared, value):
+        absent = value == "none" and None in declared.values
+        if absent or (value in ("none", "auto") and Choices((value,)) in declared.values):
             yield name, None if value == "none" else value
             continue
         try:
             yield name, type_of(declared, number=number).convert(value, None, None)
         except click.BadParameter as error:
             raise click.BadParameter(error.message, param_hint=f"'--set {name}'") from None
-
-
-def _has_word(declared: Parameter, word: str) -> bool:
-    return Choices((word,)) in declared.values or (word == "none" and None in declared.values)
 
 
 def _features_of(path: Path) -> FeatureStage:
@@ -228,11 +224,6 @@ def was_given(name: str) -> bool:
     source = context.get_parameter_source(name)
     by_name = _set_names(context.params.get(_SET, ()))
     return source not in (ParameterSource.DEFAULT, None) or name in by_name
-
-
-def given_options() -> frozenset[str]:
-    """Return the names of all options and names of --set that are given on the command line."""
-    return frozenset(filter(was_given, flags()))
 
 
 def flags() -> dict[str, str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 import numpy as np
@@ -18,7 +17,7 @@ from protonn_edge.cli.calibrate import DEFAULT_STATISTICS, rejection_facts
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.train import TrainOptions
-from protonn_edge.cli.train_options import new_classifier, was_given
+from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
 from protonn_edge.conversion.reference import from_reference, read_reference_model
 from protonn_edge.datasets import (
@@ -42,9 +41,9 @@ _OUTLIER_EXPOSURE = 0.5  # with --rejection
 _FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
 
 
-def train_model(given: TrainOptions, parameters: Mapping[str, Any], out: Output) -> None:
-    """Train a model with these parameters, as the options of `train` say, and write it."""
-    learner = new_classifier(given.classifier.name, given.seed, parameters)
+def train_model(given: TrainOptions, out: Output) -> None:
+    """Train a model, as the options of `train` say, and write it."""
+    learner = given.classifier.untrained(given.seed)
     rate, by, share = given.rate, given.by, given.share
     one_class = learner.frozen().one_class
     if given.normal is not None and not one_class:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -54,17 +54,15 @@ _SLOW = ("basis-images",)  # one trial, with its teacher, takes most of the time
 _TRIALS = 100_000  # the time ends the search
 
 
-def tune_model(given: TuneOptions, parameters: Mapping[str, Any], out: Output) -> None:
-    """Search for a model with these parameters, as the options of `tune` say, and write it."""
+def tune_model(given: TuneOptions, out: Output) -> None:
+    """Search for a model, as the options of `tune` say, and write it."""
+    given.classifier.parameters()  # refused before the data is read
     choice = None if given.choose is None else choices.Choice.parse(given.choose)
-    search_model(
-        given, parameters, fitting.load_grouped(given.data, given.table, given.groups), out, choice
-    )
+    search_model(given, fitting.load_grouped(given.data, given.table, given.groups), out, choice)
 
 
 def search_model(
     given: TuneOptions,
-    parameters: Mapping[str, Any],
     dataset: Dataset,
     out: Output,
     choice: choices.Choice | None = None,
@@ -82,7 +80,7 @@ def search_model(
     board = load_board(given.board_name)
     check_points(dataset.X_train, dataset.y_train)
     report = DataReport(dataset, out)
-    points = replace(_points(given, parameters, dataset, board), left_out=left_out)
+    points = replace(_points(given, dataset, board), left_out=left_out)
     space = SearchSpace.of(points)
     on_change = _teller(points, report, out if keeps_best else None)
     searched = _search(given, points, space, choice, deadline, on_change, keeps_best)
@@ -148,10 +146,9 @@ def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[
     return tell
 
 
-def _points(
-    given: TuneOptions, parameters: Mapping[str, Any], dataset: Dataset, board: Board
-) -> Points:
+def _points(given: TuneOptions, dataset: Dataset, board: Board) -> Points:
     """Return the data of all trials; refuse options that cannot be combined."""
+    parameters = given.classifier.parameters()
     limits = TuningLimits(
         given.max_flash, given.max_sram, given.max_latency_ms, given.max_energy_mj
     )
@@ -341,8 +338,9 @@ def _sentences(
     return said
 
 
-def train_best(given: TrainOptions, parameters: Mapping[str, Any], out: Output) -> None:
+def train_best(given: TrainOptions, out: Output) -> None:
     """Train the best model of any kind, with parameters of all kinds, and write it."""
+    parameters = given.classifier.parameters()
     for name in filter(was_given, _OF_ONE_KIND):
         raise InputError(f"{flags()[name]} does not apply to --classifier {BEST}; leave it out")
     require("optuna")
@@ -353,7 +351,6 @@ def train_best(given: TrainOptions, parameters: Mapping[str, Any], out: Output) 
     with tempfile.TemporaryDirectory(prefix="protonn-edge-best-") as folder:
         search_model(
             _search_of(given, Path(folder)),
-            parameters,
             fitting.with_sample_notices(dataset, asked),
             out,
             keeps_best=True,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Float32, Table, check_table_size
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.takes import NamePattern, Take, takes_in, unread
+from protonn_edge.datasets.takes import Take, takes_in, unread
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.files import read_file
 from protonn_edge.system.lazy import require
@@ -43,14 +43,9 @@ def has_images(folder: Path) -> bool:
 
 def image_names(folder: Path, options: TableOptions) -> list[str]:
     """Return the names of the images to test a model with, in their order in the folder."""
-    takes = _images_in(folder, options)
+    takes = takes_in(folder, options.name, IMAGES)
     tested = [take for take in takes if take.tested] or takes
     return [take.path.relative_to(folder).as_posix() for take in tested]
-
-
-def _images_in(folder: Path, options: TableOptions) -> list[Take]:
-    pattern = None if options.name is None else NamePattern(options.name)
-    return takes_in(folder, pattern, IMAGES)
 
 
 def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | None]:
@@ -59,7 +54,7 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
     Pixels are 0 (black) to 255. All images have the options' size, or else the first one's.
     """
     require("PIL")
-    takes = _images_in(folder, options)
+    takes = takes_in(folder, options.name, IMAGES)
     shape = None if options.size is None else _checked(options.size)
     first = _gray(takes[0].path, folder, shape)
     check_table_size(str(folder), len(takes), first.size)
@@ -182,7 +177,7 @@ class ImageFiles:
 
 def image_files(folder: Path, groups: str | None) -> ImageFiles:
     """Return the files of a folder of images that is not divided yet."""
-    takes = takes_in(folder, None, IMAGES)
+    takes = takes_in(folder, suffixes=IMAGES)
     if groups is not None or any(take.tested for take in takes):
         what = "has no column" if groups is not None else "is divided already"
         raise InputError(f"{folder} is a folder of images, which {what}; name a table")

@@ -33,7 +33,6 @@ from protonn_edge.datasets.recordings import Repeated, gaps, runs_in
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.takes import (
     WAVES,
-    NamePattern,
     label_of,
     named_like,
     takes_in,
@@ -156,8 +155,7 @@ def followed_by(first: Recording, second: Recording) -> Recording:
 
 
 def _of_takes(folder: Path, options: TableOptions) -> Recording:
-    pattern = None if options.name is None else NamePattern(options.name)
-    takes = takes_in(folder, pattern)
+    takes = takes_in(folder, options.name)
     of_file = replace(options, name=None)
     read = [_of_file(take.path, replace(of_file, labelled=take.label))[0] for take in takes]
     tables = dict(zip((take.name for take in takes), _alike(read), strict=True))

@@ -100,12 +100,13 @@ def label_of(path: Path) -> str:
 
 
 def takes_in(
-    folder: Path, pattern: NamePattern | None, suffixes: Sequence[str] = SAMPLES
+    folder: Path, names: str | None = None, suffixes: Sequence[str] = SAMPLES
 ) -> list[Take]:
     """Return the takes of a folder, in the order of their names; numbers count as numbers.
 
-    They are its files with some suffixes.
+    They are its files with some suffixes, named by a `NamePattern` of this text, if any.
     """
+    pattern = None if names is None else NamePattern(names)
     files, folders = _entries(folder, suffixes)
     if folders and {each.name.lower() for each in folders} <= set(_PARTS) and not files:
         found = [

@@ -22,7 +22,6 @@ from protonn_edge.cli.train_options import (
     ClassifierCommand,
     GivenClassifier,
     every_classifier,
-    new_classifier,
 )
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
@@ -176,7 +175,7 @@ def make(monkeypatch: pytest.MonkeyPatch) -> click.Command:
 
     @command("make", ClassifierCommand)
     def made(given: GivenClassifier = declared) -> None:
-        click.echo(f"{new_classifier(given.name, 7, given.parameters())}")
+        click.echo(f"{given.untrained(7)}")
 
     return made
 
