@@ -93,29 +93,6 @@ class FloatNetwork:
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class Matrices:
-    """A `TrainableHead` of matrices with rectified units between them."""
-
-    network: DenseNetwork
-
-    @property
-    def parameters(self) -> list[Float32]:
-        """All matrices and biases."""
-        return self.network.parameters
-
-    def scores(self, features: Float32) -> Float32:
-        """Return the scores (n, L)."""
-        return self.network.scores(features)
-
-    def gradient(
-        self, features: Float32, Y: Float32, weights: Float32 | None
-    ) -> tuple[float, Float32, list[Float32]]:
-        """Return the cross-entropy and its derivatives."""
-        loss, slope, of = self.network.backward(features, Y, weights)
-        return loss, slope @ self.network.weights[0], of
-
-
 def network_models(
     network: FloatNetwork, X: Float32, classes: tuple[str, ...], epochs: int, seed: int
 ) -> Iterator[tuple[str, Model]]:
@@ -135,9 +112,7 @@ def network_models(
     ready = _of_bytes(_equalized(_rectified(network, some), some[:_AT_ONCE]), pixels)
     dense = DenseNetwork([W.copy() for W in ready.weights], [b.copy() for b in ready.biases])
     images = network.images(pixels.to_bytes(some))
-    rounded = Network(ready.layers, Matrices(dense)).rounded(
-        images, network.bits, 1.0, BYTE_MAXIMUM
-    )
+    rounded = Network(ready.layers, dense).rounded(images, network.bits, 1.0, BYTE_MAXIMUM)
     yield "rounded", _convolutional(rounded, dense, network.image, pixels, X, classes)
     if passes := round(epochs * _PASSES):
         scores = network.scores(X)

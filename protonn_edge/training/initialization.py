@@ -2,6 +2,10 @@
 
 The objective is not convex, so the result depends on them (paper, section 4).
 
+The paper starts multi-label training from SLEEC (Bhatia et al., NIPS 2015), which embeds the label
+vectors and learns a linear map from the points to the embeddings; prototypes are then points, or
+centres of clusters, in that space.
+
 One-class models are trained on normal points only. Without other points to separate them from,
 nothing is optimized. The normal points are clustered, and the projection separates the clusters as
 if they were classes, relative to the variation within clusters. Prototypes are the centres of finer
@@ -12,12 +16,15 @@ chosen afterwards on held-out points, as for every model that rejects.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, diags_array, issparse
+from scipy.sparse.linalg import svds
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Ridge
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from protonn_edge.chain.statistics import mean_and_deviation
@@ -34,6 +41,9 @@ _CLUSTERED_POINTS = 20_000
 _MEDIAN_POINTS = 2_000
 _NEIGHBOURHOOD_POINTS = 2_000
 _NEIGHBOURHOOD_ITERATIONS = 50
+_RIDGE = 0.1
+_FEATURES_SOLVED = 4_000
+_IDENTITY_LIMIT = 2_000
 
 # The RBF of a distance d is exp(-(gamma d)^2), a byte on the device. It resolves distances best for
 # gamma d from 0.7 to 1.2, where the threshold should be.
@@ -68,9 +78,8 @@ def initial_parameters(
 ) -> tuple[Parameters, float]:
     """Return the matrices with gamma folded in, and gamma itself.
 
-    - `X` (n, D): normalized points; they may be sparse if the projection is given, or "gaussian".
-    - `y` (n,): class indices from 0; each class has at least one point. Or label sets (n, L); the
-      projection is then given, or one that needs no classes.
+    - `X` (n, D): normalized points.
+    - `y` (n,): class indices from 0; each class has at least one point. Or label sets (n, L).
     - `gamma_numerator`: see `median_gamma`; a given `gamma` replaces the median distance's.
     - `projection` (d, D): W, or a method; "identity" and an array determine d, which is at most D.
     - `prototypes` ("per_class", "kmeans", "sample"): B and Z; see `clustered_prototypes`,
@@ -107,13 +116,16 @@ def initial_parameters(
 
 def initial_projection(
     kind: str | Float32,
-    X: Float32,
-    y: Indices,
+    X: Float32 | Sparse,
+    y: Indices | Sparse,
     n_projections: int,
     weights: Float32 | None,
     generator: np.random.Generator,
 ) -> Float32:
-    """Return W of shape (d, D), by a method of `initial_parameters`, or a copy of an array."""
+    """Return W of shape (d, D), by a method of `initial_parameters`, or a copy of an array.
+
+    For label sets and sparse points, "lda" stands for "sleec"; a row of `refusals` excludes "nca".
+    """
     D = X.shape[1]
     if not isinstance(kind, str):
         if kind.ndim != 2 or kind.shape[1] != D or not np.isfinite(kind).all():
@@ -123,32 +135,33 @@ def initial_projection(
             )
         return kind.astype(np.float32)
     if kind == "identity":
+        if D > _IDENTITY_LIMIT:
+            raise InputError(
+                f"init_projection is 'identity' for {D:,} features, but the limit is "
+                f"{_IDENTITY_LIMIT:,}; choose 'sleec' or 'gaussian'"
+            )
         return np.eye(D, dtype=np.float32)
     if kind == "gaussian":  # as large as the points in every direction
         shape = (n_projections, D)
         return generator.standard_normal(shape, dtype=np.float32) / np.float32(np.sqrt(D))
     if kind == "pca":
         return principal_projection(X, n_projections, weights)
-    if kind == "nca":
-        return neighbourhood_projection(X, y, n_projections, weights, generator)
-    return discriminant_projection(X, y, n_projections, weights)
+    if kind == "sleec" or (kind == "lda" and (issparse(X) or issparse(y))):
+        return sleec_projection(X, y if issparse(y) else _one_hot(y), n_projections, weights)
+    start = discriminant_projection(X, y, n_projections, weights)
+    return start if kind == "lda" else neighbourhood_projection(start, X, y, weights, generator)
 
 
 def neighbourhood_projection(
-    X: Float32,
-    y: Indices,
-    n_projections: int,
-    weights: Float32 | None,
-    generator: np.random.Generator,
+    start: Float32, X: Float32, y: Indices, weights: Float32 | None, generator: np.random.Generator
 ) -> Float32:
     """Return the directions in which neighbours are of the same class, shape (d, D), d <= D.
 
     They come from neighbourhood components analysis (Goldberger et al., 2004), computed on at most
-    `_NEIGHBOURHOOD_POINTS` points, drawn by weight, starting from the linear discriminants. It has
+    `_NEIGHBOURHOOD_POINTS` points, drawn by weight, starting from linear discriminants. It has
     the same aim as LMNN, which the paper starts from on large multiclass data, without a
     semidefinite program. It takes seconds to minutes.
     """
-    start = discriminant_projection(X, y, n_projections, weights)
     chances = None if weights is None else weights.astype(np.float64) / weights.sum(dtype=float)
     count = min(len(X), _NEIGHBOURHOOD_POINTS)
     if weights is not None:
@@ -166,11 +179,18 @@ def neighbourhood_projection(
     return found if np.isfinite(found).all() else start
 
 
-def principal_projection(X: Float32, n_projections: int, weights: Float32 | None = None) -> Float32:
-    """Return the directions of largest spread, orthonormal, shape (d, D), d <= D."""
+def principal_projection(
+    X: Float32 | Sparse, n_projections: int, weights: Float32 | None = None
+) -> Float32:
+    """Return the directions of largest spread, orthonormal, shape (d, D), d <= D.
+
+    Sparse points are neither centred nor weighted.
+    """
+    if issparse(X):
+        return _leading_directions(X, n_projections).astype(np.float32)
     total = X - mean_and_deviation(X, weights)[0]
     _, vectors = np.linalg.eigh(_scatter(total, weights))
-    return _with_certain_signs(vectors[:, ::-1][:, :n_projections].T)
+    return _with_certain_signs(vectors[:, ::-1][:, :n_projections].T).astype(np.float32)
 
 
 def _scatter(centred: NDArray[np.float64], weights: Float32 | None) -> NDArray[np.float64]:
@@ -179,10 +199,10 @@ def _scatter(centred: NDArray[np.float64], weights: Float32 | None) -> NDArray[n
     return scatter
 
 
-def _with_certain_signs(W: NDArray[np.float64]) -> Float32:
+def _with_certain_signs(W: NDArray[np.float64]) -> NDArray[np.float64]:
     """Turn each row so that its largest entry is positive; an eigenvector's sign is arbitrary."""
     largest = W[np.arange(len(W)), np.abs(W).argmax(axis=1)]
-    return (W * np.where(largest < 0, -1.0, 1.0)[:, None]).astype(np.float32)
+    return W * np.where(largest < 0, -1.0, 1.0)[:, None]
 
 
 def discriminant_projection(
@@ -210,7 +230,55 @@ def discriminant_projection(
     half = np.linalg.solve(lower, S_between + _TOTAL_SHARE * S_total)
     whitened = np.linalg.solve(lower, half.T)
     _, vectors = np.linalg.eigh((whitened + whitened.T) / 2.0)
-    return _with_certain_signs(np.linalg.solve(lower.T, vectors[:, ::-1][:, :n_projections]).T)
+    found = np.linalg.solve(lower.T, vectors[:, ::-1][:, :n_projections]).T
+    return _with_certain_signs(found).astype(np.float32)
+
+
+def sleec_projection(
+    X: Float32 | Sparse, Y: Sparse, n_projections: int, weights: Float32 | None = None
+) -> Float32:
+    """Return W (d, D) that maps points close to embeddings of their label sets.
+
+    The embeddings are the leading singular vectors of the label matrix with rows of unit norm, in
+    which points with similar labels are close; W is their ridge regression on the points. The
+    original SLEEC preserves only the products of nearest neighbours, in separate clusters, and is
+    for far more labels than prototypes can distinguish. If there are fewer labels than projections,
+    the rest are principal directions.
+    """
+    norms = np.sqrt(np.asarray(Y.sum(axis=1), dtype=np.float64).ravel())
+    unit = csr_array(diags_array(1.0 / np.where(norms > 0, norms, 1.0)) @ Y)
+    embedded = unit @ _leading_directions(unit, min(n_projections, *unit.shape)).T
+    solver = "cholesky" if X.shape[1] <= _FEATURES_SOLVED else "sparse_cg"
+    ridge = Ridge(_RIDGE, fit_intercept=False, solver=solver)
+    W: Float32 = ridge.fit(X, embedded, sample_weight=weights).coef_.astype(np.float32)
+    missing = n_projections - len(W)
+    if missing > 0:
+        further = _leading_directions(X, missing).astype(np.float32)
+        W = np.concatenate([W, further * np.float32(np.abs(W).mean() / np.abs(further).mean())])
+    return W
+
+
+def _leading_directions(matrix: Float32 | Sparse, count: int) -> NDArray[np.float64]:
+    """Return the right singular vectors of the largest singular values, as rows, signs fixed.
+
+    There may be fewer than `count` if there are more columns than rows.
+    """
+    size = matrix.shape[1]
+    if size <= _FEATURES_SOLVED:
+        product = matrix.T @ matrix
+        gram = np.asarray(product.toarray() if hasattr(product, "toarray") else product)
+        vectors = np.linalg.eigh(gram.astype(np.float64))[1][:, ::-1][:, :count].T
+    else:
+        start = np.full(min(matrix.shape), 1.0)
+        count = min(count, *(size - 1 for size in matrix.shape))
+        vectors = svds(matrix.astype(np.float64), k=count, v0=start)[2][::-1]
+    return _with_certain_signs(vectors)
+
+
+def _one_hot(y: Indices) -> Sparse:
+    """Return class indices (n,) as label sets of one label each, CSR (n, L)."""
+    ones = np.ones(len(y), dtype=np.float32)
+    return csr_array((ones, (np.arange(len(y)), y)), (len(y), int(y.max()) + 1))
 
 
 def clustered_prototypes(
@@ -343,7 +411,7 @@ def sample_with_all_classes(
 
 def reaching_gamma(projected: Float32, prototypes: Float32) -> float:
     """Return gamma for which nearly all points (n, d) are within 1 of a prototype, of (m, d)."""
-    distance = float(np.quantile(_nearest(projected, prototypes), _REACHED_SHARE))
+    distance = float(np.quantile(nearest_distances(projected, prototypes), _REACHED_SHARE))
     return 1.0 / distance if distance > 1e-12 else 1.0
 
 
@@ -361,12 +429,12 @@ def with_reach(
 
 def as_it_starts(start: Parameters, X: Float32) -> Trained:
     """Return the initial parameters as trained, with the mean distance of X (n, D) reported."""
-    nearest = _nearest(X @ start.projection.T, start.prototypes.T)
+    nearest = nearest_distances(X @ start.projection.T, start.prototypes.T)
     report = EpochReport(1, 1, float(nearest.mean()), 1.0)
     return Trained(start, 0.0, (report,))
 
 
-def _nearest(projected: Float32, prototypes: Float32) -> NDArray[np.float64]:
+def nearest_distances(projected: NDArray[Any], prototypes: Float32) -> NDArray[np.float64]:
     """Return the distances (n,) of points (n, d) to the nearest of prototypes (m, d)."""
     P, B = projected.astype(np.float64), prototypes.astype(np.float64)
     least = np.full(len(P), np.inf)

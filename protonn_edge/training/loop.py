@@ -16,11 +16,20 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.errors import InputError
 from protonn_edge.training.normalization import neighbour_noise
 from protonn_edge.training.objective import Matrix
 from protonn_edge.training.parameters import MiniBatchParameters
 from protonn_edge.training.points import Batch, Float32, TrainingSet
-from protonn_edge.training.progress import BestEpoch, DivergedError, EpochReport, was_stopped
+from protonn_edge.training.progress import (
+    ATTEMPTS,
+    BACK_OFF,
+    BestEpoch,
+    DivergedError,
+    EpochReport,
+    Restart,
+    was_stopped,
+)
 
 WARM_UP_STEPS = 100
 
@@ -201,7 +210,7 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
     ) -> None:
         self.parameters, self._generator = parameters, generator
         self._data = self._source = data
-        self._settings, self._batch_size = settings, int(settings.batch_size)
+        self.settings, self._batch_size = settings, int(settings.batch_size)
         self._noise = np.float32(settings.input_noise) * data.changing
         self._steps = settings.epochs * math.ceil(len(data) / self._batch_size)
         self._adam = Adam(parameters, factors)
@@ -214,14 +223,15 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
 
     def train(self) -> list[EpochReport]:
         """Go through all epochs and return their reports; if it is stopped, keep the best one."""
-        history = self._best.through(self._epochs(), self._settings.callback)
+        with np.errstate(over="ignore", invalid="ignore"):  # divergence is checked
+            history = self._best.through(self._epochs(), self.settings.callback)
         if was_stopped(history):
             self._tighten(1.0)
             self._after_step(1.0)
         return history
 
     def _epochs(self) -> Iterator[EpochReport]:
-        epochs = self._settings.epochs
+        epochs = self.settings.epochs
         for epoch in range(1, epochs + 1):
             try:
                 objective = self._epoch()
@@ -238,12 +248,12 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
         return self._adam.epoch(
             self._source.batches(self._batch_size, self._generator),
             self._gradient,
-            lambda step: rate_at(self._settings.learning_rate, step, self._steps),
+            lambda step: rate_at(self.settings.learning_rate, step, self._steps),
             lambda: self._after_step(self._progress),
         )
 
     def _noisy(self, points: Float32) -> Float32:
-        if float(self._settings.input_noise) > 0:
+        if float(self.settings.input_noise) > 0:
             return noisy(points, self._noise, self._generator)
         return points
 
@@ -255,8 +265,10 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
         """Apply the constraints to the parameters; `progress` is the share of the steps done."""
         self._sparsifier.apply(self.parameters, progress)
 
-    def _check(self, epoch: int, objective: float) -> None:
+    def _check(self, epoch: int, objective: float) -> None:  # noqa: ARG002
         """Refuse parameters that have diverged."""
+        if not all(np.isfinite(each).all() for each in (*self.parameters, objective)):
+            raise DivergedError("a parameter is no longer a finite number")
 
     def _tighten(self, progress: float) -> None:
         """Begin limits that are due; `progress` is the share of the epochs that are done."""
@@ -266,3 +278,30 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
     @abstractmethod
     def _accuracies(self) -> tuple[float, float | None]:
         """Return the accuracy for the training points, and for those to report on, if any."""
+
+
+Run = TypeVar("Run", bound=MiniBatchTraining[Any])
+
+
+def with_back_off(
+    begin: Callable[[float], Run],
+    learning_rate: float,
+    remedies: str = "a smaller learning rate, or another normalization",
+) -> tuple[Run, tuple[EpochReport, ...], tuple[Restart, ...]]:
+    """Train from the start at a learning rate; on divergence, restart with a third of it.
+
+    Returns the finished training that `begin` began, its reports, and the abandoned attempts.
+    Raises `InputError`, which ends in the remedies, if training still diverges after three
+    restarts.
+    """
+    restarts: list[Restart] = []
+    for attempt in range(ATTEMPTS):
+        rate = learning_rate / BACK_OFF**attempt
+        try:
+            return (run := begin(rate)), tuple(run.train()), tuple(restarts)
+        except DivergedError as error:
+            restarts.append(Restart(rate, error.epoch, str(error), rate / BACK_OFF))
+    raise InputError(
+        f"training diverges at the learning rate {learning_rate:g} and at {rate:.2g} too "
+        f"({restarts[-1].reason}); try {remedies}"
+    )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from scipy.special import logsumexp
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import Sparse
-from protonn_edge.errors import InputError
 from protonn_edge.training.objective import Matrix, Parameters, rbf_values
 from protonn_edge.training.points import Indices, TrainingSet
 
@@ -25,8 +24,6 @@ _VANISHED = 1e-6
 # Training that diverges restarts with its learning rate divided by this, up to this often.
 BACK_OFF = 3.0
 ATTEMPTS = 4
-
-_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -165,27 +162,6 @@ class DivergedError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.epoch = 0  # set by the caller, who counts epochs
-
-
-def with_back_off(
-    train: Callable[[float], _Found], learning_rate: float, remedies: str
-) -> tuple[_Found, float, tuple[Restart, ...]]:
-    """Train from the start at a learning rate; on divergence, restart with a third of it.
-
-    Returns the result of `train`, its learning rate, and the abandoned attempts. Raises
-    `InputError`, which ends in the remedies, if training still diverges after three restarts.
-    """
-    restarts: list[Restart] = []
-    for attempt in range(ATTEMPTS):
-        rate = learning_rate / BACK_OFF**attempt
-        try:
-            return train(rate), rate, tuple(restarts)
-        except DivergedError as error:
-            restarts.append(Restart(rate, error.epoch, str(error), rate / BACK_OFF))
-    raise InputError(
-        f"training diverges at the learning rate {learning_rate:g} and at {rate:.2g} too "
-        f"({restarts[-1].reason}); try {remedies}"
-    )
 
 
 def shares_right(

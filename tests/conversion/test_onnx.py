@@ -14,7 +14,6 @@ from sklearn.neural_network import MLPClassifier
 
 from protonn_edge import from_onnx
 from protonn_edge.boards import load_board
-from protonn_edge.conversion.networks import Matrices
 from protonn_edge.conversion.onnx_operators import load_network
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
@@ -250,12 +249,12 @@ def test_weights_of_matrices_have_8_bits(bits: int):
 
 def test_an_epoch_moves_layers_and_matrices_against_the_loss():
     matrices = DenseNetwork([numbers(3, 4), numbers(2, 3)], [numbers(3), numbers(2)])
-    head, X, Y = Matrices(matrices), numbers(5, 4).astype(np.float64), np.eye(2)[[0, 1, 1, 0, 1]]
-    _, slope, _ = head.gradient(X, Y, None)
+    X, Y = numbers(5, 4).astype(np.float64), np.eye(2)[[0, 1, 1, 0, 1]]
+    _, slope, _ = matrices.gradient(X, Y, None)
     for place in np.ndindex(X.shape):
         step = np.zeros_like(X)
         step[place] = 1e-5
-        ends = [head.gradient(X + sign * step, Y, None)[0] for sign in (1, -1)]
+        ends = [matrices.gradient(X + sign * step, Y, None)[0] for sign in (1, -1)]
         assert slope[place] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-3)
 
 

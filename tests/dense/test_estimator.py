@@ -17,7 +17,6 @@ from protonn_edge.kinds.dense.train import (
     stored_bytes,
 )
 from protonn_edge.quantization import quantize
-from protonn_edge.training.points import Batch
 
 DIGITS = load_digits_dataset()
 
@@ -37,14 +36,14 @@ def test_the_gradient_is_that_of_the_loss(scores: int) -> None:
     )
     classes = max(2, scores)
     X, Y = rng.normal(size=(9, 7)), np.eye(classes)[rng.integers(0, classes, 9)]
-    batch = Batch(np.arange(9), X, Y, rng.random(9))  # type: ignore[arg-type]
-    _, slopes = network.gradient(batch)
+    weights = rng.random(9)
+    _, _, slopes = network.gradient(X, Y, weights)
     for parameter, slope in zip(network.parameters, slopes, strict=True):
         place = tuple(rng.integers(0, size) for size in parameter.shape)
         losses = []
         for step in (1e-5, -2e-5):
             parameter[place] += step
-            losses.append(network.gradient(batch)[0])
+            losses.append(network.gradient(X, Y, weights)[0])
         parameter[place] += 1e-5
         assert slope[place] == pytest.approx((losses[0] - losses[1]) / 2e-5, abs=1e-6)
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.kinds.protonn.train.episodes import Episodes
 from protonn_edge.kinds.protonn.train.fitting import GroupShift
+from protonn_edge.kinds.protonn.train.joint import Episodes
 from protonn_edge.training.objective import (
     Parameters,
     TaughtExamples,

@@ -19,9 +19,9 @@ from protonn_edge.datasets import holdout, load_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import precision_at
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.kinds.protonn.train.fitting import sleec_projection
 from protonn_edge.quantization import quantize
 from protonn_edge.training.given_points import are_label_sets, best_threshold, label_matrix
+from protonn_edge.training.initialization import sleec_projection
 from protonn_edge.training.loop import kept_entries
 
 X, Y = make_multilabel_classification(

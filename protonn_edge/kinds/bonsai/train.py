@@ -11,21 +11,25 @@ thresholding to their shares after every step; see `Sparsifier`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import dense_rows
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead, TreeHead
 from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKernelParameters
 from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.initialization import discriminant_projection
-from protonn_edge.training.loop import MiniBatchTraining, Sparsifier, factor_of_inputs, settled
+from protonn_edge.training.loop import (
+    MiniBatchTraining,
+    Sparsifier,
+    factor_of_inputs,
+    settled,
+    with_back_off,
+)
 from protonn_edge.training.objective import Loss, Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
@@ -36,8 +40,7 @@ from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Se
 _NO_SHARPNESS = np.zeros(1, np.float32)
 
 
-@dataclass(frozen=True, eq=False)
-class TreeParameters:
+class TreeParameters(NamedTuple):
     """All trained parameters; also arrays of the same shapes, such as the gradient."""
 
     projection: Float32  # (d, D): Z, or no rows if the tree reads the points themselves
@@ -45,9 +48,6 @@ class TreeParameters:
     weights: Float32
     gates: Float32
     branches: Float32  # (inner nodes, d + 1): T
-
-    def __iter__(self) -> Iterator[Float32]:
-        return iter((self.projection, self.weights, self.gates, self.branches))
 
 
 def tree_gradient(
@@ -148,21 +148,10 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         self._sparsifier = Sparsifier(settings.sparsity, by_row=(_BRANCHES,))
 
     def train(self) -> list[EpochReport]:
-        """Go through all epochs and return their reports; refuse training that diverges."""
+        """Go through all epochs and return their reports."""
         history = super().train()
         self._scale_coordinates()
         return history
-
-    def _epoch(self) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return super()._epoch()
-
-    def _check(self, epoch: int, objective: float) -> None:  # noqa: ARG002
-        if not all(np.isfinite(matrix).all() for matrix in (*self.parameters, objective)):
-            raise InputError(
-                f"training diverges at the learning rate {self._settings.learning_rate:g}; try "
-                "a smaller one, or another normalization"
-            )
 
     def _gradient(self, batch: Batch) -> tuple[float, TreeParameters]:
         points = self._noisy(batch.X)
@@ -234,10 +223,12 @@ class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
     def _train(self, prepared: PreparedPoints) -> Learned:
         data, kind = prepared.training_set(), prepared.normalizer.kind
         settings = settled(self.frozen(), data.X, prepared.generator, kind, _BATCH_SIZE)
-        training = TreeTraining(data, settings, prepared.seed)
-        history = tuple(training.train())
-        model = Model(head=head_of(training.parameters), **prepared.parts)
-        return Learned(model, history, facts={"input_noise": float(settings.input_noise)})
+        run, history, restarts = with_back_off(
+            lambda rate: TreeTraining(data, settings.frozen(learning_rate=rate), prepared.seed),
+            settings.learning_rate,
+        )
+        model = Model(head=head_of(run.parameters), **prepared.parts)
+        return Learned(model, history, restarts, facts={"input_noise": float(settings.input_noise)})
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

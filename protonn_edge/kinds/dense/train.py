@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,18 +29,12 @@ from protonn_edge.training.loop import (
     points_a_step,
     settled,
     support,
+    with_back_off,
 )
 from protonn_edge.training.objective import Matrix, cross_entropy
 from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
-from protonn_edge.training.progress import (
-    DivergedError,
-    EpochReport,
-    Learned,
-    Restart,
-    shares_right,
-    with_back_off,
-)
+from protonn_edge.training.progress import DivergedError, Learned, shares_right
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
 
@@ -87,7 +81,7 @@ def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
 
 @dataclass(frozen=True, eq=False)
 class DenseNetwork:
-    """The layers, which training moves in place."""
+    """The layers, which training moves in place; a `TrainableHead`."""
 
     # (units, inputs): the scores' matrix is the last one; with two classes it has one row
     weights: list[Float32]
@@ -123,10 +117,12 @@ class DenseNetwork:
         """Return the scores (n, L) of points X (n, D)."""
         return scores_of_sums(self.values(X)[-1] @ self.weights[-1].T + self.biases[-1])
 
-    def gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
-        """Return the mean loss of a batch, and its derivatives with respect to the parameters."""
-        loss, _, gradient = self.backward(batch.X, batch.Y, batch.weights)
-        return loss, gradient
+    def gradient(
+        self, X: Matrix, Y: Matrix, weights: Matrix | None
+    ) -> tuple[float, Matrix, list[Matrix]]:
+        """Return the mean loss, and its derivatives by the points and by the parameters."""
+        loss, slope, gradient = self.backward(X, Y, weights)
+        return loss, slope @ self.weights[0], gradient
 
     def backward(
         self, X: Matrix, Y: Matrix, weights: Matrix | None
@@ -146,28 +142,6 @@ class DenseNetwork:
         return loss, slope, [*of_weights, *of_biases]
 
 
-def minimize(
-    start: DenseNetwork, data: TrainingSet, settings: DenseParameters, seed: int
-) -> tuple[DenseNetwork, tuple[EpochReport, ...], tuple[Restart, ...]]:
-    """Train from `start`; if it diverges, begin again with a third of the learning rate.
-
-    Raises `InputError` if it still diverges after three restarts, or the budget leaves too few
-    weights.
-    """
-    check_budget(start.weights, settings.size_budget)
-
-    def attempt(rate: float) -> tuple[DenseNetwork, list[EpochReport]]:
-        network = start.copy()
-        run = _NetworkTraining(network, data, settings.frozen(learning_rate=rate), seed)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return network, run.train()
-
-    (network, history), _, restarts = with_back_off(
-        attempt, settings.learning_rate, "a smaller learning rate, or another normalization"
-    )
-    return network, tuple(history), restarts
-
-
 class _NetworkTraining(MiniBatchTraining[list[Float32]]):
     """The training of a network at one learning rate; moves it in place."""
 
@@ -184,12 +158,13 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
     def _check(self, epoch: int, objective: float) -> None:
         """Refuse parameters that are no numbers, or, in the end, far worse than a guess."""
         guess = math.log(self._data.Y.shape[1])
-        last = epoch == self._settings.epochs
+        last = epoch == self.settings.epochs
         if not objective < (_LOST * guess if last else math.inf):
             raise DivergedError(f"the loss is {objective:.3g}, but guessing gives {guess:.3g}")
 
     def _gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
-        return self.network.gradient(replace(batch, X=self._noisy(batch.X)))
+        loss, _, gradient = self.network.backward(self._noisy(batch.X), batch.Y, batch.weights)
+        return loss, gradient
 
     def _after_step(self, progress: float) -> None:  # noqa: ARG002
         if self._round:
@@ -293,7 +268,14 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
         start = DenseNetwork.random((data.X.shape[1], *self._units, outputs), prepared.generator)
         kind, size = prepared.normalizer.kind, points_a_step(len(data), _STEPS_AN_EPOCH)
         settings = settled(self.frozen(), data.X, prepared.generator, kind, size)
-        network, history, restarts = minimize(start, data, settings, prepared.seed)
+        check_budget(start.weights, settings.size_budget)
+        run, history, restarts = with_back_off(
+            lambda rate: _NetworkTraining(
+                start.copy(), data, settings.frozen(learning_rate=rate), prepared.seed
+            ),
+            settings.learning_rate,
+        )
+        network = run.network
         X = dense_rows(data.evaluated[0], slice(None))
         head = DenseHead.of(network.weights, network.biases, X)
         model = Model(head=head, **prepared.parts)

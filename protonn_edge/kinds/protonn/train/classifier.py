@@ -26,6 +26,7 @@ from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import given_points
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.initialization import nearest_distances
 from protonn_edge.training.normalization import dense_unless_kept, normalized
 from protonn_edge.training.objective import LABEL_RARITY
 from protonn_edge.training.points import Float32, Indices
@@ -242,12 +243,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         else:
             inputs = model.normalized(inputs)
         projected = inputs @ head.projection.T.astype(np.float64)
-        nearest = [
-            np.square(projected - prototype).sum(axis=1)
-            for prototype in head.prototypes.T.astype(np.float64)
-        ]
-        distances: NDArray[np.float64] = np.sqrt(np.min(nearest, axis=0))
-        return -head.gamma * distances
+        return -head.gamma * nearest_distances(projected, head.prototypes.T)
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:

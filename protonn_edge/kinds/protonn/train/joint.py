@@ -9,6 +9,11 @@ parameters. The loss and its gradient are those of the floats that these integer
 inputs rounded as on the device and the RBF read from its table; the step is applied to the
 parameters themselves, as if rounding were the identity (the straight-through estimator of Bengio et
 al., 2013).
+
+Of a model that will be taught, each batch is an episode, as in meta-learning (Vinyals et al., NIPS
+2016): `GroupShift` turns the recorded people into new ones, some points of each are taught, as
+prototypes for the same person's points only, and the loss counts all points. So W brings a person's
+examples near their other points, and B and Z leave room for examples to vote, or work without any.
 """
 
 from __future__ import annotations
@@ -28,11 +33,16 @@ from protonn_edge.kinds.protonn import quantize
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
-from protonn_edge.kinds.protonn.train.episodes import Episodes
+from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 from protonn_edge.training import objective
-from protonn_edge.training.loop import MiniBatchTraining, Sparsifier, factor_of_inputs
+from protonn_edge.training.loop import (
+    MiniBatchTraining,
+    Sparsifier,
+    factor_of_inputs,
+    with_back_off,
+)
 from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
-from protonn_edge.training.progress import EpochReport, Trained, accuracies, with_back_off
+from protonn_edge.training.progress import Trained, accuracies
 
 QUANTIZATION_BEGINS = 0.5
 _ROWS_AT_ONCE = 4_096  # temporarily in float64, which should not take much memory
@@ -64,18 +74,19 @@ def minimize(
     Raises `InputError` if it still diverges after three restarts.
     """
 
-    def attempt(rate: float) -> tuple[_JointTraining, list[EpochReport]]:
+    def begin(rate: float) -> _JointTraining:
         run = _JointTraining(start.copy(), data, settings.frozen(learning_rate=rate), seed)
         run.quantization, run.augment, run.episodes = quantization, augment, episodes
         run.cutoff = RBF_CUTOFF if quantization is not None else 0.0
-        return run, run.train()
+        return run
 
-    (run, history), rate, restarts = with_back_off(
-        attempt,
+    run, history, restarts = with_back_off(
+        begin,
         settings.learning_rate,
         "a smaller learning rate, gamma or gamma_numerator, or another normalization",
     )
-    return Trained(run.parameters, rate, tuple(history), restarts, run.cutoff)
+    rate = run.settings.learning_rate
+    return Trained(run.parameters, rate, history, restarts, run.cutoff)
 
 
 class _JointTraining(MiniBatchTraining[objective.Parameters]):
@@ -218,3 +229,37 @@ class QuantizationAware:
             inputs=self.inputs,
             classes=tuple(f"class {index}" for index in range(len(Z))),
         )
+
+
+_COUNTS = (0, 0, 1, 3, 5)  # examples that a person teaches of each class
+
+
+@dataclass(frozen=True, eq=False)
+class Episodes:
+    """Draws the examples of batches.
+
+    - `y` (n,): class indices, `n_classes` for a point of no class.
+    - `groups` (n,): the group of each point, such as a person.
+    - `vote`: of an example, as a share of the largest entry of Z.
+    """
+
+    y: Indices
+    groups: Indices
+    n_classes: int
+    vote: float
+
+    def examples(
+        self, rows: Indices, largest: float, generator: np.random.Generator
+    ) -> objective.TaughtExamples:
+        """Return the examples taught in a batch in random order, for the largest entry of Z."""
+        people, y = self.groups[rows], self.y[rows]
+        counts = generator.choice(_COUNTS, int(self.groups.max()) + 1)
+        parts = people * (self.n_classes + 1) + y
+        order = np.argsort(parts, kind="stable")
+        places = np.arange(len(rows)) - np.searchsorted(parts[order], parts[order])
+        rank = np.empty_like(places)
+        rank[order] = places  # among the points of the same person and class
+        taught = np.flatnonzero((rank < counts[people]) & (y < self.n_classes))
+        met = (people[:, None] == people[taught]).astype(np.float32)
+        met[taught, np.arange(len(taught))] = 0
+        return objective.TaughtExamples(taught, met, self.vote * largest, Teaching.sharpness)
