@@ -23,7 +23,7 @@ from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Float32, Float64, checked_matrix, set_checked
 from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.bonsai.integers import along, depth_of, paths
+from protonn_edge.kinds.bonsai.integers import CompleteTree, along, depth_of, paths
 from protonn_edge.kinds.linear.head import scores_of_sums
 from protonn_edge.kinds.protonn.head import PROJECTION_PLACES
 
@@ -46,7 +46,7 @@ _TREE_PLACES = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TreeHead(Head):
+class TreeHead(CompleteTree, Head):
     """The common base of both; see the module's text.
 
     For two classes, R = 1 and the scores are -t/2 and t/2, so that their softmax is the logistic
@@ -82,26 +82,9 @@ class TreeHead(Head):
             )
 
     @property
-    def n_nodes(self) -> int:
-        """The number of nodes."""
-        return 2 * len(self.branches) + 1
-
-    @property
-    def n_rows(self) -> int:
-        """R, the sums of a node: one for each class, or one for two classes."""
-        return len(self.weights) // self.n_nodes
-
-    @property
     def n_classes(self) -> int:
         """L."""
         return max(2, self.n_rows)
-
-    @property
-    def depth(self) -> int:
-        """Levels of inner nodes."""
-        depth = depth_of(len(self.branches))
-        assert depth is not None
-        return depth
 
     @property
     def sizes(self) -> tuple[Size, ...]:

@@ -15,7 +15,7 @@ from the previous one in inputs. Weights of 0 bridge distances that do not fit a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -37,6 +37,9 @@ class Sums:
     weights: NDArray[np.int8]  # (r, d)
     bias: IntArray  # (r,)
 
+    def __len__(self) -> int:
+        return len(self.bias)
+
     def of(self, x: NDArray[Any]) -> IntArray:
         """Return the sums (n, r) of inputs x (n, d)."""
         return products(self.weights, self.bias, x)
@@ -49,6 +52,30 @@ class Sums:
         low: IntArray = self.bias + positive @ feed.low + negative @ feed.high
         high: IntArray = self.bias + positive @ feed.high + negative @ feed.low
         return Range(low, high)
+
+
+class CompleteTree:
+    """A complete tree, in floats or integers, whose nodes have the same number of rows."""
+
+    weights: Sized  # the rows of all nodes
+    branches: Sized  # a row for each inner node
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes."""
+        return 2 * len(self.branches) + 1
+
+    @property
+    def n_rows(self) -> int:
+        """R, the sums of a node: one for each class, or one for two classes."""
+        return len(self.weights) // self.n_nodes
+
+    @property
+    def depth(self) -> int:
+        """Levels of inner nodes."""
+        depth = depth_of(len(self.branches))
+        assert depth is not None
+        return depth
 
 
 def depth_of(inner: int) -> int | None:
@@ -110,7 +137,7 @@ class TreeTable:
         tree = self.tree
         places = range(node * tree.n_rows, (node + 1) * tree.n_rows)
         own = [self._row(sums, place) for place in places for sums in (tree.gates, tree.weights)]
-        if node >= len(tree.branches.bias):
+        if node >= len(tree.branches):
             return own
         left, right = self._subtree(2 * node + 1), self._subtree(2 * node + 2)
         size = sum(map(len, left))
@@ -156,7 +183,7 @@ PRODUCT_SHIFT = 8
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerBonsaiTree(IntegerStage):
+class IntegerBonsaiTree(CompleteTree, IntegerStage):
     """Maps bytes x to scores of 16 bits.
 
     With all sums of 24 bits, node k of a complete tree, numbered level by level, adds to score l::
@@ -184,10 +211,10 @@ class IntegerBonsaiTree(IntegerStage):
 
     def __post_init__(self) -> None:
         """Refuse numbers with which some input could overflow a sum, or a score."""
-        inner, rows = len(self.branches.bias), len(self.weights.bias)
+        inner, rows = len(self.branches), len(self.weights)
         check_holds(depth_of(inner) is not None, f"a tree of {inner:,} inner nodes")
         check_holds(rows % self.n_nodes == 0 and rows > 0, f"{rows:,} rows of nodes")
-        check_holds(len(self.gates.bias) == rows, f"{len(self.gates.bias):,} gates")
+        check_holds(len(self.gates) == rows, f"{len(self.gates):,} gates")
         check_holds(self.table.shape == (TABLE_SIZE,), f"a table of shape {self.table.shape}")
         least, most = self.feed.ends
         signed = least >= -128 and most <= 127
@@ -207,23 +234,6 @@ class IntegerBonsaiTree(IntegerStage):
     def n_inputs(self) -> int:
         """d."""
         return int(self.weights.weights.shape[1])
-
-    @property
-    def n_nodes(self) -> int:
-        """The number of nodes."""
-        return 2 * len(self.branches.bias) + 1
-
-    @property
-    def n_rows(self) -> int:
-        """R."""
-        return len(self.weights.bias) // self.n_nodes
-
-    @property
-    def depth(self) -> int:
-        """Levels of inner nodes."""
-        depth = depth_of(len(self.branches.bias))
-        assert depth is not None
-        return depth
 
     @property
     def signed(self) -> bool:
@@ -262,7 +272,7 @@ class IntegerBonsaiTree(IntegerStage):
     def _along_ways(self, values: IntArray, choose: np.ufunc) -> IntArray:
         """Return the sums (R,) of values (nodes R,) on the path chosen at each node."""
         whole = values.reshape(self.n_nodes, -1).copy()
-        for k in reversed(range(len(self.branches.bias))):
+        for k in reversed(range(len(self.branches))):
             whole[k] += choose(whole[2 * k + 1], whole[2 * k + 2])
         root: IntArray = whole[0]
         return root
