@@ -24,7 +24,6 @@ from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes import loops
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.taught_loop import TaughtVoting
-from protonn_edge.kinds.protonn.prototypes.teaching import Store, Teaching
 
 _FIRST_INTERVALS = 8
 _ROUNDS, _HALVED = 4, 4  # of halving, the worst ones of each at once
@@ -251,41 +250,10 @@ class PrototypesKernel(Kernel):
         facts["some"] = Passed(-(-near // self.neighbours_at_once))
         return facts | {f"voter{b.number}": Passed(1, 1, of="listed") for b in voting.blocks}
 
-    @property
-    def store(self) -> Store:
-        """The layout of its examples, if it can be taught."""
-        assert self.stage.teaching is not None
-        return self.stage.teaching.store(self.stage.n_inputs)
-
     @cached_property
     def taught(self) -> TaughtVoting:
         """The comparisons and votes of taught examples."""
-        stage, teaching = self.stage, self.stage.teaching
-        assert teaching is not None
-        return TaughtVoting(
-            stage.n_inputs,
-            stage.n_outputs,
-            teaching.slots,
-            self.store.record,
-            stage.distance_shift,
-            teaching.far_from(stage.distance_limit),
-            teaching.sharpness,
-            teaching.vote,
-            stage.output_bits // 8,
-            stage.gives_nearest,
-        )
-
-    @property
-    def taught_facts(self) -> Facts:
-        """How often its labels are passed, however full the store is and wherever it begins."""
-        assert self.stage.teaching is not None
-        return {
-            "slot": Passed(self.stage.teaching.slots),
-            "example": Passed(self.stage.teaching.slots),
-            "votes": Passed(self.stage.teaching.room),
-            "coordinate": Passed(self.stage.n_inputs - 1, of="example"),
-            "crossed": Passed(self.store.pages),
-        }
+        return TaughtVoting(self.stage)
 
     @property
     def rows(self) -> list[list[int]]:
@@ -316,7 +284,7 @@ class PrototypesKernel(Kernel):
         state = stage.n_outputs * stage.output_bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
         if stage.teaching is not None:
-            steps.append(self._taught_step(stage.teaching, known=activity is not None))
+            steps.append(self._taught_step(known=activity is not None))
             code += _TEACHING_CODE_BYTES
             state += stage.teaching.slots + stage.n_inputs + _TEACHING_STATE_BYTES
         return Cost(
@@ -326,12 +294,11 @@ class PrototypesKernel(Kernel):
             state=state,
         )
 
-    def _taught_step(self, teaching: Teaching, *, known: bool) -> Step:
+    def _taught_step(self, *, known: bool) -> Step:
         """Return the step of taught examples: of none, and of as many as there is room for."""
-        taught = self.taught
-        worst = taught.worst(teaching.room, self.store.pages) + _TAUGHT_CYCLES
-        mean = float(taught.none) if known else None
-        return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, taught.none)
+        none, worst = self.taught.none, self.taught.worst + _TAUGHT_CYCLES
+        mean = float(none) if known else None
+        return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, none)
 
     def _step(self, activity: Activity | None, flash_bytes: int) -> Step:
         stage, voting = self.stage, self.voting

@@ -12,23 +12,32 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
+from protonn_edge.kernels.listing import BEGIN, END, Facts, Listing, Passed, repeated
+from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.kinds.protonn.prototypes.teaching import Store, Teaching
 
 
 @dataclass(frozen=True)
 class TaughtVoting:
     """The statement that compares the point with taught examples, and lets near ones vote."""
 
-    dimension: int
-    n_classes: int
-    slots: int
-    stride: int  # bytes of a record
-    shift: int  # from a squared distance, times the sharpness, to its place in the table, 0..6
-    limit: int  # the squared distance from which examples are far
-    sharpness: int
-    vote: int
-    score_bytes: int
-    nearest: bool  # whether the largest RBF is returned
+    stage: IntegerPrototypes  # which can be taught
+
+    @property
+    def teaching(self) -> Teaching:
+        """The model's limits for teaching."""
+        assert self.stage.teaching is not None
+        return self.stage.teaching
+
+    @property
+    def store(self) -> Store:
+        """The layout of the examples."""
+        return self.teaching.store(self.stage.n_inputs)
+
+    @property
+    def limit(self) -> int:
+        """The squared distance from which examples are far."""
+        return self.teaching.far_from(self.stage.distance_limit)
 
     @property
     def reach(self) -> int:
@@ -38,6 +47,7 @@ class TaughtVoting:
     @cached_property
     def comparing(self) -> Listing:
         """The instructions."""
+        slots, dimension = self.teaching.slots, self.stage.n_inputs
         return Listing(
             f"""
             lds  r25, %[examples]
@@ -53,7 +63,7 @@ class TaughtVoting:
             subi r18, -{self.reach}
             cpi  r18, {2 * self.reach + 1}
             brlo example
-        far: cpi r30, lo8(%[slots] + {self.slots})
+        far: cpi r30, lo8(%[slots] + {slots})
             brne slot
             rjmp done
         example: subi r18, {self.reach}
@@ -63,12 +73,12 @@ class TaughtVoting:
             sbci r21, hi8({self.limit})
             mov  r24, r30
             subi r24, lo8(%[slots] + 1)
-            ldi  r19, {self.stride}
+            ldi  r19, {self.store.record}
             mul  r24, r19
             movw r22, r0
             subi r22, lo8(-(%[second]))
             sbci r23, hi8(-(%[second]))
-            {"rjmp near" if self.dimension == 1 else ""}
+            {"rjmp near" if dimension == 1 else ""}
             ldi  r26, lo8(%[point] + 1)
             ldi  r27, hi8(%[point] + 1)
             mov  r24, r22
@@ -83,7 +93,7 @@ class TaughtVoting:
             add  r20, r0
             adc  r21, r1
             brpl far
-            cpi  r26, lo8(%[point] + {self.dimension})
+            cpi  r26, lo8(%[point] + {dimension})
             breq near
             inc  r24
             brne coordinate
@@ -99,8 +109,9 @@ class TaughtVoting:
     @property
     def _votes(self) -> str:
         """What adds the vote of a near example, if it is in a slot that has one."""
+        stage, score_bytes = self.stage, self.stage.output_bits // 8
         larger = "cp %[largest], r20\nbrsh nearer\nmov %[largest], r20\nnearer:"
-        added = ["add r18, r0", "adc r18, r1", *["adc r18, r19"] * (self.score_bytes - 2)]
+        added = ["add r18, r0", "adc r18, r1", *["adc r18, r19"] * (score_bytes - 2)]
         return f"""
         near: subi r22, 2 ; its class is before the first coordinate
             sbci r23, 0
@@ -108,12 +119,12 @@ class TaughtVoting:
             out  %[eearh], r23
             sbi  %[eecr], 0
             in   r22, %[eedr]
-            cpi  r22, {self.n_classes}
+            cpi  r22, {stage.n_outputs}
             brsh far
         votes: subi r20, lo8(-({self.limit}))
             sbci r21, hi8(-({self.limit}))
-            {repeated(range(2 - self.shift), "lsl r20", "rol r21")}
-            ldi  r18, {self.sharpness << min(6, 8 - self.shift)}
+            {repeated(range(2 - stage.distance_shift), "lsl r20", "rol r21")}
+            ldi  r18, {Teaching.sharpness << min(6, 8 - stage.distance_shift)}
             movw r26, r30
             mul  r20, r18
             mov  r30, r1
@@ -124,13 +135,13 @@ class TaughtVoting:
             sbci r31, hi8(-(%[table]))
             lpm  r20, Z
             movw r30, r26
-            {larger if self.nearest else ""}
-            ldi  r19, {self.score_bytes}
+            {larger if stage.gives_nearest else ""}
+            ldi  r19, {score_bytes}
             mul  r22, r19
             movw r26, r0
             subi r26, lo8(-(%[scores]))
             sbci r27, hi8(-(%[scores]))
-            ldi  r19, {self.vote}
+            ldi  r19, {self.teaching.vote}
             mul  r20, r19
             ldi  r19, 0
             {repeated(added, "ld r18, X", "{0}", "st X+, r18")}
@@ -138,21 +149,33 @@ class TaughtVoting:
         """
 
     @property
+    def facts(self) -> Facts:
+        """How often labels are passed, however full the store is and wherever it begins."""
+        return {
+            "slot": Passed(self.teaching.slots),
+            "example": Passed(self.teaching.slots),
+            "votes": Passed(self.teaching.room),
+            "coordinate": Passed(self.stage.n_inputs - 1, of="example"),
+            "crossed": Passed(self.store.pages),
+        }
+
+    @property
     def none(self) -> int:
         """Cycles where there is no example."""
         return self.comparing.path(BEGIN, [END], {})
 
-    def worst(self, examples: int, crossed: int) -> int:
-        """Return the cycles where all slots are near, and lie across multiples of 256 bytes."""
+    @property
+    def worst(self) -> int:
+        """Cycles where all slots are near, and lie across multiples of 256 bytes."""
         path = self.comparing.path
         coordinate = path("coordinate", ["coordinate"], {"brne coordinate": 1})
         across = path("coordinate", ["coordinate"], {}) - coordinate
         near = path("slot", ["coordinate", "near"], {"brlo example": 1})
-        if self.dimension > 1:
-            near += (self.dimension - 2) * coordinate
+        if self.stage.n_inputs > 1:
+            near += (self.stage.n_inputs - 2) * coordinate
             near += path("coordinate", ["near"], {"breq near": 1})
         near += path("near", ["votes"], {})
         on = path("far", ["slot"], {"brne slot": 1})
         around = path(BEGIN, ["slot"], {"brne some": 1}) + path("far", [END], {}) - on
-        votes = examples * path("votes", ["far"], {"nearer": 0})
-        return around + self.slots * (near + on) + votes + crossed * across
+        votes = self.teaching.room * path("votes", ["far"], {"nearer": 0})
+        return around + self.teaching.slots * (near + on) + votes + self.store.pages * across
