@@ -9,7 +9,7 @@ from protonn_edge.conversion.converting import from_sklearn as from_sklearn
 from protonn_edge.conversion.onnx import from_onnx as from_onnx
 from protonn_edge.conversion.onward import to_onnx as to_onnx
 from protonn_edge.conversion.scaling import from_pipeline as from_pipeline
-from protonn_edge.conversion.tflite import from_tflite as from_tflite
+from protonn_edge.conversion.tflite_operators import from_tflite as from_tflite
 from protonn_edge.datasets.dataset import Dataset as Dataset
 from protonn_edge.datasets.reading import load_dataset as load_dataset
 from protonn_edge.errors import CheckFailed as CheckFailed

@@ -1,4 +1,4 @@
-"""Read an int8 network of TensorFlow Lite: its layers, exactly as its reference kernels compute.
+"""Convert an int8 network of TensorFlow Lite, exactly as its reference kernels compute.
 
 The network must be a chain of the operators in `_OPERATORS`, for one input and one output.
 """
@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.flatbuffer import FlatTable
 from protonn_edge.conversion.int8_network import (
     INT8_ZERO,
@@ -24,6 +25,7 @@ from protonn_edge.conversion.int8_network import (
     narrowed,
     same_margins,
 )
+from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.reading import StoredClassifier, refusing
 from protonn_edge.conversion.tflite_file import (
     FLOAT32,
@@ -42,6 +44,39 @@ from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.system.files import read_file
 
 _SAME = 0  # padding
+
+
+def from_tflite(
+    model: Path | str, X: ArrayLike, y: ArrayLike | None = None, **options: Any
+) -> Conversion:
+    """Convert an int8 network of TensorFlow Lite into a model for a board.
+
+    The model's scores are the network's int8 outputs, bit for bit as the reference kernels of
+    TensorFlow Lite compute them (`OpResolverType.BUILTIN_REF`).
+
+    Parameters
+    ----------
+    model : Path or str
+        The file (.tflite).
+    X : array of shape (n, D)
+        Points as the network takes them, such as the training points: cycles are measured on them.
+    y : array of shape (n,), optional
+        Their labels, only for the accuracies: the numbers of the network's outputs.
+    **options
+        `board`, `budget`, `classes` and `evaluate_on`, as for `from_sklearn`.
+
+    Returns
+    -------
+    Conversion
+
+    Raises
+    ------
+    InputError
+        If the network cannot be converted; the sentence names the operator.
+    CheckFailed
+        If it is too large for the board, or the budget.
+    """
+    return from_sklearn(load_tflite(Path(model)), X, y, **options)
 
 
 def load_tflite(path: Path) -> StoredClassifier:
