@@ -264,8 +264,9 @@ def test_numbers_of_classes_are_the_classifiers_own():
 
 @pytest.mark.parametrize("operator", ["GlobalAveragePool", "GlobalMaxPool"])
 def test_layers_of_pooling_alone_are_scaled_like_convolutions(operator: str) -> None:
-    nodes = [node(operator, "x", "a"), node("Flatten", "a", "f"), node("MatMul", "f w", "y")]
-    weights = np.array([[1, 0, -1], [0, 2, 1]], np.float32)
+    nodes = [node(operator, "x", "a"), node("Flatten", "a", "f"), node("Gemm", "f w b", "y")]
+    constants = {"w": np.eye(2, dtype=np.float32), "b": np.float32([0, 5])}
     X = np.random.default_rng(0).normal(5, 1, (200, 2, 2, 2)).astype(np.float32)
-    converted = from_onnx(network(nodes, (2, 2, 2), w=weights), X, epochs=0)
+    X[:, 1] = 0  # so that the first channel is compared with 5
+    converted = from_onnx(network(nodes, (2, 2, 2), **constants), X, epochs=0)
     assert converted.steps[-1].agreement > 0.95
