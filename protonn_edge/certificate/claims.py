@@ -1,7 +1,7 @@
 """A certificate: claims about a build, each with its status, evidence, and the way to repeat it.
 
 The same inputs give the same bytes, as a file and as a page: a certificate contains neither times
-nor paths nor host names.
+nor host names, nor paths, except for that of a board's file, as it was given.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ PROVEN, MEASURED, NOT_CHECKED = "proven", "measured", "not checked"
 
 MODEL, TRAINING_DATA, FIRMWARE = "integer model", "training data", "firmware"
 """Names of hashes; sources are named by their paths."""
+
+POINTS = 8, 100_000  # the fewest and the most that executions are compared on
 
 _FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 1 << 20
@@ -143,7 +145,7 @@ def _texts(value: Any) -> bool:
 _SETTINGS = record_of(
     {
         **dict.fromkeys(("board", "entry"), text(_LONGEST)),
-        "points": whole(1, _LARGEST_NUMBER),
+        "points": whole(*POINTS),
         "prove": lambda value: isinstance(value, bool),
     }
 )

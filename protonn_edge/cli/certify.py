@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 
 from protonn_edge.boards import load_board
-from protonn_edge.certificate.claims import Certificate, Settings, read_certificate
+from protonn_edge.certificate.claims import POINTS, Certificate, Settings, read_certificate
 from protonn_edge.certificate.program import certify_program
 from protonn_edge.certificate.project import certify_project
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
@@ -37,7 +37,7 @@ def certify_command(
     entry: str = option("The function whose cycles are bounded.", shown=Settings.entry),
     points: int = option(
         "Number of points, made from the model, on which a project's executions are compared.",
-        click.IntRange(8, 100_000),
+        click.IntRange(*POINTS),
         shown=Settings.points,
     ),
     prove: bool = option("Prove with Frama-C that the C has no undefined behaviour.", is_flag=True),

@@ -113,6 +113,15 @@ def test_a_project_whose_c_was_edited_is_not_certified(project: Path, tmp_path: 
     assert not (tmp_path / "certificate.json").exists()
 
 
+def test_a_certificate_with_endless_points_is_refused(project: Path, tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    record = run_json("certify", project, "-o", path, "--points", 8)
+    record["settings"]["points"] = 10**9
+    record["repeat"] = record["repeat"].replace("--points 8", f"--points {10**9}")
+    path.write_text(json.dumps(record), "utf-8")
+    assert "is not a certificate" in refusal(run("certify", project, "--check", path))
+
+
 def test_a_library_is_certified_by_its_self_test(library: Path, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     record = run_json("certify", library, "-o", path)
