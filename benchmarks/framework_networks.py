@@ -1,11 +1,13 @@
 """Train the networks in tests/data/networks with PyTorch, Keras and scikit-learn, and export them.
 
-    pip install torch keras skl2onnx onnxscript
+    pip install torch keras skl2onnx onnxscript onnxruntime
     python benchmarks/framework_networks.py [NAME ...]
 
-A network is named after its framework, its kind and its data set. `answers.json` has the versions,
-and of each network the share of right answers that its framework gives on the test points, and the
-scores of random points that it gives itself; benchmarks/imported.py compares with both.
+A network is named after its framework, its kind and its data set. onnxruntime quantizes another
+framework's network to int8, which it writes with QuantizeLinear and DequantizeLinear.
+`answers.json` has the versions, and of each network the share of right answers that its framework
+gives on the test points, and the scores of random points that it gives itself;
+benchmarks/imported.py compares with both.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ os.environ["KERAS_BACKEND"] = "torch"
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "networks"
 MOST_TRAINED = 10_000  # points of a data set
 SCORED = 4  # random points whose scores are kept
+CALIBRATED = 500  # points of a data set on which the scales of int8 values are chosen
 
 
 def points(name: str, shape: tuple[int, ...]) -> tuple[Any, Any, Any, Any]:
@@ -101,6 +104,47 @@ def _sklearn(hidden: Any, name: str, shape: tuple[int, ...], epochs: int) -> Any
     return fitted.predict_proba, X_test, y_test
 
 
+def onnxruntime_scores(path: Path, points: Any, *, fused: bool = True) -> Any:
+    """Return the scores (n, L) that onnxruntime gives, in operators of integers if `fused`."""
+    runtime = import_module("onnxruntime")
+    options, levels = runtime.SessionOptions(), runtime.GraphOptimizationLevel
+    options.graph_optimization_level = getattr(levels, f"ORT_{'EN' if fused else 'DIS'}ABLE_ALL")
+    session = runtime.InferenceSession(path, options)
+    scores = session.run(None, {session.get_inputs()[0].name: points.astype(np.float32)})[0]
+    return scores.reshape(len(points), -1)
+
+
+def quantized(source: Path, target: Path, points: Any, *, signed: bool, by_channel: bool) -> None:
+    """Quantize a network with onnxruntime, calibrated on points; values are int8 or uint8."""
+    library = import_module("onnxruntime.quantization")
+
+    class Reader(library.CalibrationDataReader):  # type: ignore[misc]
+        """Hands over one point after the other."""
+
+        def __init__(self) -> None:
+            name = import_module("onnx").load(source).graph.input[0].name
+            self.left = iter([{name: point[None]} for point in points])
+
+        def get_next(self) -> Any:
+            """Return the next point by the name of the input, or None."""
+            return next(self.left, None)
+
+    library.quantize_static(
+        *(source, target, Reader()),
+        quant_format=library.QuantFormat.QDQ,
+        activation_type=library.QuantType.QInt8 if signed else library.QuantType.QUInt8,
+        weight_type=library.QuantType.QInt8,
+        per_channel=by_channel,
+    )
+
+
+def _onnxruntime(source: str, name: str, shape: tuple[int, ...], _: int) -> Any:
+    X, _, X_test, y_test = points(name.rpartition("-")[2], shape)
+    path = FOLDER / f"{name}.onnx"
+    quantized(FOLDER / f"{source}.onnx", path, X[:CALIBRATED], signed=True, by_channel=True)
+    return (lambda some: onnxruntime_scores(path, some)), X_test, y_test
+
+
 def _lenet(nn: Any) -> list[Any]:
     return [
         *(nn.BatchNorm2d(1), nn.Conv2d(1, 6, 5), nn.BatchNorm2d(6), nn.ReLU(), nn.MaxPool2d(2)),
@@ -163,7 +207,15 @@ NETWORKS: dict[str, tuple[Callable[..., Any], Any, tuple[int, ...], int]] = {
     "keras-cnn-usps10": (_keras, _padded, (16, 16, 1), 8),
     "pytorch-cnn-mnist10": (_torch, _lenet, (1, 28, 28), 4),
     "keras-cnn-mnist10": (_keras, _depthwise, (28, 28, 1), 6),
-    "sklearn-mlp-usps10": (_sklearn, (24, 12), (256,), 20),
+    "onnxruntime-cnn-usps10": (_onnxruntime, "pytorch-cnn-usps10", (1, 16, 16), 0),
+}
+
+
+PACKAGES = {
+    "sklearn": ("scikit-learn", "skl2onnx", "onnx"),
+    "pytorch": ("torch", "onnx"),
+    "keras": ("keras", "torch", "onnx"),
+    "onnxruntime": ("onnxruntime", "onnx"),
 }
 
 
@@ -171,10 +223,10 @@ def main(names: list[str]) -> None:
     """Write these networks, or all, and their answers."""
     path = FOLDER / "answers.json"
     found: dict[str, Any] = json.loads(path.read_text("utf-8")) if names else {}
-    packages = ("torch", "keras", "scikit-learn", "skl2onnx", "onnx")
-    found["versions"] = {name: version(name) for name in packages}
+    versions = found.setdefault("versions", {})
     for name in names or NETWORKS:
         train, layers, shape, epochs = NETWORKS[name]
+        versions |= {each: version(each) for each in PACKAGES[name.partition("-")[0]]}
         scores, X_test, y_test = train(layers, name, shape, epochs)
         found[name] = {
             "shape": list(shape),

@@ -5,10 +5,11 @@
 A row is a data set and a library: XGBoost, LightGBM or scikit-learn's histogram boosting trains on
 the training points, and all test points run on the emulated Uno. `equal` is the share of the
 library's own answers that the Uno gives. Other rows are networks that PyTorch, Keras or
-scikit-learn trained and exported to ONNX (benchmarks/framework_networks.py).
+scikit-learn trained and exported to ONNX, or that onnxruntime quantized to int8
+(benchmarks/framework_networks.py).
 With fewer bits, weights of convolutions are coarser: only rows of networks with convolutions.
-Needs: pip install xgboost lightgbm onnx. Exits with 1 if too few answers are equal, if a network of
-8 bits loses more than 0.3 points of accuracy, or if the Uno and NumPy differ.
+Needs: pip install xgboost lightgbm onnx onnxruntime. Exits with 1 if too few answers are equal, if
+a network of 8 bits loses more than 0.3 points of accuracy, or if the Uno and NumPy differ.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
-from framework_networks import FOLDER, MOST_TRAINED
+from framework_networks import FOLDER, MOST_TRAINED, NETWORKS, onnxruntime_scores
 from on_uno import TAKEN, run_on_uno
 from printing import Columns, Record, print_table
 from rows import DATA
@@ -31,6 +32,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
 from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.int8_network import Int8Network
 from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.onnx import from_onnx
 from protonn_edge.datasets import Dataset, load_dataset
@@ -133,7 +135,12 @@ def imported_network(row: str, bits: int) -> Record:
     path = FOLDER / f"{row}.onnx"
     test = (X_test, data.y_test)
     found = from_onnx(path, X_train, evaluate_on=test, classes=data.classes, bits=bits)
-    record = _measured(row, found, data, found.source.answers(X_test), 0.0)
+    if isinstance(found.source.rule, Int8Network):
+        points = X_test.reshape(-1, *NETWORKS[row][2])
+        answers = onnxruntime_scores(path, points).argmax(axis=1)
+    else:
+        answers = found.source.answers(X_test)
+    record = _measured(row, found, data, answers, 0.0)
     lost = record["library_accuracy"] - record["accuracy"]
     return record | {
         "lost_share": lost,

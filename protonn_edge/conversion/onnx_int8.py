@@ -188,7 +188,10 @@ class Int8Builder(OnnxChain):
 
     def _scaled(self, node: Node, scale: Float64, shift: Float64) -> _Sums:
         """Return the present values times factors plus shifts, by place, as sums."""
-        if self.image is None:
+        if self.image is None and self.places.ndim > 1:
+            self.as_image(node)
+            scale, shift = scale[self.order], shift[self.order]
+        elif self.image is None:
             self.image = self.shape = 1, 1, self.places.size
         factors, bias = self.channels(node, scale), self.channels(node, shift)
         steps = self.given.step * np.where(factors == 0, 1, np.abs(factors)).astype(np.float32)

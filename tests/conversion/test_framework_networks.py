@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from protonn_edge.conversion.int8_network import Int8Network
 from protonn_edge.conversion.onnx_operators import load_network
 
 pytest.importorskip("onnx", reason="needs onnx: pip install 'protonn-edge[onnx]'")
@@ -21,6 +22,11 @@ def test_a_network_gives_the_scores_of_its_framework(name: str):
     shape = ANSWERS[name]["shape"]
     points = np.random.default_rng(0).random((len(expected), *shape), np.float32)
     network = load_network(FOLDER / f"{name}.onnx", name).rule
+    if isinstance(network, Int8Network):  # whose values may differ by one
+        outputs = network.outputs(network.rows(points)).astype(int)
+        real = (outputs - network.output_zero) * network.output_step
+        np.testing.assert_allclose(real, expected, rtol=0, atol=1.01 * network.output_step)
+        return
     scores = network.scores(network.rows(points))
     if not name.startswith("pytorch"):  # the others export probabilities
         scores = np.exp(scores - scores.max(axis=1, keepdims=True))
