@@ -116,7 +116,7 @@ def onnxruntime_scores(path: Path, points: Any, *, fused: bool = True) -> Any:
 
 def quantized(source: Path, target: Path, points: Any, *, signed: bool, by_channel: bool) -> None:
     """Quantize a network with onnxruntime, calibrated on points; values are int8 or uint8."""
-    library = import_module("onnxruntime.quantization")
+    library: Any = import_module("onnxruntime.quantization")
 
     class Reader(library.CalibrationDataReader):  # type: ignore[misc]
         """Hands over one point after the other."""

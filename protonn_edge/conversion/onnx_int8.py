@@ -10,7 +10,8 @@ the factor is a half, or within the precision of onnxruntime's floats of one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -119,11 +120,8 @@ class Int8Builder(OnnxChain):
             bias = np.rint(sums.bias / sums.units.astype(np.float64)).astype(np.int64)
             scales = (sums.units / made.step).astype(np.float64)
             parts = sums.shape, sums.weights, bias, scales, (self.given.zero, made.zero)
-            try:
+            with _naming(node):
                 layer = int8_layer(*parts, limits=limits, rounds_once=True, **sums.others)
-            except InputError as error:
-                why = str(error).partition(";")[0].removeprefix("the integer model has ")
-                raise node.unsupported(f"has {why}", "use smaller weights or images") from error
             places = self.places  # which may have another shape than the image
             self.append(node, layer, layer.output_shape)
             self.places = places
@@ -159,7 +157,9 @@ class Int8Builder(OnnxChain):
         self._check_real(node)
         shape, channels = (*places, self.shape[2]), self.shape[2]
         if not average:
-            self.append(node, IntegerPooling(self.shape, window, "maximum", 255), shape)
+            with _naming(node):
+                layer = IntegerPooling(self.shape, window, "maximum", 255)
+            self.append(node, layer, shape)
             return
         weights = np.ones((channels, *window, 1), np.int8)
         units = np.full(channels, self.given.step / np.float32(math.prod(window)))
@@ -217,6 +217,16 @@ class Int8Builder(OnnxChain):
         """Refuse a layer whose input is not dequantized."""
         if self.first is None or self.types != FLOATS or self.pending is not None:
             raise node.unsupported("takes values that are not quantized", _QUANTIZED)
+
+
+@contextmanager
+def _naming(node: Node) -> Iterator[None]:
+    """Make the refusal of a layer name its node."""
+    try:
+        yield
+    except InputError as error:
+        why = str(error).partition(";")[0].removeprefix("the integer model ")
+        raise node.unsupported(why, "use smaller images, windows or weights") from error
 
 
 def _quantize(net: Int8Builder, node: Node) -> None:

@@ -101,6 +101,15 @@ def averages() -> Quantized:
     return made.add("GlobalAveragePool").quantized(0.005, 7).add("Flatten").quantized(0.005, 7)
 
 
+def scaled() -> Quantized:
+    """An image whose channels are normalized with their own scales, as a layer of their own."""
+    made = Quantized(2, 5, 4).quantized(0.0123, 60)
+    made.add("Sub", made.constant([[[0.2]], [[-0.1]]], np.float32)).quantized(0.0117, 110)
+    made.add("Mul", made.constant([[[1.5]], [[-0.7]]], np.float32)).quantized(0.0131, 127)
+    made.add("Transpose", perm=[0, 2, 3, 1]).add("Flatten").layer("Gemm", 3, 40, transB=1)
+    return made.quantized(0.0219, 128)
+
+
 def a_signal() -> Quantized:
     made = Quantized(3, 20).quantized(0.01, 10).layer("Conv", 5, 3, 4, dilations=[1], strides=[2])
     made.add("Relu").quantized(0.03, 0).add("MaxPool", kernel_shape=[3], strides=[3])
@@ -135,7 +144,9 @@ def as_pytorch() -> Quantized:
     return made.add("Gemm", W, bias, transB=1).quantized(0.04, 128)
 
 
-NETWORKS = {each.__name__: each for each in (an_image, averages, a_signal, products, as_pytorch)}
+NETWORKS = {
+    each.__name__: each for each in (an_image, averages, scaled, a_signal, products, as_pytorch)
+}
 
 
 def of_onnxruntime(made: Quantized, X: np.ndarray) -> list[np.ndarray]:
@@ -278,6 +289,10 @@ REFUSED = {
         "node 'n1', a DequantizeLinear, has another scale or type than the QuantizeLinear before",
     ),
     "nothing": (begun, "m.onnx has no layers between its QuantizeLinear nodes; quantize"),
+    "windows": (
+        lambda: begun(shape=(1, 20, 20)).add("GlobalMaxPool").quantized(0.01, 10),
+        "node 'n2', a GlobalMaxPool, has windows of 400 pixels, which .*; use smaller images",
+    ),
     "large": (
         lambda: begun(shape=(300,)).layer("Gemm", 300, 300, transB=1).quantized(0.1, 0),
         "node 'n3', a Gemm, takes or gives an image of 1 x 1 x 300; use at most 255",
