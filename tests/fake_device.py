@@ -53,7 +53,8 @@ class FakeModel:
             )
         if isinstance(request, protocol.RepeatRequest):
             label = int(np.argmax(self.scores(request.features)))
-            return protocol.RepeatReply(label, self.cycles * request.repetitions)
+            repetitions = request.repetitions or protocol.MOST_REPETITIONS
+            return protocol.RepeatReply(label, self.cycles * repetitions)
         return STATS
 
     def scores(self, features: bytes) -> tuple[int, ...]:

@@ -56,7 +56,8 @@ def data_command(
     out.say(f"{data.name}:", fact_table(facts))
     if found:
         more = len(found) - _COLUMNS_SHOWN
-        rows = [[_plain(cell) for cell in each.cells] for each in found[:_COLUMNS_SHOWN]]
+        # Short, and without control characters.
+        rows = [[quoted(cell)[1:-1] for cell in each.cells] for each in found[:_COLUMNS_SHOWN]]
         rows += [[f"and {more:,} more"]] if more > 0 else []
         out.say(row_table(HEADINGS, rows, {0, 1, 2, 6}))
     if repeated is not None and any(repeated.values()):
@@ -71,11 +72,6 @@ def data_command(
     columns = [asdict(each) for each in found]
     record = {"table": layout, "columns": columns, **summary.to_json(), "repeated": repeated}
     out.finish(record)
-
-
-def _plain(text: str) -> str:
-    """Return a short text without control characters."""
-    return quoted(text)[1:-1]
 
 
 class DataReport:

@@ -116,15 +116,14 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     windows at regular intervals, differ from the board's.
     """
     notices = []
-    if asked is None or not asked.of_samples:
-        if dataset.sample_rate is not None and len(dataset.point_shape) == _AXES:
-            text = (
-                "each sample of a window is a feature of its own; use --features to compute "
-                "features of windows"
-            )
-            notices.append(Notice("samples", text))
-        return replace(dataset, notices=(*dataset.notices, *notices))
-    if not dataset.point_shape and not was_given("window_shape"):
+    of_samples = asked is not None and asked.of_samples
+    if not of_samples and dataset.sample_rate is not None and len(dataset.point_shape) == _AXES:
+        text = (
+            "each sample of a window is a feature of its own; use --features to compute features "
+            "of windows"
+        )
+        notices.append(Notice("samples", text))
+    if of_samples and not dataset.point_shape and not was_given("window_shape"):
         text = (
             f"each point is treated as a window of {dataset.n_features:,} samples of one channel; "
             "give another shape with --window, or cut recordings with 'windows'"

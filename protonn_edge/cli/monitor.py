@@ -108,7 +108,10 @@ def _watch(
 ) -> None:
     """Show the answers: drawn in a terminal, else a line for each."""
     out.say(_introduced(listener))
-    with _drawing(drawn) as live, contextlib.ExitStack() as stack:
+    drawing: contextlib.AbstractContextManager[Live | None] = contextlib.nullcontext()
+    if drawn:
+        drawing = Live(console=Console(highlight=False), auto_refresh=False)
+    with drawing as live, contextlib.ExitStack() as stack:
         say: Callable[[str], None] = out.say
         tell: Callable[[str], None] = out.remark
         if live is not None:  # names of classes are not markup
@@ -138,15 +141,6 @@ def _shown(listener: Listener, labels: Labels | None, answer: Answer) -> tuple[s
         return _line(listener, answer), _record(listener, answer)
     assert labels is not None, "only who teaches is replied to"
     return labels.learned(answer)
-
-
-@contextlib.contextmanager
-def _drawing(wanted: bool) -> Iterator[Live | None]:
-    if not wanted:
-        yield None
-        return
-    with Live(console=Console(highlight=False), auto_refresh=False) as live:
-        yield live
 
 
 def _introduced(listener: Listener) -> str:

@@ -10,7 +10,7 @@ import binascii
 import re
 import struct
 from collections.abc import Iterable
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields
 from typing import Annotated, Any, ClassVar, Self, cast, dataclass_transform, get_type_hints
 
 from cobs import cobs
@@ -155,18 +155,8 @@ class StatsRequest(Message, number=STATS):
 class RepeatRequest(Message, number=REPEAT):
     """Request the class of one input, computed many times while the meter's pin is high."""
 
-    repetitions: U16  # how often, 1 to 65,536
+    repetitions: U16  # how often; 0 for 65,536
     features: Bytes  # as in `PredictRequest`
-
-    def payload(self) -> bytes:
-        """Return the number of repetitions, 65,536 written as 0, and the features."""
-        return self.LAYOUT.pack(self.repetitions & 0xFFFF) + self.features
-
-    @classmethod
-    def from_payload(cls, payload: bytes) -> Self:
-        """Return the request; `ProtocolError` without a number of repetitions."""
-        request = super().from_payload(payload)
-        return replace(request, repetitions=request.repetitions or MOST_REPETITIONS)
 
 
 class LearnRequest(Message, number=LEARN):

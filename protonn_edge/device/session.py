@@ -216,7 +216,9 @@ class Session:
                 f"{repetitions:,} repetitions of {once.cycles:,} cycles are too many or too few "
                 f"for the device to count; ask for 1 to {most:,}"
             )
-        request = protocol.RepeatRequest(repetitions, self._feature_bytes(features))
+        request = protocol.RepeatRequest(
+            repetitions % protocol.MOST_REPETITIONS, self._feature_bytes(features)
+        )
         cycles = repetitions * (once.cycles + _BETWEEN_REPETITIONS)
         takes_s = cycles / max(1, self.device.clock_hz)
         policy = replace(

@@ -65,7 +65,9 @@ def gather(
     if not results:
         raise InputError(f"{path} has no results yet; continue the run with 'hil --resume'")
     check_rows(path, results, reference, None if points is None else points.labels)
-    built = _plans_in(projects, reference)
+    generated = [(project, *project.generated()) for project in projects if project.built]
+    known = reference.model_sha256
+    built = [(project, plan) for project, of, plan in generated if of.model_sha256 == known]
     if built:
         possible = PossibleCycles.of_one_of([plan for _, plan in built], board)
     else:
@@ -113,17 +115,6 @@ def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Mode
         f"{path} was measured with the model {origin.model_sha256[:16]}, which is not among those "
         "given; name its file with --model"
     )
-
-
-def _plans_in(
-    projects: Sequence[Project], reference: DeviceModel
-) -> list[tuple[Project, DevicePlan]]:
-    generated = [(project, *project.generated()) for project in projects if project.built]
-    return [
-        (project, plan)
-        for project, model, plan in generated
-        if model.model_sha256 == reference.model_sha256
-    ]
 
 
 def _points_of(

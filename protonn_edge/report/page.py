@@ -225,8 +225,8 @@ def headlines_of(one: Evidence) -> tuple[Headline, ...]:
     sram = usage.sram_bytes + usage.stack_bytes
     found = [
         Headline("accuracy", f"{100 * summary.accuracy:.2f}", "%", interval),
-        Headline("flash", f"{usage.flash_bytes / 1000:.1f}", "kB", _of(board.flash_bytes)),
-        Headline("SRAM", f"{sram:,}", "B", _of(board.sram_bytes) + ", with the stack"),
+        Headline("flash", f"{usage.flash_bytes / 1000:.1f}", "kB", f"of {board.flash_bytes:,} B"),
+        Headline("SRAM", f"{sram:,}", "B", f"of {board.sram_bytes:,} B, with the stack"),
     ]
     if summary.latency_ms is not None and summary.energy_mj is not None:
         worst = one.worst_cycles
@@ -243,10 +243,6 @@ def headlines_of(one: Evidence) -> tuple[Headline, ...]:
             accuracy = f"{100 * check.library_accuracy:.2f}"
             found.insert(1, Headline("through pnn_quantize", accuracy, "%", what))
     return tuple(found)
-
-
-def _of(limit: int) -> str:
-    return f"of {limit:,} B"
 
 
 def side_by_side(evidence: Sequence[Evidence]) -> PageTable:

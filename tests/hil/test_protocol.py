@@ -235,7 +235,7 @@ messages = st.one_of(
     st.builds(StatsRequest),
     st.builds(PredictRequest, st.binary(max_size=300)),
     st.builds(ScoresRequest, st.binary(max_size=300)),
-    st.builds(RepeatRequest, st.integers(1, 65_536), st.binary(max_size=300)),
+    st.builds(RepeatRequest, u16, st.binary(max_size=300)),
     st.builds(HelloReply, st.just(2), u8, u16, u16, st.binary(min_size=8, max_size=8), u32, u8),
     st.builds(PredictReply, u8, u32),
     st.builds(ScoresReply, u8, u32, st.lists(i32, max_size=255).map(tuple)),
