@@ -43,7 +43,7 @@ MODELS = {
         "int8",
     ),
     "windows": (random_window_model(window_features_of("mean,max,bands:2")), "int8"),
-    "wide image": (random_pooling_model(AveragePooling((40, 200), (40, 200), (20, 100))), "int8"),
+    "wide image": (random_pooling_model(AveragePooling((40, 200), (40, 200), (8, 100))), "int8"),
     "floats": (random_model(), "float32"),
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -129,9 +129,7 @@ class DeskewKernel(Kernel):
 
     portable = 8.2
     chunk: ClassVar[int] = INPUTS_AT_ONCE
-    centre_bits: ClassVar[int] = deskew.CENTRE_BITS
-    moment_bits: ClassVar[int] = deskew.MOMENT_BITS
-    slope_bits: ClassVar[int] = deskew.SLOPE_BITS
+    reference: ClassVar[Any] = deskew
 
     stage: deskew.IntegerDeskew
     name: str = "held"

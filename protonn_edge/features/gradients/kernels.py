@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -46,9 +46,7 @@ class GradientsKernel(Kernel):
     portable = 5.0
     pushes_whole = True
     chunk: ClassVar[int] = 32
-    run_count: ClassVar[int] = loop.COUNT
-    run_next: ClassVar[int] = loop.NEXT_CELL
-    run_shared: ClassVar[int] = loop.SHARED
+    run: ClassVar[Any] = loop
 
     stage: IntegerGradients
     name: Name
