@@ -162,7 +162,7 @@ static inline const struct int8_layer_scale *int8_layer_make_values(pnn_input_t 
 #else
 static pnn_input_t int8_layer_value(int32_t sum, const struct int8_layer_scale *scale)
 {
-    sum = (int32_t)((uint32_t)sum + (uint32_t)RAW_READ_I32(&scale->bias));
+    sum = (int32_t)((uint32_t)sum + (uint32_t)PNN_READ_I32(&scale->bias));
     int8_t shift = PNN_READ_I8(&scale->shift);
     //@ loop unroll 16;
     for (; shift < 0; ++shift) {
@@ -170,8 +170,8 @@ static pnn_input_t int8_layer_value(int32_t sum, const struct int8_layer_scale *
     }
     const int16_t high = (int16_t)(sum >> 16);
     const uint16_t low = (uint16_t)sum;
-    const uint16_t low_factor = RAW_READ_U16(&scale->multiplier[0]);
-    const int16_t high_factor = (int16_t)RAW_READ_U16(&scale->multiplier[1]);
+    const uint16_t low_factor = PNN_READ_U16(&scale->multiplier[0]);
+    const int16_t high_factor = (int16_t)PNN_READ_U16(&scale->multiplier[1]);
     /* The product has 64 bits; only those from bit 30 up are needed. */
     const uint32_t one = (uint32_t)low * (uint16_t)high_factor;
     const int32_t other = (int32_t)high * low_factor;

@@ -51,6 +51,8 @@
 #define PNN_READ_I8(address) ((int8_t)pgm_read_byte(address))
 #define PNN_READ_I16(address) ((int32_t)(int16_t)pgm_read_word(address))
 #define PNN_READ_U16(address) pgm_read_word(address)
+#define PNN_READ_I32(address) ((int32_t)pgm_read_dword(address))
+#define PNN_READ_F32(address) pgm_read_float(address)
 #define PNN_READ_STRING(address) ((const char *)pgm_read_ptr(address))
 #define PNN_PLACE(array, index) ((array) + (index))
 #define PNN_INDEX(array, place) ((uint16_t)((place) - (array)))
@@ -63,6 +65,8 @@ typedef const pnn_input_t *pnn_place_t;
 #define PNN_READ_I8(address) (*(address))
 #define PNN_READ_I16(address) ((int32_t)*(address))
 #define PNN_READ_U16(address) (*(address))
+#define PNN_READ_I32(address) (*(address))
+#define PNN_READ_F32(address) (*(address))
 #define PNN_READ_STRING(address) (*(address))
 #define PNN_PLACE(array, index) (index)
 #define PNN_INDEX(array, place) (place)
@@ -113,14 +117,6 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
 /* ---- Scales of raw integers --------------------------------------------------------------- */
 
-#ifdef __AVR__
-#define RAW_READ_U16(address) pgm_read_word(address)
-#define RAW_READ_I32(address) ((int32_t)pgm_read_dword(address))
-#else
-#define RAW_READ_U16(address) (*(address))
-#define RAW_READ_I32(address) (*(address))
-#endif
-
 /* t is how far a raw value lies above `first` (below it if the feature is mirrored), at most `span`.
  * The sum (t << shift) * multiplier + offset is within -2^30..2^30. */
 struct pnn_raw_scale {
@@ -136,7 +132,7 @@ struct pnn_raw_scale {
 static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw, uint8_t maximum)
 {
     PNN_FACT(PLACE(scaled));
-    const uint16_t first = RAW_READ_U16(&scale->first);
+    const uint16_t first = PNN_READ_U16(&scale->first);
     uint16_t t = (uint16_t)((uint16_t)raw - first);
     uint8_t below = raw < (int16_t)first;
     if (PNN_READ_U8(&scale->mirrored)) {
@@ -146,7 +142,7 @@ static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw,
     if (below) {
         t = 0;
     }
-    const uint16_t span = RAW_READ_U16(&scale->span);
+    const uint16_t span = PNN_READ_U16(&scale->span);
     if (t > span) {
         t = span;
     }
@@ -154,8 +150,8 @@ static pnn_input_t pnn_scale_raw(const struct pnn_raw_scale *scale, int16_t raw,
         PNN_FACT(EACH(shifted, scaled, 11, 0));
         t = (uint16_t)(t << 1);
     }
-    const uint32_t product = (uint32_t)t * RAW_READ_U16(&scale->multiplier);
-    const int32_t sum = (int32_t)(product + (uint32_t)RAW_READ_I32(&scale->offset));
+    const uint32_t product = (uint32_t)t * PNN_READ_U16(&scale->multiplier);
+    const int32_t sum = (int32_t)(product + (uint32_t)PNN_READ_I32(&scale->offset));
     const uint16_t steps = (uint16_t)((uint16_t)(sum >> 16) >> 6);
     return sum < 0 ? 0 : steps > maximum ? maximum : (pnn_input_t)steps;
 }
@@ -740,12 +736,6 @@ pnn_input_t pnn_quantize(uint16_t feature, int16_t raw)
 /* The linker leaves all of this out, with the floating-point routines, unless pnn_quantize_float is
  * called. */
 
-#ifdef __AVR__
-#define RAW_READ_FLOAT(address) pgm_read_float(address)
-#else
-#define RAW_READ_FLOAT(address) (*(address))
-#endif
-
 /* An input is (raw - edge) * slope, rounded down. */
 struct float_scale {
     float edge;
@@ -773,8 +763,8 @@ pnn_input_t pnn_quantize_float(uint16_t feature, float raw)
     }
     const struct float_scale *scale = &float_scales[PNN_READ_U8(&float_choice[feature])];
 
-    const float beyond = raw - RAW_READ_FLOAT(&scale->edge);
-    const float steps = beyond * RAW_READ_FLOAT(&scale->slope);
+    const float beyond = raw - PNN_READ_F32(&scale->edge);
+    const float steps = beyond * PNN_READ_F32(&scale->slope);
     if (steps != steps || steps < 1.0f) {
         return 0; /* of NaN, too */
     }
