@@ -12,12 +12,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge import __version__
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.chain.decision import EXPONENTIAL, UNKNOWN
-from protonn_edge.chain.raw_inputs import RAW_SHIFT, unit_words
+from protonn_edge.chain.raw_inputs import RAW_SHIFT, FloatQuantizer, RawQuantizer, unit_words
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.kernels.kernel import CHUNK_CYCLES, Kernel
@@ -28,8 +27,6 @@ API_VERSION = 1
 _LISTED_FEATURES = 64
 _SENSORS_COUNTS = "the sensor's counts"
 _CONSTANT_LETTERS = 40  # C99 compares 63 characters of a macro's name
-
-Rows = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -106,37 +103,28 @@ def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
 def raw_context(model: DeviceModel) -> dict[str, Any]:
     """Return the variables of `raw_inputs.j2`; for windows, per channel of a sample.
 
-    `choice` is empty if all features have one scale. `each` features have their own scales; if
-    there are more features, these `repeats`. `sendings` has the units of raw integers; it is empty
-    if they are the data's.
+    `each` features have their own scales; if there are more features, these `repeats`. `sendings`
+    has the units of raw integers; it is empty if they are the data's.
     """
-    raw, floats = model.raw_inputs, model.float_inputs
+    raw = model.raw_inputs
     chosen = model.n_channels or model.n_features
     repeats = chosen < model.n_features
     return {
-        "scales": raw.scales,
+        "integers": _scales(raw, chosen),
+        "floats": _scales(model.float_inputs, chosen),
         "each": chosen,
         "repeats": repeats,
         "what": "channel" if repeats else "feature",
-        "choice": _choice(raw.choice[:chosen], len(raw.scales)),
-        "choice_bits": _choice_bits(len(raw.scales)),
         "shift": RAW_SHIFT,
         "fine": raw.fine,
-        "floats": floats.scales,
-        "float_choice": _choice(floats.choice[:chosen], len(floats.scales)),
-        "float_choice_bits": _choice_bits(len(floats.scales)),
         "sendings": safe_sendings(model),
     }
 
 
-def _choice(choice: NDArray[np.int64], scales: int) -> Rows:
-    """Return the index of each feature's scale, in rows; empty if there is only one scale."""
-    numbers = choice.tolist() if scales > 1 else []
-    return tuple(tuple(numbers[i : i + 16]) for i in range(0, len(numbers), 16))
-
-
-def _choice_bits(scales: int) -> int:
-    return 8 if scales <= 256 else 16
+def _scales(of: RawQuantizer | FloatQuantizer, chosen: int) -> dict[str, Any]:
+    """Return scales; if they are several, the index of each feature's scale, and its bits."""
+    choice = of.choice[:chosen].tolist() if len(of.scales) > 1 else []
+    return {"scales": of.scales, "choice": choice, "bits": 8 if len(of.scales) <= 256 else 16}
 
 
 def c_float(number: float | np.float32) -> str:

@@ -29,19 +29,13 @@ def test_only_the_first_stage_may_read_what_the_firmware_holds(feeding: str) -> 
 def test_each_of_many_features_chooses_its_scale() -> None:
     model = quantize(random_model(features=40))
     raw = raw_context(model)
-    assert [number for row in raw["choice"] for number in row] == model.raw_inputs.choice.tolist()
-    assert [len(row) for row in raw["choice"]] == [16, 16, 8]
-    floats = [number for row in raw["float_choice"] for number in row]
-    assert floats == model.float_inputs.choice.tolist()
-    assert (raw["choice_bits"], raw["each"], raw["repeats"], raw["what"]) == (
-        8,
-        40,
-        False,
-        "feature",
-    )
+    assert raw["integers"]["choice"] == model.raw_inputs.choice.tolist()
+    assert raw["floats"]["choice"] == model.float_inputs.choice.tolist()
+    assert raw["integers"]["bits"] == 8
+    assert (raw["each"], raw["repeats"], raw["what"]) == (40, False, "feature")
     alike = quantize(random_model(features=40)).inputs
     same = replace(alike, zero=np.zeros(40), step=np.ones(40))
-    assert raw_context(replace(model, inputs=same, raw_exponents=None))["choice"] == ()
+    assert raw_context(replace(model, inputs=same, raw_exponents=None))["integers"]["choice"] == []
 
 
 def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
