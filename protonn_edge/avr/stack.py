@@ -69,12 +69,12 @@ def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> S
     )
 
 
-def stack_of(program: LinkedProgram, function: str, su_files: Iterable[Path] = ()) -> int:
+def stack_of(program: LinkedProgram, function: str) -> int:
     """Return the bytes of stack of a call of a function, with all of its callees.
 
     Its return address is included, interrupts are not. Raises as `worst_case_stack` does.
     """
-    firmware = _Firmware(program, _read_stack_usage(su_files))
+    firmware = _Firmware(program, {})
     deepest = (firmware.worst_case(copy).bytes for copy in program.names.copies_of(function))
     return program.core.return_bytes + max(deepest)
 

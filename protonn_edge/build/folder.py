@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protonn_edge import __version__, codegen, quantization
-from protonn_edge.avr.cores import CORES, Core
+from protonn_edge.avr.cores import CORES
 from protonn_edge.boards import Board
-from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import DevicePlan, Float32Plan, Plan, host, render_c
+from protonn_edge.codegen import DevicePlan, Float32Plan, host, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.decision import OBSERVED
@@ -91,21 +90,13 @@ class WrittenPlan:
             return codegen.make_float32_plan(model)
         if self.core is None:
             return None
-        found = plan_of_choices(model, CORES[self.core], self.choices)
-        if found is None or len(found.steps) != len(self.means):
+        try:
+            found = plan_of(model, self.choices, CORES[self.core])
+        except InputError:
+            return None
+        if found.choices != self.choices or len(found.steps) != len(self.means):
             return None
         return found.with_means(self.means)
-
-
-def plan_of_choices(
-    model: IntegerChain, core: Core, choices: Mapping[str, str], activity: Activity | None = None
-) -> Plan | None:
-    """Return the model's plan with these choices; None if there is none."""
-    try:
-        plan = plan_of(model, choices, core, activity=activity)
-    except InputError:
-        return None
-    return plan if plan.choices == choices else None
 
 
 def plan_text(model: DeviceModel, plan: DevicePlan) -> str:

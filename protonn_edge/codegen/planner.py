@@ -75,17 +75,11 @@ def plans(
     return [*sorted(fitting, key=_cycles), *([] if smallest in fitting else [smallest])]
 
 
-def every_plan(
-    model: IntegerChain,
-    core: Core = UNO_CORE,
-    *,
-    kernel: str | None = None,
-    activity: Activity | None = None,
-) -> Iterator[Plan]:
+def every_plan(model: IntegerChain, core: Core = UNO_CORE) -> Iterator[Plan]:
     """Yield every plan for a kind of chip, whether it fits or not; many layers have very many."""
-    for kernels in product(*reversed(_able(model, core, kernel))):
+    for kernels in product(*reversed(_able(model, core, None))):
         for held in kernels[-1].feedings:
-            yield plan_with(kernels[::-1], activity, held=held)
+            yield plan_with(kernels[::-1], held=held)
 
 
 def _able(model: IntegerChain, core: Core, kernel: str | None) -> list[tuple[Kernel, ...]]:

@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 from model_factory import random_inputs
 
 from protonn_edge.codegen.host import host_program
-from protonn_edge.codegen.planner import every_plan, make_plan
+from protonn_edge.codegen.planner import every_plan, make_plan, plans
 
 
 def test_each_matrix_has_kernels_of_its_own() -> None:
     chain = tiny_chain()
-    plans = list(every_plan(chain))
-    ways = {tuple(plan.choices[name] for name in ("dense", "dense_2", "linear")) for plan in plans}
+    every = list(every_plan(chain))
+    ways = {tuple(plan.choices[name] for name in ("dense", "dense_2", "linear")) for plan in every}
     assert len(ways) == 3 * 3 * 4  # the last one's weights fit half a byte
-    wished = {plan.choices["dense"] for plan in every_plan(chain, kernel="masked")}
-    assert wished == {"masked"}
+    assert {plan.choices["dense"] for plan in plans(chain, kernel="masked")} == {"masked"}
     assert make_plan(chain, kernel="masked").kernel == "masked"
 
 
