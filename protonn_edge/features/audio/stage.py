@@ -66,6 +66,7 @@ class AudioStage(Frames, FeatureStage):
     """
 
     kind: ClassVar[str] = "audio"
+    does: ClassVar[str] = "takes energies of sound"
     ARRAYS: ClassVar[tuple[str, ...]] = ("audio",)
 
     zero: float  # the raw sample for the byte 0
@@ -107,11 +108,6 @@ class AudioStage(Frames, FeatureStage):
         length = samples // frames
         zero, step = full_scale(float(X.min()), float(X.max()))
         return cls(mel_bands(bands, rate), frames, length, zero, step, float(rate), onset)
-
-    @property
-    def does(self) -> str:
-        """See `FeatureStage.does`."""
-        return "takes energies of sound"
 
     @property
     def scale(self) -> InputQuantizer:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
-from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
+from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Facts, Fold, Listing, Passed
 from protonn_edge.kernels.matvec.kernels import PUSH_CALL_BY_COMPILER
@@ -51,14 +51,9 @@ class AveragePoolingKernel(Kernel):
         return (cls(stage, core, "rows" if stage.by_rows else "kept"),)
 
     @property
-    def areas(self) -> Areas:
-        """The areas of the image."""
-        return self.stage.pooling
-
-    @property
     def whole_rows(self) -> bool:
         """Whether rows that come whole have their own loop."""
-        rows, columns = self.areas.rows, self.areas.columns
+        rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
         return (
             rows.pixel_units == columns.pixel_units == 1
             and rows.output_units > 1
@@ -69,7 +64,7 @@ class AveragePoolingKernel(Kernel):
     @cached_property
     def loops(self) -> AreaLoops:
         """The loops over pixels."""
-        return AreaLoops(self.areas, self.stage.half)
+        return AreaLoops(self.stage.pooling, self.stage.half)
 
     @cached_property
     def facts(self) -> dict[str, Facts]:
@@ -77,7 +72,11 @@ class AveragePoolingKernel(Kernel):
 
         All pixels come in parts or in whole rows; each average is made in either.
         """
-        rows, columns, outputs = self.areas.rows, self.areas.columns, self.stage.n_outputs
+        rows, columns, outputs = (
+            self.stage.pooling.rows,
+            self.stage.pooling.columns,
+            self.stage.n_outputs,
+        )
         pixels = rows.pixels * columns.pixels
         each = Passed(pixels, pixels, name="pixels")
         area = each._replace(weight=columns.output_units)
@@ -115,7 +114,7 @@ class AveragePoolingKernel(Kernel):
         Of N pixels in a row of n that becomes k areas, at most N k/n + 1 complete one: a pixel that
         is 0 may be the last of an area that is not.
         """
-        n, k = self.areas.columns.pixels, self.areas.columns.outputs
+        n, k = self.stage.pooling.columns.pixels, self.stage.pooling.columns.outputs
         pixel, last = self.loops.pixel(Listing.worst), self.loops.last_pixel(Listing.worst)
         area = last - pixel
         around = self._around_row(at_most=True)
@@ -144,15 +143,15 @@ class AveragePoolingKernel(Kernel):
             passing = following.whole_mean
         if self.whole_rows and (feed is None or feed.whole):
             row = around + (_FED_ROW_CYCLES if feed is None else _WHOLE_ROW_CYCLES)[at_most]
-            rows = self.areas.rows.pixels * row
+            rows = self.stage.pooling.rows.pixels * row
             return self._begin + self.loops.whole_rows(fold) + rows + _IMAGE_CYCLES + passing
         push = PUSH_CALL_BY_COMPILER
         if feed is not None:
             push += _PUSH_CYCLES[at_most] + 2 * around
         pushes = self._calls(feed, following) * push + passing
         row = around + _ROW_CYCLES[at_most]
-        row *= -(-self.areas.columns.pixels // COUNTED_IN_A_BYTE)  # a call each
-        return self._begin + self.loops.parts(fold) + self.areas.rows.pixels * row + pushes
+        row *= -(-self.stage.pooling.columns.pixels // COUNTED_IN_A_BYTE)  # a call each
+        return self._begin + self.loops.parts(fold) + self.stage.pooling.rows.pixels * row + pushes
 
     @property
     def _calls_of_row(self) -> int:
@@ -160,24 +159,24 @@ class AveragePoolingKernel(Kernel):
 
     def _around_row(self, *, at_most: bool) -> int:
         """Return the cycles of a row's calls and, at most, of its pixels that do not count."""
-        return self._calls_of_row + _SKIPPING_CYCLES * (at_most and self.areas.is_cropped)
+        return self._calls_of_row + _SKIPPING_CYCLES * (at_most and self.stage.pooling.is_cropped)
 
     @property
     def _begin(self) -> int:
         """Cycles before the first pixel."""
-        sums = self.areas.columns.outputs if self.areas.rows.output_units > 1 else 0
+        sums = self.stage.pooling.columns.outputs if self.stage.pooling.rows.output_units > 1 else 0
         return _BEGIN_IMAGE_CYCLES + _BEGIN_SUM_CYCLES * sums
 
     @property
     def _state(self) -> int:
         """SRAM of the current sums, and of averages."""
-        columns = self.areas.columns
-        sums = 3 + 2 * columns.outputs if self.areas.rows.output_units > 1 else 0
+        columns = self.stage.pooling.columns
+        sums = 3 + 2 * columns.outputs if self.stage.pooling.rows.output_units > 1 else 0
         if self.name == "rows":
             under_way = -2 if self.whole_rows else 3
             return under_way + sums + self.stage.n_outputs + 2
         counted = 1 if columns.pixels < 256 else 2
-        return 3 + counted + 2 * self.areas.is_cropped + sums + self.stage.n_outputs + 2
+        return 3 + counted + 2 * self.stage.pooling.is_cropped + sums + self.stage.n_outputs + 2
 
 
 def _mean_of(share: float) -> Fold:

@@ -229,14 +229,9 @@ class WindowKernel(Kernel):
     name: str = "sums"
 
     @property
-    def windows(self) -> reference.Windows:
-        """The window features."""
-        return self.stage.window
-
-    @property
     def features(self) -> reference.FeatureSet:
         """The features of a channel."""
-        return self.windows.features
+        return self.stage.window.features
 
     @cached_property
     def sample(self) -> Listing:
@@ -261,7 +256,7 @@ class WindowKernel(Kernel):
     @property
     def facts(self) -> Facts:
         """How often pairs of samples end."""
-        window, channels = self.windows.window, self.windows.channels
+        window, channels = self.stage.window.window, self.stage.window.channels
         pairs = [(window >> level + 1) * channels for level in range(self.features.bands)]
         return {f"pair{level}": Passed(count, count) for level, count in enumerate(pairs)}
 
@@ -274,12 +269,12 @@ class WindowKernel(Kernel):
     def energy_maximum(self) -> int:
         """The largest sum of squared differences of any band."""
         levels = range(1, self.features.bands + 1)
-        return max(energy_maximum(self.windows.window, level) for level in levels)
+        return max(energy_maximum(self.stage.window.window, level) for level in levels)
 
     @property
     def definitions(self) -> tuple[str, ...]:
         """The definitions of the features, with their ranges, for the generated code."""
-        return _definitions(self.windows)
+        return _definitions(self.stage.window)
 
     @property
     def scales(self) -> tuple[RawScale, ...]:
@@ -301,7 +296,9 @@ class WindowKernel(Kernel):
         return self._in_one_step(
             (mean, worst, least),
             (tables, code),
-            state=_STATE_BYTES + self.channel_bytes * self.windows.channels + self.stage.n_outputs,
+            state=_STATE_BYTES
+            + self.channel_bytes * self.stage.window.channels
+            + self.stage.n_outputs,
             push=push,
             begin=_BEGIN_WINDOW_CYCLES,
         )
@@ -322,18 +319,18 @@ class WindowKernel(Kernel):
 
     def _loops(self, fold: Fold) -> float:
         """Return the cycles of all samples, without the compiler's code."""
-        window, bands = self.windows.window, self.features.bands
+        window, bands = self.stage.window.window, self.features.bands
         ending = [window >> level for level in range(bands + 1)]  # pairs of these bands, or more
         ending = [*ending, 0]
         cycles = sum(
             (ending[level] - ending[level + 1]) * self._sample(fold, level)
             for level in range(bands + 1)
         )
-        return self.windows.channels * cycles
+        return self.stage.window.channels * cycles
 
     def _cycles(self, feed: Feed, push: Push, at_most: bool) -> float:
         """Return the mean or maximum cycles of a window."""
-        windows, features, call = self.windows, self.features, self.core.call_cycles
+        windows, features, call = self.stage.window, self.features, self.core.call_cycles
         calls = 1 if feed.whole else feed.calls(push, [push.value] * windows.n_features)
         roots = ("deviation" in features.kinds) + features.bands
         channel = (

@@ -59,6 +59,7 @@ class WindowFeatureStage(Windows, FeatureStage):
     """
 
     kind: ClassVar[str] = "window_features"
+    does: ClassVar[str] = "makes features of windows"
     ARRAYS: ClassVar[tuple[str, ...]] = ("pipeline",)
     one_range: ClassVar[bool] = False
 
@@ -112,11 +113,6 @@ class WindowFeatureStage(Windows, FeatureStage):
         extent = samples.max(axis=0).astype(np.float64) - lower
         step = np.where(extent > 0, extent / BYTE_MAXIMUM, 1.0)
         return cls(features, window, channels, tuple(lower.tolist()), tuple(step.tolist()), rate)
-
-    @property
-    def does(self) -> str:
-        """See `FeatureStage.does`."""
-        return "makes features of windows"
 
     @property
     def scale(self) -> InputQuantizer:
