@@ -291,10 +291,9 @@ class _Search:
             classes=self.classes,
             feature_names=self.estimator.feature_names,
         )
-        try:
+        with suppress(ProtoNNEdgeError):  # too large, or without integers
             return self._candidate(("exact", model))
-        except ProtoNNEdgeError:  # too large, or without integers
-            return self._reduced()
+        return self._reduced()
 
     def _reduced(self) -> _Candidate:
         """Return the largest reduced model that fits, trained if that is better."""
