@@ -183,8 +183,11 @@ def float_routines(program: LinkedProgram) -> list[str]:
 
 
 # libgcc's, named as in GCC's internals manual ("Routines for floating point emulation": sf is a
-# float of 4 bytes, df one of 8), and avr-libc's __fp_..., which all of its <math.h> uses.
-_FLOAT_ROUTINE = re.compile(r"__(?:\w*[sd]f(?:[23]|[qhsdt]i)|float\w*[sd]f|fp_\w+)")
+# float of 4 bytes, df one of 8), and avr-libc's __fp_..., which its <math.h> uses but for fmax and
+# fmin, and what prints floats.
+_FLOAT_ROUTINE = re.compile(
+    r"__(?:\w*[sd]f(?:[23]|[qhsdt]i)|float\w*[sd]f|fp_\w+|ftoa_engine)|fm(?:ax|in)[fl]?"
+)
 
 
 def constants_in_sram(program: LinkedProgram, all_of: str) -> list[tuple[str, Path]]:

@@ -12,7 +12,7 @@ from avr_tools import AVR_GCC, skip_without
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.avr.program import Sections, read_program
+from protonn_edge.avr.program import Sections, float_routines, read_program
 from protonn_edge.errors import InputError
 
 FIRMWARE = """
@@ -49,6 +49,15 @@ def test_the_code_is_what_is_flashed(compile_avr, tmp_path):
     command = ["avr-objcopy", "-O", "binary", "-j", ".text", "-j", ".data", elf, binary]
     subprocess.run(command, check=True, timeout=60)
     assert read_program(elf).code == binary.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "call", ["dtostrf(x, 5, 3, text)", "x = fmax(x, 2)", "x = x * 2", "x = exp(x)"]
+)
+def test_routines_for_floats_are_known_by_their_names(compile_avr, call):
+    text = "#include <math.h>\n#include <stdlib.h>\nvolatile double x; char text[9];"
+    elf = compile_avr(f"{text} int main(void) {{ for (;;) {{ {call}; }} }}", "-lm")
+    assert float_routines(read_program(elf))
 
 
 def test_functions_have_their_names_addresses_and_sizes(compile_avr):
