@@ -34,7 +34,7 @@ from sklearn.model_selection import train_test_split
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.int8_network import Int8Network
 from protonn_edge.conversion.kept import Conversion
-from protonn_edge.conversion.onnx import from_onnx
+from protonn_edge.conversion.onnx_operators import from_onnx
 from protonn_edge.datasets import Dataset, load_dataset
 
 _WHOLE, _OTHER = 0.999, 0.995  # the least share of equal answers, for features that are integers

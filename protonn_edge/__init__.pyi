@@ -6,7 +6,7 @@ from protonn_edge.chain.file import save_model as save_model
 from protonn_edge.chain.model import Model as Model
 from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.conversion.converting import from_sklearn as from_sklearn
-from protonn_edge.conversion.onnx import from_onnx as from_onnx
+from protonn_edge.conversion.onnx_operators import from_onnx as from_onnx
 from protonn_edge.conversion.onward import to_onnx as to_onnx
 from protonn_edge.conversion.scaling import from_pipeline as from_pipeline
 from protonn_edge.conversion.tflite_operators import from_tflite as from_tflite

@@ -62,7 +62,7 @@ class IntegerInt8Layer(ImageStage):
     # rows above and below the image, and pixels to the left and right of it
     margins: Margins = ((0, 0), (0, 0))
     padding_value: int = 0  # their byte: the input's zero point
-    rounds_once: bool = False  # as fully connected layers do
+    rounds_once: bool = False  # as fully connected layers do, and those of ONNX
 
     def __post_init__(self) -> None:
         """Refuse numbers with which some input could overflow a sum, and shapes without code."""
