@@ -16,6 +16,9 @@ faults        the same with a fault: two axes of all sensors exchanged; an axis 
 A run is 50 random points of one person. In the table of movements, an axis is exchanged by its
 features. Those of the magnitude, which need all samples, stay as they are with a stuck axis, too.
 
+Devices do not count inputs. The last columns show what this would add: a second sum, by which an
+answer is unusual if more input bytes are 0 than of any calibrating point that got this class.
+
 The share and the thresholds of `chain.observation` were chosen on the people who calibrate here.
 The statistics were chosen after a look at the figures of the measured people, which are therefore
 optimistic.
@@ -49,6 +52,7 @@ from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.training.base import DeviceClassifier
 
 _ANSWERS, _RUNS = 50, 200
+_FEWEST = 20  # points of a class, or else those of all classes count
 _DAY = 67_500
 _STATISTICS = ("mean", "std", "min", "max", "madiff", "zc")
 
@@ -67,16 +71,47 @@ KINDS: dict[str, Callable[[], DeviceClassifier]] = {
 def runs_with_a_drift(model: IntegerChain, Q: NDArray[np.uint8], people: NDArray[Any]) -> float:
     """Return the share of runs of 50 random points, of a person each, with a drift."""
     assert model.expected is not None
+    scores, answers, expected = model.scores(Q), model.predict(Q), model.expected
+    return _share_of_runs(
+        people, lambda run: expected.observed(scores[run], answers[run]).alarms > 0
+    )
+
+
+def _share_of_runs(people: NDArray[Any], drifts: Callable[[NDArray[np.int64]], bool]) -> float:
     generator = np.random.default_rng(0)
-    scores, answers = model.scores(Q), model.predict(Q)
-    found = 0
     each = np.unique(people)
-    for person in each:
-        rows = np.flatnonzero(people == person)
-        for _ in range(_RUNS):
-            run = generator.choice(rows, _ANSWERS)
-            found += model.expected.observed(scores[run], answers[run]).alarms > 0
-    return found / (_RUNS * len(each))
+    places = [np.flatnonzero(people == person) for person in each]
+    runs = (generator.choice(rows, _ANSWERS) for rows in places for _ in range(_RUNS))
+    return sum(map(drifts, runs)) / (_RUNS * len(each))
+
+
+class ZeroInputs:
+    """The most input bytes of 0 among calibrating points Q (n, D), for each class."""
+
+    def __init__(self, model: IntegerChain, Q: NDArray[np.uint8]) -> None:
+        self._model = model
+        zeros, classes = (Q == 0).sum(axis=1), model.scores(Q).argmax(axis=1)
+        of_class = [zeros[classes == k] for k in range(model.n_classes)]
+        self._most = np.array([(z if len(z) >= _FEWEST else zeros).max() for z in of_class])
+
+    def exceeded(self, Q: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Return which points (n,) have more."""
+        more: NDArray[np.bool_]
+        more = (Q == 0).sum(axis=1) > self._most[self._model.scores(Q).argmax(axis=1)]
+        return more
+
+    def runs_with_a_drift(self, Q: NDArray[np.uint8], people: NDArray[Any]) -> float:
+        """Return the share of runs of 50 random points, of a person each, with a drift."""
+        more = self.exceeded(Q)
+
+        def drifts(run: NDArray[np.int64]) -> bool:
+            level = most = 0
+            for unusual in more[run].tolist():
+                level = level + STEP if unusual else max(0, level - 1)
+                most = max(most, level)
+            return most >= DRIFT
+
+        return _share_of_runs(people, drifts)
 
 
 def days_with_a_drift(unusual: float) -> float:
@@ -107,14 +142,15 @@ def measure(
         assert integers.expected is not None
         again = integers.expected.observed(integers.scores(Q[1::2]), integers.predict(Q[1::2]))
         unusual = again.unusual / again.answers
-        quantized = integers.quantize(X_other)
-        shown = {
-            fault: {
-                "noticed": runs_with_a_drift(integers, integers.quantize(points), people),
-                "accuracy": share_right(integers.predict(integers.quantize(points)), y_other),
+        quantized, zeros = integers.quantize(X_other), ZeroInputs(integers, Q[::2])
+        shown = {}
+        for fault, points in faults.items():
+            faulty = integers.quantize(points)
+            shown[fault] = {
+                "noticed": runs_with_a_drift(integers, faulty, people),
+                "noticed_by_zeros": zeros.runs_with_a_drift(faulty, people),
+                "accuracy": share_right(integers.predict(faulty), y_other),
             }
-            for fault, points in faults.items()
-        }
         yield {
             "data": name,
             "kind": kind,
@@ -122,6 +158,8 @@ def measure(
             "false_alarms_a_day": days_with_a_drift(unusual),
             "new_people": runs_with_a_drift(integers, quantized, people),
             "accuracy": share_right(integers.predict(quantized), y_other),
+            "zeros_false_alarms_a_day": days_with_a_drift(float(zeros.exceeded(Q[1::2]).mean())),
+            "zeros_new_people": zeros.runs_with_a_drift(quantized, people),
             "faults": shown,
         }
 
@@ -194,6 +232,15 @@ COLUMNS: Columns = [
         "noticed % (accuracy %)",
         lambda record: ", ".join(
             f"{name} {_percent(fault['noticed'])} ({100 * fault['accuracy']:.0f})"
+            for name, fault in record["faults"].items()
+        ),
+    ),
+    ("by zeros: false alarms %", lambda record: _percent(record["zeros_false_alarms_a_day"])),
+    ("by zeros: new people %", lambda record: _percent(record["zeros_new_people"])),
+    (
+        "by zeros: noticed %",
+        lambda record: ", ".join(
+            f"{name} {_percent(fault['noticed_by_zeros'])}"
             for name, fault in record["faults"].items()
         ),
     ),
