@@ -97,7 +97,7 @@ class Names:
         return sorted({
             address
             for (name, _, suffix), address in names
-            if name == function and not suffix.startswith(("part", "cold"))
+            if name and name == function and not suffix.startswith(("part", "cold"))
         })  # fmt: skip
 
     def at(self, address: int) -> Symbol | None:

@@ -83,6 +83,12 @@ def test_a_function_without_a_bound_gets_none(tmp_path: Path, body: str, reason:
     assert reason in claim.by
 
 
+def test_a_function_without_a_name_is_refused(tmp_path: Path) -> None:
+    elf = compile_text("int main(void) { for (;;) {} }", tmp_path / "program.elf")
+    with pytest.raises(InputError, match="has no function"):
+        certify_program(elf, load_board("uno"), Settings("uno", entry=""))  # not .do_clear_bss_loop
+
+
 def test_what_labels_say_is_a_condition_of_the_claim(tmp_path: Path) -> None:
     claims = certified(tmp_path, LOOP.replace("LABEL", "pnn_passed.x.1.0.1"))
     for name in ("cycles-most", "cycles-least"):
