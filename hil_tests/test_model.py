@@ -78,7 +78,7 @@ def test_repetitions_take_their_multiple_of_one_prediction(
     try:
         many = session.repeat(rows[0], 1000)
     except CheckFailed as error:
-        if "keeps no features" not in str(error):
+        if "does not store features" not in str(error):
             raise
         pytest.skip("the model is fed as features arrive; to run: a smaller model")
     record_property("repeated_cycles", many.cycles)

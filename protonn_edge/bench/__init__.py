@@ -1,1 +1,1 @@
-"""The bench: boards under test, for pytest."""
+"""Boards under test, for pytest."""

@@ -1,7 +1,7 @@
-"""Boards under test: one is held while tests use it, and no other process then does.
+"""Boards under test, each locked while tests of one process use it.
 
-The lock is a file in a folder that all users of a machine share. It ends with the process that
-holds it.
+The lock is a file in a folder that all users of a machine share. It ends with its
+process.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _LOCKS = Path("/tmp") if os.name == "posix" else Path(tempfile.gettempdir())  # 
 
 @contextlib.contextmanager
 def held_port(urls: Sequence[str], wait_s: float) -> Iterator[str]:
-    """Hold the first of these ports that no other process holds, and yield its URL.
+    """Lock the first of these ports that no other process uses, and yield its URL.
 
-    Raises `DeviceError` if all are held for `wait_s` seconds.
+    Raises `DeviceError` if all ports stay in use for `wait_s` seconds.
     """
     end = time.monotonic() + wait_s
     while True:
@@ -68,16 +68,16 @@ def held_port(urls: Sequence[str], wait_s: float) -> Iterator[str]:
 
 
 def _locked(url: str) -> int:
-    """Return the descriptor of a port's lock file, which is locked; `InUse` if it is already."""
+    """Lock a port's file, and return its descriptor; raises `InUse` if it is locked already."""
     # A port may have several names, such as those in /dev/serial/by-id.
     place = os.path.realpath(url) if os.path.exists(url) else url  # noqa: PTH110 - URLs too
     path = _LOCKS / f"protonn-edge-{hashlib.sha256(place.encode()).hexdigest()[:16]}.lock"
     try:
-        # Where temporary files are protected, only its owner may open a file "to create" it.
+        # If temporary files are protected, only the owner of a file may open it "to create" it.
         if not path.exists():
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o644))
-                path.chmod(0o644)  # for all users, whatever this one's umask
+                path.chmod(0o644)  # for all users, regardless of the umask
         # Opening a pipe would wait for its other end.
         flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         descriptor = os.open(path, os.O_RDONLY | flags)
@@ -87,7 +87,9 @@ def _locked(url: str) -> int:
         ) from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise DeviceError(f"cannot lock {url} with {path}, which is no file; remove it")
+            raise DeviceError(
+                f"cannot lock {url} with {path}, which is not a regular file; remove it"
+            )
         try_lock(descriptor)
     except (InUse, DeviceError):
         os.close(descriptor)
@@ -96,12 +98,12 @@ def _locked(url: str) -> int:
 
 
 class BoardUnderTest:
-    """A board with the firmware of a project, real or emulated, and an open session with it.
+    """A real or emulated board with a project's firmware, and an open session with it.
 
     Attributes
     ----------
     url : str
-        Of its line, for pyserial.
+        The URL of its line, for pyserial.
     session : Session
         For single predictions, repetitions and the device's counters.
     """
@@ -112,9 +114,9 @@ class BoardUnderTest:
         self._reference = reference
 
     def classify(self, X: ArrayLike) -> list[str]:
-        """Return the board's class for each of the raw points X (n, D), "unknown" for none.
+        """Return the board's class for each raw point X (n, D), or "unknown".
 
-        Raises `DeviceError` if it does not answer.
+        Raises `DeviceError` if the board does not answer.
         """
         rows = self._reference.quantize(np.atleast_2d(np.asarray(X, np.float32)))
         labels = [self.session.predict(row).label for row in rows]
@@ -126,11 +128,11 @@ class BoardUnderTest:
 def board_under_test(
     project: Project, board: Board, port: str | None, host: Host
 ) -> Iterator[BoardUnderTest]:
-    """Open the board at a port, or the emulated one with the firmware of the project.
+    """Open the board at a port, or the emulated board with the project's firmware.
 
     Raises `InputError` if the line cannot be opened or the firmware cannot be compiled,
-    `DeviceError` if the board does not answer or has other firmware, and at the end `CheckFailed`
-    if the emulated one has seen a fault, such as a write outside its memory.
+    `DeviceError` if the board does not answer or has different firmware, and at the end
+    `CheckFailed` if the emulated board had a fault, such as a write outside its memory.
     """
     reference = project.generated(board)[0]
     with contextlib.ExitStack() as stack:
@@ -163,14 +165,14 @@ def measure_under_test(
     """Measure boards, again while they are at fault; see `measure`.
 
     - `ports`: of boards that share the points; none for the emulated one.
-    - `retries`: how often a board at fault is measured again.
+    - `retries`: how many times to repeat the measurement of a board at fault.
     - `fault`: called with each fault of a board that is measured again, or whose points others
       answered.
-    - `power`: cycles the power of a board at fault before it is measured again.
+    - `power`: cycles the power of a board at fault before a new measurement.
     - `meter`: in the supply of the first board.
 
-    Returns the check that failed if there are no figures, as for firmware over budget. Raises
-    `DeviceError` if the board is still at fault, `InputError` as `measure`.
+    Returns the failed check if there are no figures, for example for firmware over budget. Raises
+    `DeviceError` if the board is still at fault, and `InputError` like `measure`.
     """
     if meter is not None and not ports:
         raise InputError("--pnn-meter needs a real board; name its --pnn-port")
@@ -194,7 +196,7 @@ def measure_under_test(
 
 
 def built_project(folder: Path) -> Project:
-    """Return the project in a folder; `InputError` if no model for points was built there."""
+    """Return the project in a folder; raises `InputError` if it contains no model for points."""
     check_project(folder)
     project = Project(folder)
     if not project.built:
@@ -206,7 +208,7 @@ def built_project(folder: Path) -> Project:
 
 
 def copied_project(folder: Path, place: Path) -> Path:
-    """Return a copy of a project's sources in a place, so that it can be compiled apart."""
+    """Copy a project's sources to a folder where they can be compiled separately."""
     for name in ("firmware", "boards", "include", "lib", "src"):
         if (folder / name).is_dir():
             shutil.copytree(folder / name, place / name)
@@ -217,6 +219,6 @@ def copied_project(folder: Path, place: Path) -> Path:
 def labelled_points(model: Model, path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Return the points (n, D) in a file, and the indices of their classes (n,).
 
-    Raises `InputError` if they are not the model's.
+    Raises `InputError` if the points do not match the model.
     """
     return load_points(path, expected_by(model))

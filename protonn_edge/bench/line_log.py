@@ -1,4 +1,4 @@
-"""A record of the bytes on a line, for the report of a test that failed."""
+"""A record of the bytes on a line, for the report of a failed test."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections import deque
 
 from protonn_edge.device.connection import Host, Link
 
-_KEPT = 100  # of the latest entries, at most 4 kB each
-_SHOWN_BYTES = 64  # of an entry
+_KEPT = 100  # number of latest entries, at most 4 kB each
+_SHOWN_BYTES = 64  # bytes shown of an entry
 
 
 class LoggingHost(Host):
-    """A computer that keeps the latest bytes of all lines that it opens."""
+    """A host that records the latest bytes of all lines that it opens."""
 
     def __init__(self) -> None:
         self._began = self.now()
         self._entries: deque[tuple[float, str, bytes]] = deque(maxlen=_KEPT)
 
     def open(self, url: str, baud: int) -> Link:
-        """Return an open line; `LinkError` if it cannot be opened."""
+        """Return an open line; raises `LinkError` if this fails."""
         self.note("opened", url.encode())
         return _LoggedLink(url, baud, self)
 
     def note(self, what: str, data: bytes) -> None:
-        """Keep an entry with the present time."""
+        """Record an entry with the current time."""
         self._entries.append((self.now() - self._began, what, data))
 
     @property
     def text(self) -> str:
-        """The entries, a line each: seconds, direction, and bytes in hexadecimal."""
+        """The entries, one per line: seconds, direction, and bytes in hexadecimal."""
         return "\n".join(
             f"{at:10.4f} {what} {_shown(what, data)}" for at, what, data in self._entries
         )

@@ -1,8 +1,8 @@
-"""A pytest plugin: boards under test as fixtures, and what they measured as things to assert.
+"""A pytest plugin with boards under test, and their measurements, as fixtures.
 
-pytest finds it where this package is installed. A model that is wrong, slow or large is a failure.
-A board at fault is an error: it does not answer, was reset by its supply, has other firmware, or is
-unplugged. Only a board at fault is measured again; the summary of the tests lists its faults.
+pytest finds it if this package is installed. A wrong, slow or large model makes a test fail. A
+board at fault is an error: it does not answer, was reset by its supply, has different firmware, or
+is unplugged. Only a board at fault is measured again; the summary of the tests lists its faults.
 
 Its modules are imported when a fixture is used, because pytest loads this one for all tests.
 """
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from protonn_edge.device.listener import Listener
     from protonn_edge.evaluation.measurement import Measurement
 
-_SICK = "board_at_fault"  # the property of a test whose board was measured again
+_SICK = "board_at_fault"  # the property of a test with a repeated measurement
 _MEASUREMENT = "pnn_measurement"
 _LOG = pytest.StashKey["LoggingHost"]()
 _FAULTS = pytest.StashKey[list[str]]()
 _LONGEST_WAIT_S = 86_400
-_IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ  # of pytest -n: each compiles a copy
+_IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ  # a process of pytest -n, which compiles a copy
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -49,8 +49,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="URL",
-        help="a board's port or pyserial URL; of several, each process takes a free one. "
-        "Without it, the board is emulated",
+        help="a board's port or pyserial URL; repeat the option for several boards, and each test "
+        "process uses a free one (default: an emulated board)",
     )
     group.addoption("--pnn-board", default="uno", help="the board's name or .toml file")
     group.addoption(
@@ -82,12 +82,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=range(10),
         default=1,
         metavar="N",
-        help="how often a board at fault is measured again (default: 1)",
+        help="how many times to repeat a measurement if the board is at fault (default: 1)",
     )
     group.addoption(
         "--pnn-power-cycle",
         metavar="COMMAND",
-        help="switches a board at fault off and on before it is measured again",
+        help="a command that switches a board at fault off and on before a new measurement",
     )
     group.addoption(
         "--pnn-wait",
@@ -111,7 +111,7 @@ def _number(low: float, high: float) -> Callable[[str], float]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin the list of faults of boards."""
+    """Create the list of board faults."""
     config.stash[_FAULTS] = []
 
 
@@ -120,7 +120,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def pnn_target(pytestconfig: pytest.Config) -> Board:
-    """Give the kind of board, with its clock and its power."""
+    """Provide the kind of board, with its clock and power."""
     from protonn_edge.boards import load_board  # noqa: PLC0415
 
     board = load_board(pytestconfig.getoption("--pnn-board"))
@@ -130,7 +130,7 @@ def pnn_target(pytestconfig: pytest.Config) -> Board:
 
 @pytest.fixture(scope="session")
 def pnn_project(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Give the project that was built; a conftest.py may build one instead."""
+    """Provide the built project; a conftest.py may build one instead."""
     from protonn_edge.bench.boards import built_project, copied_project  # noqa: PLC0415
 
     project = built_project(pytestconfig.getoption("--pnn-project") or pytestconfig.rootpath)
@@ -143,7 +143,7 @@ def pnn_project(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="session")
 def pnn_model(pnn_project: Project) -> Model:
-    """Give the model of the project."""
+    """Provide the model of the project."""
     return pnn_project.model()
 
 
@@ -151,21 +151,21 @@ def pnn_model(pnn_project: Project) -> Model:
 def pnn_points(
     pytestconfig: pytest.Config, pnn_model: Model
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Give test points (n, D) and the indices of their classes (n,)."""
+    """Provide test points (n, D) and the indices of their classes (n,)."""
     from protonn_edge.bench.boards import labelled_points  # noqa: PLC0415
 
     data = pytestconfig.getoption("--pnn-data")
     if data is None:
-        raise InputError("no test points were given; name a file with --pnn-data")
+        raise InputError("there are no test points; name a file with --pnn-data")
     return labelled_points(pnn_model, data)
 
 
-# --- the board and what it measures --------------------------------------------------------------
+# --- the board and its measurements --------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")
 def pnn_port(pytestconfig: pytest.Config) -> Iterator[str | None]:
-    """Give the port of a board that no other process uses, or None for the emulated one."""
+    """Provide the port of a board that no other process uses, or None for the emulated board."""
     from protonn_edge.bench.boards import held_port  # noqa: PLC0415
 
     ports = pytestconfig.getoption("--pnn-port")
@@ -184,7 +184,7 @@ def pnn_ports(pnn_port: str | None) -> Sequence[str]:
 
 @pytest.fixture(scope="session")
 def pnn_line_log(pytestconfig: pytest.Config) -> LoggingHost:
-    """Give the record of the line, which the report of a test that failed shows."""
+    """Provide the record of the line, which the report of a failed test includes."""
     from protonn_edge.bench.line_log import LoggingHost  # noqa: PLC0415
 
     log = pytestconfig.stash[_LOG] = LoggingHost()
@@ -195,7 +195,7 @@ def pnn_line_log(pytestconfig: pytest.Config) -> LoggingHost:
 def pnn_board(
     pnn_port: str | None, pnn_project: Project, pnn_target: Board, pnn_line_log: LoggingHost
 ) -> Iterator[BoardUnderTest]:
-    """Give the board, reset for this test, with an open session."""
+    """Provide the board, reset for this test, with an open session."""
     from protonn_edge.bench.boards import board_under_test  # noqa: PLC0415
 
     with board_under_test(pnn_project, pnn_target, pnn_port, pnn_line_log) as opened:
@@ -211,10 +211,10 @@ def pnn_measurement(
     pnn_target: Board,
     pnn_line_log: LoggingHost,
 ) -> Measurement | CheckFailed:
-    """Give what the board measured for the test points.
+    """Provide the board's measurement of the test points.
 
-    A test that uses it fails before it begins if a check of the run failed: a score that is not the
-    model's, impossible cycles, too much stack, firmware over budget.
+    A test that uses it fails before it begins if a check of the run failed, because a score differs
+    from the model's, cycles are impossible, or the firmware exceeds its stack or budget.
     """
     from protonn_edge.bench.boards import measure_under_test  # noqa: PLC0415
     from protonn_edge.device.meters import meter_of  # noqa: PLC0415
@@ -243,7 +243,7 @@ def pnn_monitor(
     pnn_line_log: LoggingHost,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Listener]:
-    """Give the answers of firmware with a sensor, as `protonn-edge monitor` shows them."""
+    """Provide the answers of firmware with a sensor, as in `protonn-edge monitor`."""
     from protonn_edge.bench.sensors import live_board  # noqa: PLC0415
 
     folder = pytestconfig.getoption("--pnn-project") or pytestconfig.rootpath
@@ -258,13 +258,13 @@ def pnn_monitor(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Fail a test of a measurement whose run failed; else record the figures for JUnit."""
+    """Fail a test if its measurement failed; otherwise, record the figures for JUnit."""
     found: Any = getattr(item, "funcargs", {}).get(_MEASUREMENT)
     if found is not None:
         from protonn_edge.evaluation.measurement import Measurement  # noqa: PLC0415
 
         failure = found
-        if isinstance(found, Measurement):  # a conftest.py may give something else
+        if isinstance(found, Measurement):  # a conftest.py may provide something else
             failure = found.device_fault or found.failure
             item.user_properties += [] if failure else _figures(found)
         if isinstance(failure, DeviceError):
@@ -275,7 +275,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 
 
 def _figures(found: Measurement) -> list[tuple[str, object]]:
-    """Return the figures of a measurement, by the names of its properties."""
+    """Return the figures of a measurement, with the names of its properties."""
     power = found.to_json()["power"] or {}
     return [
         *((f"metered_{name}", round(power[name], 6)) for name in power if name.endswith("_mj")),
@@ -295,7 +295,7 @@ def _figures(found: Measurement) -> list[tuple[str, object]]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Count a board at fault as an error, and add the record of its line to what went wrong."""
+    """Report a board at fault as an error, and add the record of its line to the report."""
     used = [name for name in getattr(item, "fixturenames", ()) if name.startswith("pnn_")]
     if call.when == "setup" and _MEASUREMENT in used:
         item.user_properties += [(_SICK, fault) for fault in item.config.stash[_FAULTS]]
@@ -303,10 +303,10 @@ def pytest_runtest_makereport(
     if call.excinfo is None or not report.failed or not used:
         return report
     if call.when == "call" and call.excinfo.errisinstance(DeviceError):
-        report.when = "setup"  # what goes wrong before a test is an error, and no failure
+        report.when = "setup"  # a problem before a test is an error, not a failure
     if report.when == "setup" and call.excinfo.errisinstance(ProtoNNEdgeError):
         report.longrepr = str(call.excinfo.value)
-    # A figure above its limit is not explained by the bytes of the line.
+    # The bytes of the line do not explain a figure above its limit.
     if "pnn_board" in used or not call.excinfo.errisinstance(AssertionError):
         log = item.config.stash.get(_LOG, None)
         report.sections += [] if log is None else [("line of the board", log.text)]

@@ -32,13 +32,13 @@ def live_board(
     - `played`: sensors of the emulated board with their recordings, ``NAME=FILE[,rate=HZ]``.
     - `copy`: an empty folder in which the project is compiled; by default, its own.
 
-    Raises `InputError` if the folder has no such project, or a recording cannot be played or is of
-    a sensor that the firmware does not read, and `DeviceError` if the board does not describe
+    Raises `InputError` if the folder has no such project, or if a recording cannot be played or is
+    from a sensor that the firmware does not read, and `DeviceError` if the board does not identify
     itself.
     """
     emulated = port is None
     if played and not emulated:
-        raise InputError("--pnn-sensor plays into the emulated board; leave it or --pnn-port out")
+        raise InputError("--pnn-sensor needs the emulated board; leave it or --pnn-port out")
     with contextlib.ExitStack() as stack:
         with _renamed():
             sensors = [read_sensor(each) for each in played]
@@ -61,7 +61,7 @@ def live_board(
 
 @contextlib.contextmanager
 def _renamed() -> Iterator[None]:
-    """Let errors name pytest's option."""
+    """Make errors name pytest's option."""
     try:
         yield
     except InputError as error:

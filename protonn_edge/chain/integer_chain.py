@@ -196,12 +196,12 @@ class IntegerChain(StagedInput):
             same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
             what = self.feature_stage.kind.replace("_", " ")
             integer_stage.check_holds(
-                bool(same), f"{what} of values that become bytes in several ways"
+                bool(same), f"{what} of values that are quantized in several ways"
             )
         if self.rejection is not None:  # proving its ranges takes time
             integer_stage.check_holds(
                 self.n_classes <= decision.UNKNOWN and self._decision.holds(last.nearest_maximum),
-                "thresholds that no score or no RBF reaches",
+                "thresholds above every possible score or RBF",
             )
 
     def facts(self) -> dict[str, str]:
@@ -270,8 +270,8 @@ class IntegerChain(StagedInput):
         Q = np.asarray(Q)
         if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
             raise InputError(
-                f"quantized points must be (n, {self.n_features}) uint8, but these are {Q.shape} "
-                f"{Q.dtype}; pass them through quantize() first"
+                f"quantized points must be (n, {self.n_features}) uint8, but have shape {Q.shape} "
+                f"and type {Q.dtype}; pass the points through quantize() first"
             )
         if Q.size and int(Q.max()) > self.features.maximum:
             raise InputError(
@@ -338,11 +338,11 @@ def observed(chain: IntegerChain, model: Model) -> IntegerChain:
     Raises `InputError` if it cannot, or the model does not know what to expect.
     """
     if reason := why_unobserved(chain):
-        raise InputError(f"--observe cannot observe {reason}; leave it out")
+        raise InputError(f"--observe does not support {reason}; leave it out")
     if model.expected is None:
         raise InputError(
-            "the model has no statistics that --observe compares answers with; train it with at "
-            "least 100 test points, or run 'protonn-edge calibrate' with points of its classes"
+            "the model has no statistics for --observe; train it with at least 100 test points, or "
+            "run 'protonn-edge calibrate' with points of its classes"
         )
     return replace(chain, expected=IntegerExpected.of(chain, model.expected))
 

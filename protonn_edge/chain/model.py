@@ -278,7 +278,7 @@ def _check_numbers(model: Model) -> None:
         None if number is None else float(number) for number in (model.threshold, model.sharpness)
     )
     if threshold is not None and not np.isfinite(threshold):
-        raise InputError("'threshold' is not a finite number; train the model again")
+        raise InputError("'threshold' must be a finite number; train the model again")
     if sharpness is not None and not 0 < sharpness < np.inf:
         raise InputError(f"'sharpness' is {sharpness}, but must be above 0; train the model again")
     set_checked(model, "threshold", threshold)
@@ -309,8 +309,8 @@ def _check_feature_stage(model: Model) -> None:
     for name in ("lower", "upper", "background") if stage.one_range else ():
         if np.ptp(getattr(model.inputs, name)) > 0:
             raise InputError(
-                f"array 'inputs_{name}' differs from feature to feature, but the model "
-                f"{stage.does}, whose values share one range; train the model again"
+                f"array 'inputs_{name}' has different values for different features, but the model "
+                f"{stage.does}, and all its values share one range; train the model again"
             )
     if stage.whole_maximum is not None:
         set_checked(model, "inputs", model.inputs.of_whole_numbers(stage.whole_maximum))
@@ -343,11 +343,11 @@ def _check_rejection(model: Model) -> None:
         return
     if model.multilabel:
         raise InputError(
-            "array 'rejection' is in a model of label sets, which can already give a point no "
-            "label; train the model again"
+            "array 'rejection' is in a model of label sets, which can already assign no label; "
+            "train the model again"
         )
     if model.n_classes > UNKNOWN:
         raise InputError(
-            f"array 'rejection' is in a model of {model.n_classes:,} classes; with at most "
-            f'{UNKNOWN} the answer "unknown" differs from all of them'
+            f"array 'rejection' is in a model of {model.n_classes:,} classes; to have the "
+            f'answer "unknown", a model must have at most {UNKNOWN}'
         )

@@ -91,7 +91,7 @@ class ExpectedAnswers:
             raise InputError("array 'expected' does not fit the classes; calibrate the model again")
         low, high, edges = np.split(array, [sizes, 2 * sizes])
         if (low > high).any() or (np.diff(edges) < 0).any():
-            raise InputError("array 'expected' is not in order; calibrate the model again")
+            raise InputError("array 'expected' is not sorted; calibrate the model again")
         return cls(low.reshape(-1, _STATISTICS), high.reshape(-1, _STATISTICS), edges)
 
 
@@ -187,13 +187,16 @@ class Health:
 
     def __str__(self) -> str:
         share = 100 * self.unusual / max(1, self.answers)
-        expected = f"{share:.3g} % of {self.answers:,} answers were unusual, about 1 % are expected"
+        expected = (
+            f"{share:.3g} % of {self.answers:,} answers were unusual, compared with about 1 % "
+            "expected"
+        )
         return {
-            "new": f"no verdict before {FEWEST_ANSWERS} answers: {expected}",
+            "new": f"fewer than {FEWEST_ANSWERS} answers, too few for a verdict: {expected}",
             "good": f"good: {expected}",
             "drift": (
-                f"drift: the latest answers are unlike those to the training data ({expected}); "
-                "check the sensor and how it is mounted, or train on such data, too"
+                f"drift: the latest answers differ from those for the training data ({expected}); "
+                "check the sensor and its mounting, or include such data in the training"
             ),
         }[self.verdict]
 
@@ -205,9 +208,9 @@ class Health:
 def why_unobserved(chain: Any) -> str | None:
     """Return why a model cannot be observed, None if it can."""
     if not 2 <= chain.n_classes <= MOST_CLASSES:
-        return f"a model of {chain.n_classes} classes; it can count 2 to {MOST_CLASSES}"
+        return f"a model of {chain.n_classes} classes, only 2 to {MOST_CLASSES}"
     if getattr(chain.own_stages[-1], "teaching", None) is not None:
-        return "a model that can be taught: its scores change with what it learns"
+        return "a model that can be taught, because its scores change as it learns"
     return None
 
 

@@ -213,13 +213,13 @@ class RawQuantizer:
         raw = np.asarray(X)
         if raw.dtype.kind not in "iu" or raw.ndim != 2 or raw.shape[1] != len(self.choice):
             raise InputError(
-                f"raw points are (n, {len(self.choice)}) integers, but these are {raw.shape} "
-                f"{raw.dtype}; pass the sensor's readings as integers"
+                f"raw points must be (n, {len(self.choice)}) integers, but have shape {raw.shape} "
+                f"and type {raw.dtype}; pass the sensor's readings as integers"
             )
         raw = raw.astype(np.int64)
         if raw.size and not RAW_MINIMUM <= raw.min() <= raw.max() <= RAW_MAXIMUM:
             raise InputError(
-                f"raw values are in {raw.min()}..{raw.max()}, but raw inputs must be in "
+                f"raw values range over {raw.min()}..{raw.max()}, but must be in "
                 f"{RAW_MINIMUM}..{RAW_MAXIMUM}; divide them first"
             )
         of = {

@@ -47,7 +47,7 @@ class Normalizer:
         if self.kind == "l2" and (self.offset.any() or (self.scale != 1).any()):
             raise InputError(
                 "the normalizer's kind is 'l2', but it has offsets or scales, which only an affine "
-                "one has; train the model again"
+                "normalizer has; train the model again"
             )
 
     def apply(self, X: NDArray[Any]) -> Float64:

@@ -70,10 +70,10 @@ def build_command(
     ),
     precision: str = options.PRECISION,
     max_flash: int | None = option(
-        "Flash that the whole firmware may take, such as 8kB.  [default: all]", options.BYTES
+        "Flash limit for the whole firmware, such as 8kB.  [default: all]", options.BYTES
     ),
     max_sram: int | None = option(
-        "SRAM that the whole firmware may take, including the stack.  [default: all]", options.BYTES
+        "SRAM limit for the whole firmware, including the stack.  [default: all]", options.BYTES
     ),
     kernel: str | None = option(
         "How weights are read or trees evaluated.  [default: the fastest that fits]",
@@ -83,8 +83,8 @@ def build_command(
     observe: bool = options.OBSERVE,
     tries: bool = options.TRY,
     benchmark: str | None = option(
-        "Write firmware with a benchmark's serial protocol and, from --data, the data for its "
-        "runner; see docs/mlperf.md.",
+        "Write firmware with a benchmark's serial protocol, and write the runner's data from "
+        "--data; see docs/mlperf.md.",
         metavar="mlperf-tiny:TASK[,energy]",
     ),
     live: LiveOptions = LIVE_OPTIONS,
@@ -300,7 +300,7 @@ def _compared(
 
 def _drop_failure(compared: _Compared, max_drop: float, remedies: Remedies) -> CheckFailed:
     return CheckFailed(
-        f"the built model loses {100 * compared.drop:.2f} percentage points of accuracy "
+        f"the integer model loses {100 * compared.drop:.2f} percentage points of accuracy "
         f"({100 * compared.float_accuracy:.2f} % to {100 * compared.accuracy:.2f} %), but "
         f"--max-drop allows {max_drop:g}; train with {remedies.accuracy}"
     )

@@ -36,7 +36,8 @@ def certify_command(
     board_name: str = BOARD,
     entry: str = option("The function whose cycles are bounded.", shown=Settings.entry),
     points: int = option(
-        "Number of points, made from the model, on which a project's executions are compared.",
+        "Number of points, generated from the model, on which to compare the executions of a "
+        "project.",
         click.IntRange(*POINTS),
         shown=Settings.points,
     ),
@@ -52,7 +53,7 @@ def certify_command(
         OutputFile(BILL, dir_okay=False),
     ),
     earlier: Path | None = option(
-        "Repeat this certificate with its settings, and compare; nothing is written.",
+        "Repeat this certificate with its settings and compare the results; nothing is written.",
         PATH,
         flag="--check",
     ),
@@ -94,7 +95,7 @@ def _check(out: Output, path: Path, earlier: Certificate) -> None:
             f"{path} differs from the certificate: {'; '.join(found[:_SHOWN])}{more}"
         )
     else:
-        out.say(_table(certificate), "the certificate is confirmed, in all claims and hashes")
+        out.say(_table(certificate), "all claims and hashes of the certificate are confirmed")
     out.finish({**certificate.to_json(), "differences": found}, failure)
 
 

@@ -51,8 +51,8 @@ class ConvertOptions:
         PATH,
     )
     normalization: str = option(
-        "From a folder: how the features were normalized before training, or by the "
-        "program's option -N.",
+        "From a folder: how the features were normalized, before training or by the program's "
+        "option -N.",
         click.Choice(NORMALIZER_KINDS),
         shown="none",
     )
@@ -62,7 +62,7 @@ class ConvertOptions:
         shown=LAYOUTS[0],
     )
     features: Features = option(
-        "To a folder: which features its W expects; raw folds the model's normalization into W "
+        "To a folder: the features that its W expects; raw folds the model's normalization into W "
         "and B.",
         click.Choice(get_args(Features)),
         shown="raw",
@@ -70,7 +70,7 @@ class ConvertOptions:
     board_name: str = BOARD
     classes: tuple[str, ...] = columns_option(
         "From a file with numbered classes (.json, .ubj, .txt, .onnx, .tflite): the names of "
-        "classes 0, 1, ..., separated by commas.  [default: those of the data, sorted]",
+        "classes 0, 1, and so on, separated by commas.  [default: those of the data, sorted]",
         "NAMES",
     )
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
@@ -101,7 +101,7 @@ def convert_command(
     """
     if given.source.suffix in _PICKLES:
         raise InputError(
-            f"{given.source} is a pickle, which could execute code and is never read; write the "
+            f"{given.source} is a pickle, which could execute code, so it is never read; write the "
             "estimator with skops.io.dump (.skops), or convert it in Python with from_sklearn"
         )
     if given.source.is_dir():

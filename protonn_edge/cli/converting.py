@@ -51,8 +51,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     check_output(given.output)
     if data is None:
         raise InputError(
-            f"{source} contains no points, which the conversion needs; name the training data with "
-            "--data"
+            f"the conversion of {source} needs points; name the training data with --data"
         )
     dataset = load_dataset(data, given.table)
     if isinstance(dataset, MultiLabelDataset):
@@ -114,8 +113,8 @@ def _labels(
     if not known or (not given.classes and known.issuperset(classes)):
         if given.classes:
             raise InputError(
-                f"--classes gives names to numbered classes, but those of {given.source} already "
-                "have names; leave it out"
+                f"--classes names numbered classes, but those of {given.source} already have "
+                "names; leave it out"
             )
         return np.array(classes), None
     names = given.classes or classes

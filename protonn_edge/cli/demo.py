@@ -51,7 +51,7 @@ def demo_command(
         shown=Path("protonn-edge-demo"),
     ),
     only_tables: bool = option(
-        "Only write the digits, train.csv and test.csv.", flag="--csv", is_flag=True
+        "Only write the data, train.csv and test.csv.", flag="--csv", is_flag=True
     ),
     open_it: bool = option("Show the report in the browser.", flag="--open", is_flag=True),
     out: Output = OUTPUT,
@@ -73,7 +73,7 @@ def demo_command(
     out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
     classifier = ESTIMATORS["protonn"](random_state=_SEED, **_SETTINGS)
     if stopped := _fit_classifier(classifier, dataset, out):
-        raise Interrupted(f"stopped after {stopped}; the demo does not keep a half-trained model")
+        raise Interrupted(f"stopped after {stopped}; no model is kept")
     classifier.set_accuracy_floor(dataset.X_test, dataset.y_test)
     model = classifier.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
     model = replace(model, record={**model.record, "demo": True})
@@ -96,7 +96,7 @@ def demo_command(
     show(measurement, out)
     say_agreement([on_host, measurement.agreement], out)
     out.say(
-        f"the project is in {output}; with a board on USB:",
+        f"the project is in {output}; with a board connected by USB:",
         f"  {upload_line(output, board.environment)}",
     )
     run = gather(

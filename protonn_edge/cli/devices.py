@@ -37,8 +37,7 @@ PLAYED = option(
     multiple=True,
 )
 EEPROM = option(
-    "Keep the emulated board's EEPROM in FILE, as a real board keeps it without power.  "
-    "[default: erased]",
+    "Keep the emulated board's EEPROM in FILE from one run to the next.  [default: erased]",
     click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
 )

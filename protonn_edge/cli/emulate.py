@@ -35,20 +35,19 @@ def emulate_command(
         flag="--tcp",
     ),
     device: Path | None = option(
-        "Make the serial line a pseudo-terminal, and FILE a symbolic link to it.",
+        "Make the serial line a pseudo-terminal, and create FILE as a symbolic link to it.",
         click.Path(path_type=Path, dir_okay=False),
         flag="--pty",
     ),
     wire_speed: bool = option("Never run faster than a real board.", is_flag=True),
     bootloader: bool = option(
-        "Run the Optiboot bootloader; FIRMWARE may then be omitted, and uploaded later.",
+        "Run the Optiboot bootloader; you can then omit FIRMWARE and upload it later.",
         is_flag=True,
     ),
     sensors: tuple[str, ...] = PLAYED,
     eeprom: Path | None = EEPROM,
     buttons: bool = option(
-        "Press buttons by typing lines such as PD2: the pin that the button connects to ground, "
-        "for 0.2 s.",
+        "Press buttons by typing lines such as PD2, which connects that pin to ground for 0.2 s.",
         is_flag=True,
     ),
     emulator: str | None = EMULATOR,
@@ -128,7 +127,7 @@ def _introduce(
     out.say(f"  test points: protonn-edge hil test.csv{of_board} --port {name}")
     if bootloader:
         out.say(f"  upload:      protonn-edge upload --port {name}")
-    out.say("opening the line resets the board; Ctrl-C ends it")
+    out.say("opening the line resets the board; press Ctrl-C to stop")
     out.finish(
         {
             "url": url,

@@ -40,7 +40,8 @@ def export_command(
     ),
     name: str | None = option("The library's name.  [default: the folder's]"),
     prefix: str = option(
-        f"Prefix of C names and files; each model in a program needs its own.  [default: {PREFIX}]",
+        "Prefix of C names and files; each model in a program needs a different one.  [default: "
+        f"{PREFIX}]",
         default=PREFIX,
         metavar="NAME",
     ),
@@ -51,8 +52,7 @@ def export_command(
     ),
     board_name: str = BOARD,
     max_flash: int | None = option(
-        "Flash that the self-test may use; smaller values leave more for your sketch.  [default: "
-        "all]",
+        "Flash limit for the self-test; smaller values leave more for your sketch.  [default: all]",
         BYTES,
     ),
     observe: bool = OBSERVE,

@@ -45,7 +45,7 @@ from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.training.refusals import Case, check_compatible
 
-_SHORTEST = "the remaining steps are shortened, so that a complete model is written"
+_SHORTEST = "shortening the remaining steps to write a complete model"
 _AXES = 2  # samples and channels of a window, height and width of an image
 
 
@@ -99,7 +99,7 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     if isinstance(asked, AudioRequest) and dataset.onset is not None:
         if asked.onset not in (None, dataset.onset):
             raise InputError(
-                f"--features has onset:{asked.onset}, but the clips of the data begin at a level "
+                f"--features has onset:{asked.onset}, but the clips in the data begin at a level "
                 f"of {dataset.onset}; leave it out, or cut them with 'windows --onset "
                 f"{asked.onset}'"
             )
@@ -131,7 +131,7 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
         notices.append(Notice("window", text))
     if isinstance(asked, AudioRequest) and (asked.onset, dataset.onset) == (None, None):
         text = (
-            "the data does not state its onset level; the board starts clips at a level of "
+            "the data does not state its onset level, so the board starts clips at a level of "
             f"{asked.level}, as 'windows --onset {asked.level}' does"
         )
         notices.append(Notice("onset", text))

@@ -61,13 +61,13 @@ def hil_command(
         "Measured power draw of the board, in W.  [default: the board's figure]"
     ),
     repeat: int | None = option(
-        "At the end, classify the first point this many times with pin 8 high, for an external "
-        "meter.",
+        "At the end, classify the first point this many times while pin 8 is high, for an "
+        "external meter.",
         click.IntRange(1, MOST_REPETITIONS),
     ),
     power_cycle: str | None = option(
-        "With --port: if no board answers, run this command, which switches the boards off and on, "
-        "and begin again, once.",
+        "With --port: a command that switches the boards off and on; if no board answers, it runs "
+        "once and the measurement begins again.",
         metavar="COMMAND",
     ),
     meter_name: str = option(
@@ -77,7 +77,7 @@ def hil_command(
         shown="none",
     ),
     volts: float | None = option(
-        "The voltage of that supply, for a meter that does not measure it.", FiniteRange(0.1, 60)
+        "The voltage of that supply, if the meter does not measure it.", FiniteRange(0.1, 60)
     ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
@@ -91,7 +91,7 @@ def hil_command(
     """
     check_source(bool(ports), emulate or emulator is not None)
     if len(set(ports)) < len(ports):
-        raise click.UsageError("a --port is given twice; name each board once")
+        raise click.UsageError("the same --port is given twice; name each board once")
     if power_cycle is not None and not ports:
         raise click.UsageError("--power-cycle is for boards at a --port; give both")
     if resume and output is None:
@@ -202,8 +202,8 @@ def say_unproven(possible: PossibleCycles, out: Output) -> None:
     """Print a note if there is no proven bound on the cycles."""
     if not possible.proven:
         out.say(
-            "cycles were only checked for plausibility, since there is no proven bound for this "
-            f"build: {possible}"
+            "cycles were only checked for plausibility, because this build has no proven bound: "
+            f"{possible}"
         )
 
 
@@ -230,7 +230,7 @@ def library_check(
     with out.progress("through pnn_quantize", len(points[1])) as bar:
         check = check_library(model, way, plan, board, lambda _: bar.advance(), emulator)
     out.say(
-        "quantized as in a sketch, by pnn_quantize:",
+        "quantized on the board by pnn_quantize, as in a sketch:",
         terminal.fact_table(_library_facts(check, reference)),
     )
     return check

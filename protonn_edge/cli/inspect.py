@@ -39,7 +39,7 @@ def inspect_command(
     ),
     groups: str | None = GROUPS,
     teach: int | None = option(
-        "With --groups: let each group teach up to N examples of each class, and report the "
+        "With --groups: teach up to N examples of each class from each group, and report the "
         "accuracy on other points of the same group.",
         click.IntRange(1, 50),
         metavar="N",

@@ -45,8 +45,8 @@ class LiveOptions:
         FiniteRange(0, min_open=True),
     )
     unit: str | None = option(
-        "With --sensor: the unit of the training data, if the model does not state it: g, m/s^2, "
-        "'ax ay az g; gx gy gz deg/s'. Data from another sensor is then converted.",
+        "With --sensor: the unit of the training data, if the model does not state it, such as g, "
+        "m/s^2 or 'ax ay az g; gx gy gz deg/s'; the board converts its samples to it.",
         metavar="UNIT",
     )
     hop: int | None = option(
@@ -55,7 +55,7 @@ class LiveOptions:
         click.IntRange(1),
     )
     votes: int | None = option(
-        "With --sensor: report the majority of this many windows.  [default: 1]",
+        "With --sensor: report the majority class of this many windows.  [default: 1]",
         click.IntRange(1, VOTES_LIMIT),
     )
     refractory: float | None = option(

@@ -46,8 +46,8 @@ def monitor_command(
     source: SensorSource = source_options(
         "Run the firmware on the emulated board.",
         option(
-            "The folder that 'build --sensor' wrote. --emulate runs its firmware; a real board "
-            "should, too.",
+            "The folder that 'build --sensor' wrote; its firmware runs on the emulated board, or "
+            "must be on the real one.",
             FOLDER,
             flag="--project",
             shown=LIVE_FOLDER,
@@ -217,7 +217,7 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
 def _nothing_shown(board: LiveDescription) -> str:
     """Return the advice if no window has arrived."""
     if board.from_onset:
-        return "no complete sound was heard; listen longer with --seconds, or make a louder sound"
+        return "the board detected no complete sound; raise --seconds, or make a louder sound"
     return (
         f"the first window is complete after {board.window / board.rate:.3g} s; give more --seconds"
     )
@@ -240,7 +240,7 @@ class Labels:
         n = teacher.description.n_classes
         if n > len(_KEYS):
             raise CheckFailed(
-                f"the board has {n} classes, but --teach has keys for {len(_KEYS)} only; call "
+                f"the board has {n} classes, but --teach has keys for only {len(_KEYS)}; call "
                 "pnn_learn in a sketch"
             )
         if teacher.erases:
@@ -274,7 +274,7 @@ class Labels:
         line = sys.stdin.buffer.readline(_LONGEST_LINE).decode("ascii", "replace").strip()
         if len(line.removeprefix(_FORGET)) > 1:
             self._tell(
-                f"a line must be the key of one class, but this one has {len(line)} characters"
+                f"each line must be the key of one class, but this one has {len(line)} characters"
             )
             return
         for key in line:
@@ -303,7 +303,7 @@ class Labels:
         name = self._names[lesson.label]
         if lesson.neighbour:
             self._tell(
-                f"warning: this example of {name} is from the same moment as another one, so both "
+                f"warning: this example of {name} is from the same moment as another one, so they "
                 "count as one; label another moment"
             )
         what = "forgotten" if lesson.forgotten else "taught" if lesson.learned else "too late"

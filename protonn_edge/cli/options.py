@@ -138,27 +138,27 @@ PORT = option(
     "identity]"
 )
 PRECISION = option(
-    "Number format of W, B and Z on the device; float32 is for comparison.",
+    "Number format of W, B and Z on the device; float32 is only for comparison.",
     click.Choice(PRECISIONS),
     shown=PRECISIONS[0],
 )
 OBSERVE = option(
-    "Let the device count its answers, and compare them with those to test points; 'health' reads "
+    "Let the device count its answers and compare them with those for test points; 'health' reads "
     "the counters.",
     is_flag=True,
 )
 TRY = option(
-    "Try a few points on the emulated board before anything is written, and compare every score "
-    "with NumPy.",
+    "Before writing anything, run a few points on the emulated board and compare every score with "
+    "NumPy.",
     flag="--try/--no-try",
     shown=True,
 )
 UPLOAD = option(
-    "Upload the firmware right after the build, as 'upload' does.", flag="--upload", is_flag=True
+    "Upload the firmware after the build, like 'upload'.", flag="--upload", is_flag=True
 )
 GROUPS = option(
-    "An array or column in DATA, or a file with a line per training point: the person, day or "
-    "sensor it came from.",
+    "Person, day or sensor of each training point: an array or column in DATA, or a file with one "
+    "line each.",
     NameOrPath(),
 )
 METRIC = option(

@@ -133,8 +133,8 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
         for given in read:
             if _is_same_file(output.path, given.path):
                 raise InputError(
-                    f"{output.option} is {output.path}, the file that {given.option} reads and "
-                    "that would be overwritten; name another file"
+                    f"{output.option} is {output.path}, the file that {given.option} reads, and "
+                    "would be overwritten; name another file"
                 )
         for other in written[:number]:
             if _is_same_file(output.path, other.path):

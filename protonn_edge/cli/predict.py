@@ -31,13 +31,13 @@ def predict_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
     output: Path | None = option(
-        "Write a table (.csv) of the rows, from 0, with the class and, if known, confidence and "
-        "file of each.  [default: print the classes]",
+        "Write a table (.csv) with the index of each row, from 0, its class and, if known, its "
+        "confidence and file.  [default: print the classes]",
         OutputFile(PREDICTIONS),
     ),
     hop: int | None = option(
-        "DATA is a recording: classify a window each time this many samples have passed, "
-        "as a board does.",
+        "If DATA is a recording: classify a window after each of this many samples, as a board "
+        "does.",
         click.IntRange(1, SAMPLES_LIMIT),
     ),
     votes: int = option(

@@ -48,21 +48,21 @@ def record_command(
         ),
     ),
     labels: tuple[str, ...] = option(
-        "A class; if you give several, the keys 1 to 9 choose one.",
+        "A class; repeat the option for several, and choose one with the keys 1 to 9.",
         flag="--label",
         multiple=True,
         required=True,
     ),
     seconds: float | None = option(
-        "The length of a take.  [default: until you press a key]",
+        "The length of a take in seconds.  [default: until you press a key]",
         FiniteRange(0, 86_400, min_open=True),
     ),
     takes: int | None = option(
         "Record this many takes of each label in turn, without keys.",
         click.IntRange(1),
     ),
-    pause: float = option("Seconds before each take.", FiniteRange(0, 3600), shown=1.0),
-    session: str = option("The person or the session, for 'train --groups'.", shown="session-1"),
+    pause: float = option("Seconds to wait before each take.", FiniteRange(0, 3600), shown=1.0),
+    session: str = option("The person or session, used by 'train --groups'.", shown="session-1"),
     baud: int | None = baud_rate("The rate that 'logger' printed."),
     board_name: str = BOARD,
     out: Output = OUTPUT,
@@ -149,8 +149,8 @@ def _report(
         )
     if stream.resets:
         out.say(
-            f"warning: the board was reset {counted(stream.resets, 'time')}, which ends a take; "
-            "check its supply"
+            f"warning: the board was reset {counted(stream.resets, 'time')}, which ends the take; "
+            "check its power supply"
         )
     out.finish(
         {

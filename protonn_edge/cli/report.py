@@ -44,12 +44,12 @@ class _RememberingCommand(Command):
 def report_command(
     results: tuple[Path, ...] = argument(PATH, nargs=-1, required=True),
     models: tuple[Path, ...] = option(
-        "A model that was run; give several if they differ.  [default: the project's]",
+        "The model that was run; repeat the option for several.  [default: the project's]",
         PATH,
         flag="--model",
         multiple=True,
     ),
-    data: Path | None = option("The points, to show mistakes and the cost of rounding.", PATH),
+    data: Path | None = option("The test points, to show mistakes and the cost of rounding.", PATH),
     folders: tuple[Path, ...] = option(
         "A folder that 'build' wrote.  [default: those of the results, and the current folder]",
         FOLDER,
@@ -62,21 +62,23 @@ def report_command(
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
     front_path: Path | None = option(
-        "The JSON file of 'tune --front': accuracy against size and time.", PATH, flag="--front"
+        "The JSON file of 'tune --front', for its plot.",
+        PATH,
+        flag="--front",
     ),
     taught_path: Path | None = option(
-        "What 'inspect --teach --json' printed: accuracy against taught examples.",
+        "The output of 'inspect --teach --json', to plot accuracy against taught examples.",
         PATH,
         flag="--teaching",
     ),
     power_path: Path | None = option(
-        "What 'hil --meter METER --json' printed: the board's power by a meter.",
+        "The output of 'hil --meter METER --json', to show the measured power of the board.",
         PATH,
         flag="--power",
     ),
     title: str = option("The heading of the report.", default=""),
     watts: float | None = power_draw(
-        "The power of the board, in W, if you have measured it.  [default: the board's]"
+        "The measured power of the board, in W.  [default: the board's]"
     ),
     watt_hours: float = option(
         "Capacity of the battery, in Wh.",
@@ -201,7 +203,7 @@ def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[Model]:
     models = [load_model(path) for path in paths] or [project.model() for project in projects]
     if not models:
         raise InputError(
-            "there is no project beside the results; use --model to name the model that was run"
+            "there is no project next to the results; use --model to name the model that was run"
         )
     return models
 

@@ -23,9 +23,9 @@ from protonn_edge.system.files import write_atomically
 @command("split")
 def split_command(
     data: Path = POINTS,
-    output: Path = option("The folder for both parts.", FOLDER, required=True),
+    output: Path = option("The folder to write both parts to.", FOLDER, required=True),
     share: float = option(
-        "Share of the rows that becomes the test part.",
+        "Share of the rows to put into the test part.",
         FiniteRange(0, 1, min_open=True, max_open=True),
         flag="--test",
         shown=0.25,
@@ -33,7 +33,7 @@ def split_command(
     groups: str | None = option(
         "A column, by its name or number: rows with the same value stay together.", metavar="COLUMN"
     ),
-    stratify: bool = option("Take the same share of each class.", is_flag=True),
+    stratify: bool = option("Put the same share of each class into the test part.", is_flag=True),
     seed: int = seed_option(2**32 - 1),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,

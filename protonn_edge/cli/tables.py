@@ -47,8 +47,8 @@ TABLE = together(
     TableOptions,
     {
         "label": option(
-            "The label's column: name, number, first or last.  [default: label, class or target, "
-            "else the last]",
+            "The column of labels: its name or number, first or last.  [default: label, class or "
+            "target, else the last]",
             metavar="COLUMN",
         ),
         "drop": columns_option("Columns to leave out, separated by commas."),
@@ -58,9 +58,9 @@ TABLE = together(
             click.Choice(MISSING),
             metavar="HOW",
         ),
-        "one_hot": columns_option("Columns of text whose values become features."),
+        "one_hot": columns_option("Columns of text to encode as features."),
         "size": option(
-            "Scale the images of a folder, such as to 28x28 pixels.",
+            "Scale the images of a folder to a size, such as 28x28.",
             shape("HxW", "a height and a width in pixels, such as 28x28"),
         ),
     },

@@ -55,7 +55,7 @@ def taught_command(
         )
     if port is not None and eeprom is not None:
         raise click.UsageError(
-            "--eeprom is for the emulated board, and --port for a real one; give only one of them"
+            "--eeprom is for the emulated board and --port for a real one; give only one of them"
         )
     board, project = load_board(board_name), Project(folder)
     model = quantize(_built(project) if model_file is None else load_model(model_file))

@@ -212,7 +212,7 @@ def _features_of(path: Path) -> FeatureStage:
     stage: FeatureStage | None = _load_model(path).feature_stage
     if stage is None:
         raise InputError(
-            f"the model in {path.name} computes no features; name a model that does, or give "
+            f"the model in {path.name} computes no features; name a model that does, or list "
             "features, such as conv:8x3,max2"
         )
     return stage

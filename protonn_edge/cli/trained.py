@@ -125,7 +125,7 @@ def unlearned(
     never = np.setdiff1d(present, np.concatenate([of_training, of_test]))
     names = tuple(name for index, name in enumerate(dataset.classes) if index in never)
     if names:
-        text = f"the model never answers {listed(names)}; give more points of such classes"
+        text = f"the model never answers {listed(names)}; add more points of these classes"
         notices.append(Notice("never_answered", text, warning=True, columns=names))
     return notices
 
@@ -143,8 +143,9 @@ def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
     if dataset.n_classes < 2 or not _UNBALANCED < share < 1:
         return []
     text = (
-        f"{100 * share:.0f} % of the training points are {quoted(dataset.classes[counts.argmax()])}"
-        "; look at the recall of each class, which --holdout 0.25 and 'hil' print"
+        f"{100 * share:.0f} % of the training points are "
+        f"{quoted(dataset.classes[counts.argmax()])}; check the recall of each class, which "
+        "--holdout 0.25 and 'hil' print"
     )
     if model.record.get("settings", {}).get("class_weight") is None:
         text += ", and try --class-weight balanced"

@@ -65,8 +65,8 @@ class TuneOptions:
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
     choose: str | None = option(
-        "best; smallest-, fastest- or default-within X percentage points, or chance.  [default: "
-        "best; groups: within chance]",
+        "best, or smallest-, fastest- or default-within X points, or chance.  [default: best; "
+        "groups: within chance]",
         metavar="CHOICE",
     )
     jobs: int | None = option(
@@ -80,7 +80,7 @@ class TuneOptions:
     classifier: GivenClassifier = any_classifier()
     seed: int = options.seed_option(2**31 - 1)
     in_flight: int = option(
-        "Trials that run at the same time.", click.IntRange(1, 1000), shown=IN_FLIGHT
+        "Trials to run at the same time.", click.IntRange(1, 1000), shown=IN_FLIGHT
     )
     search_path: Path = option(
         "File of finished trials.  [default: OUTPUT.search.jsonl]",

@@ -53,22 +53,23 @@ def windows_command(
         click.IntRange(1),
     ),
     trigger: float | None = option(
-        "Cut a window only where movement begins: where the channels' ranges over an eighth "
-        "of a window add up to this level. auto chooses a level.",
+        "Cut a window only where movement begins, which is where the channels' ranges over an "
+        "eighth of a window add up to this level; auto chooses a level.",
         LEVEL,
     ),
     before: int | None = option(
-        "With --trigger: samples of a window before that point.  [default: a fifth of a window]",
+        "With --trigger: number of samples of a window before that point.  [default: a fifth of a "
+        "window]",
         click.IntRange(0),
     ),
     onset: int | None = option(
-        "Cut a clip where the board hears a sound begin: where the mean difference of samples, in "
-        "steps of a byte, exceeds N; 4 is usual. The data set keeps N for 'train'.",
+        "Cut a clip where a sound begins, which is where the mean difference of samples, in steps "
+        "of a byte, exceeds N; 4 is usual. The data set keeps N for 'train'.",
         click.IntRange(*THRESHOLDS),
     ),
     test_share: float = option(
-        "Share at the end of each run of equal labels, or of the takes in a folder, that becomes "
-        "test windows.",
+        "Share of each run of equal labels, taken from its end, or of the takes in a folder, to "
+        "use for test windows.",
         FiniteRange(0, 1, max_open=True),
         flag="--test",
         shown=0.0,
@@ -88,12 +89,12 @@ def windows_command(
         metavar="COLUMN",
     ),
     name: str | None = option(
-        "In a folder: how files are named, such as '{class}_{person}_{take}'. Fields other than "
-        "class and take are groups.",
+        "For a folder: the pattern of file names, such as '{class}_{person}_{take}'; fields other "
+        "than class and take are groups.",
         metavar="PATTERN",
     ),
     background: str | None = option(
-        "The class of a table's samples that have no label, and of --noise, such as 'nothing'.",
+        "The class for unlabelled samples of a table and for --noise, such as 'nothing'.",
         metavar="CLASS",
     ),
     noise: Path | None = option(
@@ -124,8 +125,8 @@ def windows_command(
         )
     if table.missing is not None or table.one_hot:
         raise InputError(
-            f"--missing and --one-hot are for tables of points, but {recording} is a recording, in "
-            "which no sample may be missing; leave them out"
+            f"--missing and --one-hot are for tables of points, but {recording} is a recording, "
+            "where no sample may be missing; leave them out"
         )
     if background is not None:
         check_names([label_text(background)], "--background", distinct=True)
@@ -164,8 +165,8 @@ def _check_window(window: int, channels: int) -> None:
         check_window(window, channels)
     elif window > SAMPLE_LIMIT:
         raise InputError(
-            f"a window has {window:,} samples, but a device counts only to {SAMPLE_LIMIT:,}; give "
-            "a smaller --window"
+            f"a window has {window:,} samples, but a device can count only to {SAMPLE_LIMIT:,}; "
+            "give a smaller --window"
         )
 
 
@@ -177,7 +178,7 @@ def _check_labels(recorded: Recording, window: int) -> None:
         found = "" if layout is None else f" ({layout.label})"
         raise InputError(
             f"the labels{found} change {len(runs) - 1:,} times in {len(labels):,} samples; use "
-            "--label to name a column with one label for all samples of a movement, or give a "
+            "--label to name a column with one label for all samples of a movement, or use a "
             "folder with a file per class"
         )
 

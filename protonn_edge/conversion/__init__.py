@@ -1,4 +1,4 @@
-"""Models from elsewhere: folders of the reference implementation, estimators, trees, networks."""
+"""Conversion of the reference implementation's models, estimators, trees and networks."""
 
 from typing import Literal, get_args
 

@@ -1,7 +1,7 @@
-"""Trees of gradient boosting, as XGBoost, LightGBM and scikit-learn's histograms store them.
+"""Gradient-boosted trees of XGBoost, LightGBM and scikit-learn's histogram boosting.
 
-They are read from these libraries' own formats, and checked node by node; no code of a library
-reads a file.
+Files are read without these libraries, and every node is
+checked.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from protonn_edge.kinds.forest.train import GrownTrees
 
 Indices = NDArray[np.int64]
 
-_LIMIT_BYTES = 2**28  # of what all nodes add to the scores
+_LIMIT_BYTES = 2**28  # for the values of all nodes
 
 
 @dataclass(frozen=True, eq=False)
 class StoredTree:
-    """A tree, as nodes in any order after the root; all arrays are (N,)."""
+    """A tree of N nodes, in any order after the root; all arrays are (N,)."""
 
     leaf: NDArray[np.bool_]
-    left: Indices  # children; anything at leaves
+    left: Indices  # children; arbitrary for leaves
     right: Indices
     features: Indices
     thresholds: Float64  # values up to this go left
     values: Float64  # the values of leaves
 
     def preorder(self) -> Indices:
-        """Return the nodes that values reach; raises `ValueError` if they are no tree.
+        """Return the reachable nodes; raises `ValueError` if they do not form a tree.
 
-        A node with a threshold beyond all values only divides gaps (NaN) from values.
+        A node with a threshold beyond all values only separates gaps (NaN) from values.
         """
         leaf, one_way = self.leaf.tolist(), (np.abs(self.thresholds) > reading.LARGEST).tolist()
         left, right = self.left.tolist(), self.right.tolist()
@@ -66,15 +66,15 @@ def boosted_rule(
     together: int,
     strict: bool = False,
 ) -> TreeRule:
-    """Return the rule of trees for k features, `together` in a round.
+    """Return the rule of trees for k features, with `together` trees per round.
 
-    Each adds to the score of a class, its column; `start` (L,) are the initial scores; `strict` as
-    in `TreeRule`. Raises `ValueError` if something does not fit together.
+    Each tree adds to the score of one class, its column. `start` (L,) are the initial scores, and
+    `strict` is that of `TreeRule`. Raises `ValueError` if the arguments do not match.
     """
     if not trees or together < 1 or len(trees) % together:
-        raise ValueError("its rounds have different numbers of trees")
+        raise ValueError("the number of trees differs between rounds")
     if not 0 <= columns.min() <= columns.max() < len(start):
-        raise ValueError("a tree is for an unknown class")
+        raise ValueError("a tree belongs to an unknown class")
     if 8 * len(start) * sum(len(tree.leaf) for tree in trees) > _LIMIT_BYTES:
         raise ValueError("its trees have too many nodes")
     parts = []
@@ -122,9 +122,9 @@ def _histogram_tree(nodes: Any, what: str) -> StoredTree:
 
 
 def vector(values: Any, size: int, kinds: str = "iub") -> NDArray[Any]:
-    """Return `size` numbers of these kinds of NumPy's as int64, or float64 if kinds are "f".
+    """Return `size` numbers of these NumPy kinds as int64, or as float64 for the kind "f".
 
-    Raises `ValueError` if they are something else.
+    Raises `ValueError` if the kind or size differs.
     """
     array = np.asarray(values)
     if array.shape != (size,) or (size and array.dtype.kind not in kinds):
@@ -133,7 +133,7 @@ def vector(values: Any, size: int, kinds: str = "iub") -> NDArray[Any]:
 
 
 def unsupported(what: str, has: str, remedy: str) -> InputError:
-    """Return the error for trees that have no counterpart."""
+    """Return the error for trees that cannot be converted."""
     return InputError(f"{what} has {has}, which have no counterpart on the device; {remedy}")
 
 

@@ -2,8 +2,8 @@
 
 Linear functions, including nearest centroids, become a linear model, and trees become forests
 (`trees`), pruned until they fit. All others, and linear models that are too large, are reduced
-(`prototypes`) and then trained to answer as the estimator does; its answers replace labels. The
-result is the model that agrees, in integers, with the estimator on most points.
+(`prototypes`) and then trained on the estimator's answers instead of labels. The result
+is the model whose integers agree with the estimator on most points.
 """
 
 from __future__ import annotations
@@ -87,23 +87,23 @@ def from_sklearn(
         DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier,
         GradientBoostingClassifier or HistGradientBoostingClassifier; an XGBClassifier, an
         LGBMClassifier or a Booster of either library; a Pipeline of the transformers that
-        `from_pipeline` takes, or PCA, and one of these; or a search for the parameters of one.
+        `from_pipeline` supports, or PCA, and one of these; or a search for the parameters of one.
     X : array or sparse matrix of shape (n, D)
         Raw representative points, before the pipeline's first step; preferably those that the
         estimator was fitted on.
     y : array of shape (n,), optional
-        Their labels, only for the accuracies: the model learns the estimator's answers.
+        Their labels, used only to compute accuracies: the model learns the estimator's answers.
     board : str or Board, default="uno"
         The board that the model must fit.
     budget : int, optional
         Maximum bytes of int8 parameters, or of trees.
     n_projections, n_prototypes : int, optional
-        d and m of a reduced model, instead of those from the budget, or else 20 and 10 per class,
-        at least 40.
+        d and m of a reduced model. By default, they follow from the budget; without a budget, d is
+        20 and m is 10 per class, at least 40.
     epochs : int, default=60
-        Epochs of training a reduced model; 0 is none.
+        Epochs of training for a reduced model; 0 skips it.
     evaluate_on : tuple of X (n', D) and y (n',) or None, optional
-        Points for measuring the steps, instead of `X` and `y`; the model does not depend on them.
+        Points to measure the steps on, instead of `X` and `y`; they do not affect the model.
     classes : sequence of L str, optional
         Display names in the order of the estimator's ``classes_``; by default the labels.
     random_state : int, default=0
@@ -162,7 +162,7 @@ def from_sklearn(
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A model that fits, its integers, and the named float models that led to it."""
+    """A model that fits, its integers, and its named float predecessors."""
 
     integers: IntegerChain
     steps: tuple[tuple[str, Model], ...]
@@ -176,7 +176,7 @@ class _Candidate:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """Finds the model that fits and agrees best, in integers, with an estimator."""
+    """Finds the model that fits and whose integers agree best with an estimator."""
 
     estimator: FittedEstimator
     X: Float32
@@ -219,14 +219,14 @@ class _Search:
         return max(candidates, key=lambda candidate: candidate.agreement)
 
     def _int8(self, network: Int8Network) -> _Candidate:
-        """Return a network of int8 layers as it is."""
+        """Return the model of a network of int8 layers, unchanged."""
         try:
             return self._candidate(("exact", network.model(self.X, self.classes)))
         except CheckFailed as error:
             raise CheckFailed(network.too_large(error)) from error
 
     def _trees(self, rule: TreeRule) -> _Candidate:
-        """Return the trees: unchanged if they fit, or else pruned, of shares or of votes."""
+        """Return the trees: unchanged if they fit, otherwise pruned, with shares or with votes."""
         found = [self._pruned(rule)]
         if found[0] is None or found[0].steps[0][0] != "exact":
             found += [] if rule.grown.boosted else [self._pruned(rule, GrownTrees.voting)]
@@ -255,7 +255,7 @@ class _Search:
         return None
 
     def _forest(self, name: str, rule: TreeRule) -> _Candidate:
-        """Return these trees, with finer leaves if that changes fewer answers and fits."""
+        """Return these trees, with finer leaves if these fit and change fewer answers."""
         names = {"classes": self.classes, "feature_names": self.estimator.feature_names}
         found: list[_Candidate] = []
         for parts in _PARTS if rule.fine else (0,):
@@ -300,7 +300,7 @@ class _Search:
         if len(np.unique(self.answers)) < len(self.classes):
             raise InputError(
                 f"the {self.estimator.name} predicts only {len(np.unique(self.answers)):,} of its "
-                f"{len(self.classes):,} classes on these points; give points of every class"
+                f"{len(self.classes):,} classes on these points; use points of every class"
             )
         start = self._largest_that_fits()
         if start is None:
@@ -346,7 +346,7 @@ class _Search:
             model = prototypes.as_model(found, self.estimator, self.inputs, self.classes)
             try:
                 return self._candidate(("reduced", model))
-            except InputError:  # its prototypes are too far apart for integers
+            except InputError:  # the prototypes are too far apart for integers
                 continue
         raise InputError(
             "integers cannot represent both the outliers and the other points of the "

@@ -1,6 +1,6 @@
-"""Import another program's convolutional network of small integers, bit for bit.
+"""Import a convolutional network of small integers, bit for bit.
 
-The arithmetic is that of Gural and Murmann, "Memory-Optimal Direct Convolutions for Maximizing
+The arithmetic follows Gural and Murmann, "Memory-Optimal Direct Convolutions for Maximizing
 Classification Accuracy in Embedded Applications", ICML 2019. The input x is the upper bits of sums
 of 2x2 pixels. Each layer computes
 ``v = min(round(max((sum W x << s1) + bias, 0) / 2^(s2 + 1)), 15)``, halves to even; 2x2 maximum
@@ -28,7 +28,7 @@ from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.quantize import quantize
 from protonn_edge.quantization.integers import measure_activity
 
-_MAXIMUM = 15  # of values between layers, which have 4 bits
+_MAXIMUM = 15  # largest value between layers, which have 4 bits
 _POOLED = (2, 2)
 
 Parameters = Mapping[str, NDArray[Any]]
@@ -40,11 +40,11 @@ def convolutional_network(
     """Return the model of a network: layers of convolutions, then scores.
 
     - `parameters`: ``convN_weights`` (out, k, k, in), ``convN_bias`` (out,) and ``convN_shifts``,
-      s1 and s2, for N = 1, 2, ..., and the same of ``dense`` with weights (D, L), D row by row and
-      then by channels; all are whole numbers.
-    - `images` (n, side * side): bytes for measuring the activity, such as training points.
+      s1 and s2, for N = 1, 2, ..., and the same for ``dense`` with weights (D, L), where D runs
+      over rows and then channels; all are whole numbers.
+    - `images` (n, side * side): bytes to measure the activity on, such as training points.
 
-    Raises `InputError` if numbers do not fit the device's.
+    Raises `InputError` if numbers do not fit the device.
     """
     areas = Areas((side, side), (side, side), (side // 2, side // 2))
     averages = IntegerAveragePooling(areas, _MAXIMUM, cuts=True)
@@ -79,7 +79,7 @@ def _layer(name: str, parameters: Parameters) -> tuple[NDArray[Any], NDArray[Any
     if not -128 <= weights.min() <= weights.max() <= 127:
         raise InputError(
             f"array '{name}_weights' has {int(np.abs(weights).max())}, which does not fit a signed "
-            f"byte with its shift of {left} bits; give smaller weights"
+            f"byte with its shift of {left} bits; use smaller weights"
         )
     return weights, parameters[f"{name}_bias"].astype(np.int64), right + 1
 

@@ -1,7 +1,7 @@
-"""The decision rules of fitted classifiers of scikit-learn.
+"""The decision rules of scikit-learn's fitted classifiers.
 
 Four rules cover them: the largest of several linear functions, the votes of pairs of classes by
-sums of RBFs, the nearest training points, and sums over decision trees. Each is computed in NumPy
+sums of RBFs, the nearest training points, and sums over decision trees. NumPy computes each rule
 from checked numbers, without the estimator's own code.
 """
 
@@ -40,7 +40,7 @@ class Rule(Protocol):
 
     @property
     def landmarks(self) -> Float64 | None:
-        """The points (m, k) that it compares with, if any."""
+        """The points (m, k) that inputs are compared with, if any."""
 
     def answers(self, Z: Float64) -> Indices:
         """Return the class index of each point Z (n, k)."""
@@ -80,9 +80,9 @@ class RBFRule:
     # first class
     weights: Float64
     intercepts: Float64  # (pairs,)
-    gamma: float  # scikit-learn's, the square of ProtoNN's
+    gamma: float  # scikit-learn's gamma, the square of ProtoNN's
     n_classes: int
-    # whether the sums decide between equal votes, instead of the order of classes
+    # whether sums break ties, instead of the order of classes
     by_confidence: bool = False
 
     def answers(self, Z: Float64) -> Indices:
@@ -136,10 +136,10 @@ class FittedEstimator:
     """A fitted estimator, from raw features to the label of a class."""
 
     name: str  # the classifier's, such as "SVC"
-    features: AffineMap  # the map of the steps before the classifier, of the features x it takes
+    features: AffineMap  # the steps before the classifier, from the features x in use
     rule: Rule
-    labels: NDArray[Any]  # (L,): its labels, in the order of class indices
-    feature_names: tuple[str, ...]  # the names of x, if it was fitted with names
+    labels: NDArray[Any]  # (L,): the labels, in the order of class indices
+    feature_names: tuple[str, ...]  # the names of x, if the estimator was fitted with names
 
     def answers(self, X: NDArray[Any]) -> Indices:
         """Return the class index of each raw point X."""
@@ -147,7 +147,7 @@ class FittedEstimator:
 
 
 def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
-    """Read a fitted classifier, or a pipeline that ends in one, of D features, or refuse it."""
+    """Read a fitted classifier of D features, or a pipeline that ends in one, or refuse it."""
     if hasattr(estimator, "best_estimator_"):  # of a search for parameters
         estimator = estimator.best_estimator_
     *before, (_, classifier) = _steps(estimator)
@@ -247,7 +247,7 @@ def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
     priors = reading.numbers_of(classifier, "class_prior_", (n_classes,))
     if np.isclose(priors, 1.0 / n_classes).all():
         return LinearRule(2.0 * centroids, -np.square(centroids).sum(axis=1))
-    # With priors it is scikit-learn's discriminant score, of features in their deviations.
+    # With priors, it is scikit-learn's discriminant score of features in units of their deviations.
     deviation = reading.numbers_of(classifier, "within_class_std_dev_", (k,))
     precision = 1.0 / np.square(np.where(deviation == 0, 1.0, deviation))
     intercepts = 2.0 * np.log(np.maximum(priors, _LEAST_PRIOR))
@@ -285,8 +285,8 @@ def _machine(classifier: Any, k: int, n_classes: int) -> RBFRule:
 def _pair_weights(duals: Float64, owner: Indices, n_classes: int) -> Float64:
     """Return the weight of each support vector in each pair, (pairs, m).
 
-    libsvm keeps, for a vector of class c, one number for each other class, in the order of classes:
-    row j - 1 for a class j after c, row i for a class i before it.
+    For a vector of class c, libsvm stores one number per other class, in the order of classes:
+    row j - 1 for a class j after c, and row i for a class i before c.
     """
     pairs = list(zip(*np.triu_indices(n_classes, 1), strict=True))
     weights = np.zeros((len(pairs), len(owner)))

@@ -1,7 +1,7 @@
-"""The tables of a FlatBuffers file, each offset and size checked: the file may be hostile.
+"""The tables of a FlatBuffers file, with checks of all offsets and sizes.
 
-A table begins with the distance back to its vtable, which has the place of each field in the table;
-tables, vectors and texts are stored elsewhere, and fields have the distance to them.
+A table begins with the distance back to its vtable, which contains the position of each field in
+the table. Tables, vectors and texts are stored elsewhere, and fields contain the distance to them.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ class FlatTable:
 
     @classmethod
     def root(cls, content: bytes, identifier: bytes) -> FlatTable:
-        """Return the file's first table; `InputError` if it has another identifier."""
+        """Return the file's first table; raises `InputError` if the identifier differs."""
         if content[4:8] != identifier:
             raise InputError(f"the file does not have the identifier {identifier.decode()!r}")
         return cls(content, _number("<I", content, 0))
 
     def number(self, field: int, form: str, default: Any = 0) -> Any:
-        """Return a number of a format of `struct`."""
+        """Return a number in a format of `struct`."""
         place = self._field(field)
         return default if place is None else _number(f"<{form}", self.content, place)
 
     def table(self, field: int) -> FlatTable:
-        """Return a table; one without fields if it is not there."""
+        """Return a table; it has no fields if it is missing."""
         place = self._field(field)
         return _EMPTY if place is None else self._at(place)
 
@@ -50,13 +50,13 @@ class FlatTable:
             yield self._at(begin + 4 * number)
 
     def array(self, field: int, dtype: str, most: int) -> NDArray[Any]:
-        """Return a vector of up to `most` numbers, read-only; empty if it is not there."""
+        """Return a read-only vector of at most `most` numbers; it is empty if it is missing."""
         numbers = np.dtype(f"<{dtype}")
         begin, count = self._vector(field, numbers.itemsize, most)
         return np.frombuffer(self.content, numbers, count, begin)
 
     def text(self, field: int) -> str:
-        """Return a text, with other characters in place of those that are not UTF-8."""
+        """Return a text; bytes that are not UTF-8 are replaced."""
         return self.array(field, "u1", len(self.content)).tobytes().decode("utf-8", "replace")
 
     def _at(self, place: int) -> FlatTable:
@@ -71,7 +71,7 @@ class FlatTable:
         return self.place + offset if offset else None
 
     def _vector(self, field: int, item_bytes: int, most: int) -> tuple[int, int]:
-        """Return where the items of a vector begin, and their number: all are in the file."""
+        """Return the start and the number of a vector's items, all of which are in the file."""
         place = self._field(field)
         if place is None:
             return 0, 0
@@ -80,7 +80,7 @@ class FlatTable:
         if count * item_bytes > len(self.content) - place - 4:
             raise _damaged()
         if count > most:
-            raise InputError(f"the file has {count:,} entries where {most:,} are allowed")
+            raise InputError(f"the file has a list of {count:,} entries, but the limit is {most:,}")
         return place + 4, count
 
 
@@ -94,4 +94,4 @@ def _number(form: str, content: bytes, place: int) -> Any:
 
 
 def _damaged() -> InputError:
-    return InputError("the file is damaged: it refers to places outside of itself")
+    return InputError("the file is damaged: it refers to positions beyond its end")

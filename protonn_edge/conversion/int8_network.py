@@ -38,16 +38,16 @@ class Int8Network:
 
     @property
     def n_inputs(self) -> int:
-        """Values of a point."""
+        """The number of values of a point."""
         return self.layers[0].n_inputs
 
     @property
     def n_classes(self) -> int:
-        """L: 2, if there is one output."""
+        """L, which is 2 if there is one output."""
         return max(2, self.layers[-1].n_outputs)
 
     def rows(self, X: ArrayLike) -> ArrayLike:
-        """Return points as rows (n, D) if they have several axes, as the network takes them."""
+        """Return points with several axes, as the network takes them, as rows (n, D)."""
         return X if self.order is None else rows_in_order(X, self.order)
 
     def outputs(self, X: NDArray[Any]) -> NDArray[np.uint8]:
@@ -58,7 +58,7 @@ class Int8Network:
         return values
 
     def answers(self, Z: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class of each point Z (n, D): the first one of the largest output."""
+        """Return the class of each point Z (n, D), the first one with the largest output."""
         found = self.outputs(Z)
         if found.shape[1] == 1:
             return (found[:, 0] > self.output_zero).astype(np.int64)
@@ -80,7 +80,7 @@ class Int8Network:
         )
 
     def too_large(self, error: CheckFailed) -> str:
-        """Return the sentence of an error about its size with the layer that takes most of it."""
+        """Return an error's sentence about the size, with advice on the largest layer."""
         needs = str(error).partition("; try ")[0]
         in_sram = " SRAM" in needs.partition(",")[0]
 
@@ -92,7 +92,7 @@ class Int8Network:
         layer = max(self.layers, key=size)
         shapes = f"{image_text(layer.shape)} to {image_text(layer.output_shape)}"
         number = self.layers.index(layer) + 1
-        return f"{needs}; make layer {number} ({shapes}) smaller, which takes most of it"
+        return f"{needs}; make the largest layer smaller, number {number} ({shapes})"
 
 
 def int8_layer(

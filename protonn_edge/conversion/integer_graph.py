@@ -1,4 +1,4 @@
-"""Formulas of integers as a graph in ONNX: the operators of its values add nodes."""
+"""Integer formulas as an ONNX graph: Python's operators on its values add nodes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from protonn_edge.system.lazy import require
 
-_OPSET, _IR_VERSION = 18, 8  # of 2022, so that older programs read the files, too
+_OPSET, _IR_VERSION = 18, 8  # from 2022, so that older programs can read the files
 _BYTE, _WIDE = 2, 7  # ONNX's numbers of uint8 and int64
-_MIDDLE = 128  # added to a signed byte, so that it becomes an unsigned one
+_MIDDLE = 128  # added to a signed byte to make it unsigned
 
 
 @dataclass(eq=False)
 class IntegerGraph:
-    """A graph whose input is bytes, and whose other values have 64 bits."""
+    """A graph with an input of bytes, in which all other values have 64 bits."""
 
     nodes: list[tuple[str, list[str], str, dict[str, Any]]] = field(default_factory=list)
     constants: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Values:
     name: str
 
     def op(self, operator: str, *others: Any, **attributes: Any) -> Values:
-        """Add a node whose first operand this is; numbers and arrays become constants."""
+        """Add a node with this value as its first operand; numbers and arrays become constants."""
         graph, name = self.graph, f"value_{len(self.graph.nodes)}"
         given = (each if isinstance(each, Values) else graph.constant(each) for each in others)
         names = [self.name, *(each.name for each in given)]
@@ -82,12 +82,12 @@ class Values:
         return self.op("Greater", other).wide
 
     def __rshift__(self, bits: Any) -> Values:
-        """Shift and round down; ONNX divides towards 0, and shifts only unsigned values."""
+        """Shift and round down; ONNX rounds quotients towards 0, and cannot shift signed values."""
         divisor = 1 << np.asarray(bits, np.int64)
         return (self - self.op("Mod", divisor)).op("Div", divisor)
 
     def __getitem__(self, places: tuple[slice, ...]) -> Values:
-        """Return slices along the axes behind the first."""
+        """Return slices along the axes after the first."""
         starts, ends = [each.start for each in places], [each.stop for each in places]
         return self.op("Slice", starts, ends, [*range(1, len(places) + 1)])
 
@@ -97,15 +97,15 @@ class Values:
         return self.op("Cast", to=_WIDE)
 
     def product(self, weights: NDArray[np.int8], *, signed: bool = False) -> Values:
-        """Return W x of bytes (n, D) and weights W (d, D)."""
+        """Return W x for bytes (n, D) and weights W (d, D)."""
         values, zero = (self + _MIDDLE, _MIDDLE) if signed else (self, 0)
         return values.sums("MatMulInteger", weights.T, zero)
 
     def sums(self, operator: str, weights: NDArray[np.int8], zero: int, **more: Any) -> Values:
-        """Return sums of weights times bytes less `zero`, which is also outside of images.
+        """Return sums of weights times (bytes - `zero`); `zero` also pads images.
 
-        The weights are unsigned, around 128, because some processors saturate sums of products of
-        unsigned and signed bytes.
+        The weights are unsigned and centred at 128, because some processors saturate sums of
+        products of unsigned and signed bytes.
         """
         numbers = weights.astype(np.int64) + _MIDDLE, zero, _MIDDLE
         unsigned = (self.graph.constant(each, np.uint8) for each in numbers)

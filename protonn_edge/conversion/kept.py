@@ -25,7 +25,7 @@ class ConversionStep:
 
     name: str
     agreement: float  # share of points with the estimator's answer, 0..1
-    accuracy: float | None  # share of points classified right, 0..1; None without labels
+    accuracy: float | None  # share of correctly classified points, 0..1; None without labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,17 +35,17 @@ class Conversion(Deployable):
     It has the methods `save`, `export`, `build` and `measure` of this package's estimators.
     """
 
-    # it fits the board by the planner's figures; `build` has the exact ones of the linker
+    # fits the board according to the planner; `build` prints the linker's exact figures
     model: Model
     estimator: str  # the estimator's name, such as "SVC"
     landmarks: int | None  # number of the estimator's support vectors or training points
     steps: tuple[ConversionStep, ...]  # from the estimator itself to the integers of the device
-    n: int  # points that the steps were measured on
-    held_out: bool  # whether they are other points than the conversion's
+    n: int  # number of points that the steps were measured on
+    held_out: bool  # whether these points differ from the conversion's points
     model_bytes: int  # size of the int8 parameters, or of trees
     plan: Plan  # the planner's figures
-    board: Board  # that they are for
-    source: FittedEstimator = field(repr=False)  # which takes the same points
+    board: Board  # the board that these figures are for
+    source: FittedEstimator = field(repr=False)  # the estimator, which accepts the same points
 
     def to_model(self) -> Model:
         """Return the converted model."""
@@ -57,7 +57,7 @@ class Conversion(Deployable):
 
     @property
     def flash_bytes(self) -> int:
-        """Flash of the whole firmware, by the planner."""
+        """Flash of the whole firmware, as the planner estimates it."""
         return self.plan.flash_bytes
 
     @property
@@ -67,7 +67,7 @@ class Conversion(Deployable):
 
     @property
     def accuracy(self) -> float | None:
-        """Share of points that the integers classify right; None without labels."""
+        """Share of points that the integers classify correctly; None without labels."""
         return self.steps[-1].accuracy
 
     @property
@@ -77,7 +77,7 @@ class Conversion(Deployable):
         return None if first is None or last is None else first - last
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures under the names that every JSON of this package uses."""
+        """Return the figures, with the names that all JSON output of this package uses."""
         return {
             "estimator": self.estimator,
             "landmarks": self.landmarks,
@@ -118,15 +118,15 @@ class Conversion(Deployable):
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Points for measuring the steps."""
+    """Points to measure the steps on."""
 
     X: Float32  # (n, D)
     answers: Indices  # (n,): the estimator's answers
-    actual: Indices | None  # (n,): the right answers
+    actual: Indices | None  # (n,): the correct answers
 
     @classmethod
     def of(cls, estimator: FittedEstimator, X: Float32, y: ArrayLike | None) -> Self:
-        """Return points with the estimator's answers, and its numbers of known labels."""
+        """Return points with the estimator's answers, and the class indices of known labels."""
         actual = None if y is None else _class_indices(estimator, np.asarray(y), len(X))
         return cls(X, estimator.answers(X), actual)
 

@@ -1,6 +1,6 @@
-"""Classifiers of XGBoost and LightGBM: in memory, or the .json, .ubj or .txt files that they save.
+"""Classifiers of XGBoost and LightGBM, in memory or in their .json, .ubj or .txt files.
 
-A classifier in memory writes itself, so neither library is imported here.
+A classifier in memory serializes itself, so neither library is imported here.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClas
         names, columns = map(str, learner.get("feature_names", ())), classes[: len(trees)]
         start = np.array(json.loads(parameters["base_score"]), np.float64, ndmin=1)
         if start.shape not in {(1,), (groups,)}:
-            raise ValueError("there is no base score for each class")
+            raise ValueError("the number of base scores differs from the number of classes")
         start = np.zeros(groups) + start
         if groups == 1:  # the share of the second class; otherwise logits
             columns, start = columns + 1, np.append(0.0, np.log(start / (1.0 - start)))
@@ -112,7 +112,7 @@ def _xgboost_tree(tree: Any, what: str) -> StoredTree:
     if vector(tree["split_type"], n).any():
         raise by_category(what)
     numbers = vector(tree["split_conditions"], n, "f").astype(np.float32)
-    # It tests whether a float32 is below a threshold, so at most the next smaller one.
+    # "Below a float32 threshold" is "at most the next smaller float32".
     below = np.nextafter(numbers, np.float32(-np.inf)).astype(np.float64)
     left, right = (vector(tree[f"{side}_children"], n) for side in ("left", "right"))
     features, values = vector(tree["split_indices"], n), numbers.astype(np.float64)
@@ -130,7 +130,7 @@ def read_lightgbm(text: str, what: str) -> StoredClassifier:
         k, groups = int(fields["max_feature_idx"]) + 1, int(fields["num_tree_per_iteration"])
         check_counts(features=k, classes=groups)
         if groups != int(fields["num_class"]):
-            raise ValueError("a class has several trees")
+            raise ValueError("a class has several trees per iteration")
         columns = np.arange(len(blocks)) % groups + (groups == 1)
         trees = [_lightgbm_tree(_fields(block), what) for block in blocks]
         rule = boosted_rule(trees, columns, np.zeros(max(2, groups)), k=k, together=groups)
@@ -165,7 +165,7 @@ def _lightgbm_tree(fields: dict[str, str], what: str) -> StoredTree:
         return np.where(found >= 0, found, inner + ~found)
 
     if (numbers("decision_type") & 4).any():
-        raise unsupported(what, "zeros that are missing values", "train it without zero_as_missing")
+        raise unsupported(what, "zeros as missing values", "train it without zero_as_missing")
     values = vector([float(word) for word in fields["leaf_value"].split()], leaves, "f")
     return StoredTree(
         leaf=np.arange(inner + leaves) >= inner,

@@ -1,8 +1,8 @@
-"""Trained networks of other programs: in floats, and as models with their own numbers in integers.
+"""Trained networks of other programs, in floats and as integer models.
 
-A network has layers on an image, if any, and then matrices with rectified units between them. The
-layers are those that this package trains (`features.convolution.train`), so they are rounded in the
-same way; the matrices are those of a `DenseHead` or a `LinearHead`.
+A network consists of layers on an image, if any, and then of matrices with rectified units between
+them. The layers are rounded like the layers that this package trains
+(`features.convolution.train`); the matrices form a `DenseHead` or a `LinearHead`.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from protonn_edge.training.points import Float32, Indices
 
 MOST_HIDDEN = 2
 _AT_ONCE = 256
-_CALIBRATED = 2_000  # images that steps are chosen on
-_MOST_TRAINED = 5_000  # images that layers are trained on
-_PASSES = 1 / 6  # of the layers, for each epoch that is asked for
+_CALIBRATED = 2_000  # number of images to choose steps on
+_MOST_TRAINED = 5_000  # number of images to train layers on
+_PASSES = 1 / 6  # passes over the images per requested epoch
 _RATE = 0.002
 _LEAST_FACTOR = np.float32(1e-3)
 
 
 @dataclass(frozen=True, eq=False)
 class FloatNetwork:
-    """A trained network in floats, a `Rule` of points whose images have the channels innermost."""
+    """A trained network in floats; a `Rule` for points whose images have the channels innermost."""
 
-    layers: tuple[Layer, ...]  # without normalizations
-    image: ImageShape | None  # the first layer's; None without layers
-    weights: tuple[Float32, ...]  # of each matrix, (units, inputs), and the last one's scores
+    layers: tuple[Layer, ...]  # normalizations are folded in
+    image: ImageShape | None  # of the first layer; None without layers
+    weights: tuple[Float32, ...]  # of each matrix, (units, inputs); scores last
     biases: tuple[Float32, ...]
     order: NDArray[np.intp]  # (D,): the places of a point's values in the network's own input
     # (channels,): the first layer's image is a point's times `scale` plus `shift`
@@ -57,7 +57,7 @@ class FloatNetwork:
     landmarks = None
 
     def rows(self, X: ArrayLike) -> ArrayLike:
-        """Return points as rows (n, D) if they have several axes, as the network takes them."""
+        """Return points with several axes, as the network takes them, as rows (n, D)."""
         return rows_in_order(X, self.order)
 
     def features(self, X: NDArray[Any]) -> Float32:
@@ -98,7 +98,7 @@ def network_models(
 ) -> Iterator[tuple[str, Model]]:
     """Yield models of a network for training points X (n, D), with the name of each step.
 
-    Layers of images are rounded, and then trained to give the network's scores with their integers.
+    Layers of images are rounded, and then trained to reproduce the network's scores in integers.
     """
     if network.image is None:
         inputs = InputStatistics.of(X)
@@ -145,7 +145,7 @@ def _convolutional(
     X: Float32,
     classes: tuple[str, ...],
 ) -> Model:
-    """Return the model of rounded layers, and of matrices behind them."""
+    """Return the model of rounded layers and the matrices after them."""
     stage = Convolutions(integer_stages(rounded.layers, image, BYTE_MAXIMUM), None, pixels)
     features = stage.apply(X)
     first = dense.weights[0] * np.float32(rounded.unit)
@@ -154,7 +154,7 @@ def _convolutional(
 
 
 def _head(weights: Sequence[Float32], biases: Sequence[Float32], features: NDArray[Any]) -> Head:
-    """Return matrices as a classifier of features (n, F)."""
+    """Return matrices as the head for features (n, F)."""
     *hidden, W = weights
     *before, b = (bias.astype(np.float64) for bias in biases)
     if len(W) == 2:  # one row is enough for two classes
@@ -167,7 +167,7 @@ def _head(weights: Sequence[Float32], biases: Sequence[Float32], features: NDArr
 def _of_bytes(network: FloatNetwork, pixels: PixelScale) -> FloatNetwork:
     """Return a network of bytes: its first convolution scales them, or else its first matrix.
 
-    Around the image is the byte 0, which may differ from the network's 0.
+    The padding is the byte 0, which may differ from the network's 0.
     """
     zero, step = np.float32(pixels.zero), np.float32(pixels.step)
     scale, shift = network.scale * step, network.scale * zero + network.shift
@@ -188,8 +188,8 @@ def _of_bytes(network: FloatNetwork, pixels: PixelScale) -> FloatNetwork:
 def _rectified(network: FloatNetwork, X: Float32) -> FloatNetwork:
     """Return a network whose last convolution is rectified, too.
 
-    Before that its sums are moved above 0, as far as they are on points X; pooling moves with them,
-    and the first matrix's biases move them back.
+    Its sums are first shifted above 0, as far as points X require. Pooling preserves the
+    shift, and the first matrix's biases undo it.
     """
     layers = list(network.layers)
     last = max((i for i, each in enumerate(layers) if not isinstance(each, Pooling)), default=0)
@@ -206,11 +206,11 @@ def _rectified(network: FloatNetwork, X: Float32) -> FloatNetwork:
 
 
 def _equalized(network: FloatNetwork, X: Float32) -> FloatNetwork:
-    """Return a network with the same scores, and with sums of the same size in all channels.
+    """Return a network with the same scores, whose channels have sums of the same size.
 
-    The weights of a layer share one step, and its largest sum needs 16 bits, so that channels with
-    small sums would lose bits. Each is divided by its largest sum, and the next layer takes it as
-    many times (Nagel et al., "Data-Free Quantization", 2019).
+    The weights of a layer share one step, and its largest sum needs 16 bits, so channels with small
+    sums would lose bits. Each channel is divided by its largest sum, and the next layer's weights
+    are multiplied by it (Nagel et al., "Data-Free Quantization", 2019).
     """
     layers, W = list(network.layers), network.weights[0]
     values, taken = network.scaled(X), np.ones(1, np.float32)

@@ -73,15 +73,15 @@ class OnnxChain:
         decision = self.decision or self.decide(self.current)
         if not decision.decides(self.graph.outputs):
             raise InputError(
-                f"{self.graph.what} ends with {self.current[:40]!r}, which is no output of it; "
-                "export it again, with all scores, probabilities or the label as output"
+                f"{self.graph.what} ends with {self.current[:40]!r}, which is not one of its "
+                "outputs; export it with all scores, all probabilities or the label as output"
             )
 
     def _add(self, node: Node) -> None:
         """Add a node; an error of NumPy becomes a sentence with its name."""
         there = [name for name in node.outputs if name in self._given]
         if there or not node.outputs:
-            raise node.unsupported(f"gives {shortened(str(there), 40)}, which is there already")
+            raise node.unsupported(f"has an output of an earlier node, {shortened(str(there), 40)}")
         self._given.update(filter(None, node.outputs))
         try:
             self._take(node)
@@ -102,8 +102,8 @@ class OnnxChain:
             again = strange[0] in self._given
             raise node.unsupported(
                 f"takes {strange[0][:40]!r}, which "
-                + ("other nodes took already" if again else "no node before it gives"),
-                "export a network that is one chain of layers" if again else "export it again",
+                + ("an earlier node already uses" if again else "no earlier node produces"),
+                "export a network whose layers form a single chain" if again else "export it again",
             )
         elif node.operator in BEGINNINGS:
             self.decide(self.current).take(node, self.constants)
@@ -130,8 +130,8 @@ class OnnxChain:
         self._folded -= sum(each.size for each in values)
         if compute is None or self._folded < 0:
             raise node.unsupported(
-                "computes with constants alone, or with too many",
-                "simplify the network, as onnxsim does",
+                "has only constants as inputs, and cannot be folded",
+                "simplify the network, for example with onnxsim",
             )
         node.read.update(range(len(node.inputs)))
         self.constants[node.outputs[0]] = compute(node, values)
@@ -146,7 +146,7 @@ class OnnxChain:
         node.read.add(place)
         name = node.inputs[place] if place < len(node.inputs) else ""
         if name not in self.constants or self.constants[name].dtype.kind not in kinds:
-            raise node.unsupported(f"has no weights as input {place + 1}")
+            raise node.unsupported(f"must have constant weights as input {place + 1}")
         return self.constants[name]
 
     def integers(self, node: Node, place: int, name: str) -> tuple[int, ...]:
@@ -155,14 +155,14 @@ class OnnxChain:
             return node.integers(name, ())
         values = self.numbers(node, place, "iu")
         if values.size > _LONGEST_SHAPE:
-            raise node.unsupported(f"has {values.size:,} {name}")
+            raise node.unsupported(f"has {values.size:,} values in {name}")
         return tuple(values.astype(np.int64).ravel().tolist())
 
     def channels(self, node: Node, values: Float64) -> Float64:
         """Return the value of each channel, of values by place that are equal in each."""
         each = values.reshape(-1, self.shape[2])
         if (each != each[0]).any():
-            raise node.unsupported("needs values that differ in a channel", "use one per channel")
+            raise node.unsupported("needs several values in one channel", "use one per channel")
         found: Float64 = each[0]
         return found
 
@@ -173,22 +173,21 @@ class OnnxChain:
             self.places = self.places[..., None]
         if self.places.ndim != 3 or self.flat:
             raise node.unsupported(
-                f"takes values of the shape {self.places.shape}", "use it on images, before Gemm"
+                f"takes values of shape {self.places.shape}", "use it on images, before Gemm"
             )
         inner = np.moveaxis(self.places, 0, 2)
         moved = (inner.ravel() != np.arange(inner.size)).any()
         if self.image is not None:
             if moved or inner.shape != self.shape:
                 raise node.unsupported(
-                    f"takes an image of {image_text(self.shape)} in another shape, or transposed",
-                    "use it before the axes change",
+                    f"takes an image of {image_text(self.shape)} after a Reshape or Transpose",
+                    "move it before the change of axes",
                 )
             return
         if moved and len(self.graph.shape) == 1:
             raise node.unsupported(
-                "takes an image whose channels follow each other in a row",
-                "give the network an input of images, or of rows with the channels of a pixel "
-                "next to each other",
+                "takes an image whose channels are stored one after the other",
+                "use images as input, or rows in which the channels of a pixel are adjacent",
             )
         self.image = self.shape = _sized(node, inner.shape)
         self.order = inner.ravel()
@@ -197,7 +196,7 @@ class OnnxChain:
     def append(self, node: Node, layer: Any, shape: ImageShape) -> None:
         """Append a layer with output of this shape: height, width and channels."""
         if len(self.layers) >= _MOST_LAYERS:
-            raise node.unsupported(f"is behind {_MOST_LAYERS} layers", "use fewer")
+            raise node.unsupported(f"follows {_MOST_LAYERS} layers, the limit", "use fewer")
         self.layers.append(layer)
         self.lay_out(node, shape)
 
@@ -212,8 +211,8 @@ def _sized(node: Node, shape: Sequence[int]) -> ImageShape:
     """Return the shape of an image, unless it is too large."""
     if max(shape) > MOST_IN_A_ROW:
         raise node.unsupported(
-            f"takes or gives an image of {' x '.join(f'{size:,}' for size in shape)}",
-            f"use at most {MOST_IN_A_ROW} pixels in a row or column, and as many channels",
+            f"has an input or output of {' x '.join(f'{size:,}' for size in shape)}",
+            f"use at most {MOST_IN_A_ROW} rows, columns and channels",
         )
     height, width, channels = shape
     return height, width, channels
@@ -236,7 +235,7 @@ def _constant(node: Node, values: list[Any]) -> NDArray[Any]:  # noqa: ARG001
 
 def _gathered(node: Node, values: list[Any]) -> NDArray[Any]:
     if values[0].ndim != 1 or max(each.size for each in values) > _LONGEST_SHAPE:
-        raise node.unsupported("gathers other values than sizes of axes")
+        raise node.unsupported("gathers values other than the sizes of axes")
     return np.asarray(np.take(values[0], values[1].astype(np.int64), int(node.number("axis", 0))))
 
 

@@ -1,8 +1,8 @@
-"""What becomes of a network's scores: values in the same order, or labels of classes.
+"""The nodes after a network's scores: values in the same order, or labels of classes.
 
-The model on a device takes the largest score, or tests whether a single one is above 0. Operators
-behind the scores may only do the same, so each value there is of a kind, and a table lists which
-operators make which kind of which.
+A device chooses the largest score, or tests whether a single score is above 0. Operators after the
+scores must be equivalent to this. Each value there has a kind, and a table lists the kinds that
+each operator accepts and produces.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KINDS: dict[tuple[str, ...], str] = {
     ("Sigmoid", _SCORES): _SCORES,
     ("Softmax", _SCORES): _SCORES,
     ("Sub", _CONSTANT, _PROBABILITY): _REST,
-    ("Concat", _REST, _PROBABILITY): _SCORES,  # the single score is that of the second class
+    ("Concat", _REST, _PROBABILITY): _SCORES,  # the single score belongs to the second class
     ("ai.onnx.ml.Normalizer", _SCORES): _SCORES,
     ("ai.onnx.ml.ArrayFeatureExtractor", _CONSTANT, _INDEX): _LABEL,
     ("ai.onnx.ml.ArrayFeatureExtractor", _SCORES, _CONSTANT): _PART,
@@ -46,13 +46,13 @@ _NORMS = ("L1", "L2")  # which divide by a positive number
 
 
 class Decision:
-    """The values behind the scores of a network."""
+    """The values after the scores of a network."""
 
     def __init__(self, what: str, scores: str, shape: Sequence[int]) -> None:
         if math.prod(shape) != max(shape):
             raise InputError(
-                f"{what} has scores, {scores[:40]!r}, of the shape {tuple(shape)}; end it with one "
-                "score for each class"
+                f"the scores of {what}, {scores[:40]!r}, have the shape {tuple(shape)}; end the "
+                "network with one score per class"
             )
         self.labels: list[Any] | None = None  # of the classes, if the network names them
         self._shape = (1, *shape)  # of the scores, with an axis of points
@@ -63,7 +63,7 @@ class Decision:
         return any(self._kinds.get(name) in _DECIDING for name in outputs)
 
     def take(self, node: Node, constants: Mapping[str, NDArray[Any]]) -> None:
-        """Take a node behind the scores; raises `InputError` if it could change the class."""
+        """Take a node after the scores; raises `InputError` if it could change the class."""
         kinds = [
             _CONSTANT if name in constants else self._kinds.get(name, "something else")
             for name in node.inputs
@@ -74,8 +74,8 @@ class Decision:
             usual and not usual(self, node, kinds[0], constants.get(node.inputs[0]))
         ):
             raise node.unsupported(
-                f"is behind the decision and takes {' and '.join(kinds[:3])}",
-                "end the network with its scores, or Softmax, Sigmoid or ArgMax of them",
+                f"follows the decision and has {' and '.join(kinds[:3])} as input",
+                "end the network with its scores, or with their Softmax, Sigmoid or ArgMax",
             )
         node.read.update(range(len(node.inputs)))
         node.check_read("")
@@ -84,12 +84,12 @@ class Decision:
             self._shape = (1, 2)
 
     def along_classes(self, node: Node, default: int) -> bool:
-        """Return whether an operator goes along the axis of the classes."""
+        """Return whether an operator works along the axis of the classes."""
         axis, rank = int(node.number("axis", default)), len(self._shape)
         return -rank <= axis < rank and self._shape[axis] > 1
 
     def join(self, node: Node) -> bool:
-        """Return whether a Concat makes a row of two probabilities."""
+        """Return whether a Concat forms a row of two probabilities."""
         return len(self._shape) == 2 and node.number("axis", 0) in (1, -1)
 
     def name(self, node: Node, labels: Any) -> bool:
@@ -100,13 +100,14 @@ class Decision:
         classes = max(2, *self._shape)
         if len(texts) != classes or self.labels not in (None, texts):
             raise node.unsupported(
-                f"names {len(texts)} labels for {classes} classes, or others than a node before it"
+                f"names {len(texts)} labels for {classes} classes, or labels that differ from "
+                "those of an earlier node"
             )
         self.labels = texts
         return True
 
     def classify(self, node: Node) -> None:
-        """Take a node that makes a label, its first output, next to the scores."""
+        """Take a node whose first output is a label, next to the scores."""
         self._kinds[node.outputs[0]] = _LABEL
         self.name(node, node.attribute("classlabels_strings") or node.attribute("classlabels_ints"))
 
@@ -115,8 +116,8 @@ def _is_one(constant: NDArray[Any] | None) -> bool:
     return constant is not None and constant.size == 1 and bool(constant.item() == 1)
 
 
-# Whether attributes and constants of a node are the usual ones, by its decision, the node, the kind
-# of its first input, and the constant there.
+# Whether a node's attributes and constants have the expected values; arguments are the decision,
+# the node, the kind of its first input, and the constant there.
 _USUAL: dict[str, Callable[[Decision, Node, str, NDArray[Any] | None], bool]] = {
     "ArgMax": lambda decision, node, *_: (
         decision.along_classes(node, 0)

@@ -1,7 +1,7 @@
 """Read a network in ONNX: its nodes in order, and its constants, with checked sizes and types.
 
-The package onnx parses the protocol buffers of a file that is in memory. Nothing else is read:
-external data, and all that refers to it, is refused.
+The package onnx parses the protocol buffers of a file in memory. External
+data, and references to it, are refused.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ _TENSOR = 4  # the type of an attribute
 class Node:
     """An operator, and the names of its inputs and outputs.
 
-    What a reader has not looked at could change the node's meaning, so `check_read` refuses it.
+    `check_read` refuses attributes and inputs that no reader has used, because they could change
+    the meaning of the node.
     """
 
     name: str
-    operator: str  # behind its domain and a dot, unless it is one of the standard's own
-    inputs: tuple[str, ...]  # "" is an optional input that is left out
+    operator: str  # with its domain and a dot before it, unless it is a standard operator
+    inputs: tuple[str, ...]  # "" is a missing optional input
     outputs: tuple[str, ...]
     attributes: dict[str, Any]
     read: set[str | int] = field(default_factory=set)  # names of attributes, places of inputs
@@ -58,7 +59,7 @@ class Node:
         """Return an attribute that is a number."""
         value = self.attribute(name, default)
         if not isinstance(value, int | float):
-            raise self.unsupported(f"has {name}, which is not a number")
+            raise self.unsupported(f"has the attribute {name}, which is not a number")
         return value
 
     def integers(
@@ -67,9 +68,9 @@ class Node:
         """Return an attribute that is a list of integers, `count` of them if it is given."""
         values = self.attribute(name, list(default))
         if not isinstance(values, list) or not all(isinstance(each, int) for each in values):
-            raise self.unsupported(f"has {name}, which are not integers")
+            raise self.unsupported(f"has the attribute {name}, which is not a list of integers")
         if count is not None and len(values) != count:
-            raise self.unsupported(f"has {len(values)} {name} instead of {count}")
+            raise self.unsupported(f"has {len(values)} values in {name} instead of {count}")
         return tuple(values)
 
     def text(self, name: str, default: str) -> str:
@@ -78,7 +79,7 @@ class Node:
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
     def check_read(self, present: str) -> None:
-        """Refuse attributes, and inputs but `present`, that have no counterpart."""
+        """Refuse attributes and inputs, except `present`, that have no counterpart."""
         attributes = sorted(set(self.attributes) - self.read)
         places = [i for i, name in enumerate(self.inputs) if name not in ("", present)]
         inputs = [f"input {place + 1}" for place in places if place not in self.read]
@@ -95,18 +96,18 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class OnnxGraph:
-    """The nodes of a network; each takes outputs of earlier nodes, or constants."""
+    """The nodes of a network; each uses outputs of earlier nodes, or constants."""
 
     what: str  # the file
     input: str
-    shape: tuple[int, ...]  # of a point, without the first axis, which counts the points
+    shape: tuple[int, ...]  # of a point, without the first axis, the batch axis
     nodes: tuple[Node, ...]
     constants: dict[str, NDArray[Any]]
     outputs: tuple[str, ...]
 
 
 def load_graph(source: Path | bytes, what: str) -> OnnxGraph:
-    """Return the graph in a file, or in its contents, which an error calls `what`."""
+    """Return the graph in a file, or in its contents; errors call it `what`."""
     require("onnx")
     import onnx  # noqa: PLC0415  (an extra)
 
@@ -116,8 +117,9 @@ def load_graph(source: Path | bytes, what: str) -> OnnxGraph:
     redefined = any(each.domain in _STANDARDS for each in model.functions)
     if graph.sparse_initializer or redefined or len(graph.node) > _MOST_NODES:
         raise InputError(
-            f"{what} has {len(graph.node):,} nodes (the limit is {_MOST_NODES:,}), sparse "
-            "weights, or operators of its own; export a smaller network, with dense weights"
+            f"{what} has {len(graph.node):,} nodes (the limit is {_MOST_NODES:,}), sparse weights, "
+            "or custom operators; export a smaller network with dense weights and standard "
+            "operators"
         )
     constants: dict[str, NDArray[Any]] = {}
     left = MOST_VALUES
@@ -138,8 +140,8 @@ def load_graph(source: Path | bytes, what: str) -> OnnxGraph:
     inputs = [each for each in graph.input if each.name not in constants]
     if len(inputs) != 1:
         raise InputError(
-            f"{what} has {len(inputs):,} inputs, but only one, the points, is supported; export "
-            "a network with a single input"
+            f"{what} has {len(inputs):,} inputs, but only networks with one input are supported; "
+            "export one with a single input, the points"
         )
     outputs = tuple(each.name for each in graph.output)
     return OnnxGraph(
@@ -175,8 +177,8 @@ def _plain(value: Any, name: str, node: Node) -> Any:
     long = not alone and len(value) > _MOST_LISTED
     if long or not all(abs(each) <= LARGEST for each in numbers):
         raise node.unsupported(
-            f"has {shortened(name, _MOST_SHOWN)} with a number that is not finite, or more than "
-            f"{_MOST_LISTED:,} of them"
+            f"has {shortened(name, _MOST_SHOWN)} with more than {_MOST_LISTED:,} numbers, or one "
+            "that is not finite"
         )
     return value if alone else list(values)
 
@@ -187,19 +189,18 @@ def _shape(value: Any, what: str) -> tuple[int, ...]:
     sizes = tuple(int(axis.dim_value) for axis in kind.shape.dim[1 : MOST_AXES + 1])
     if not sizes or len(kind.shape.dim) > MOST_AXES or not _fits(sizes, MOST_VALUES):
         raise InputError(
-            f"{what} takes points of the shape {shortened(str(sizes), _MOST_SHOWN)}; export it "
-            f"with fixed sizes of all axes but the first, which counts the points, and at most "
-            f"{MOST_AXES} axes"
+            f"{what} takes points of shape {shortened(str(sizes), _MOST_SHOWN)}; export it with at "
+            f"most {MOST_AXES} axes, all of fixed size except the first, the batch axis"
         )
     if TYPES.get(kind.elem_type, "text") in ("text", "?"):
         raise InputError(
-            f"{what} takes points of the type {kind.elem_type}; export it with an input of floats"
+            f"{what} takes points of type {kind.elem_type}; export it with a floating-point input"
         )
     return sizes
 
 
 def _fits(sizes: Sequence[int], most: int) -> bool:
-    """Return whether an array of few axes is not empty, and within a number of values."""
+    """Return whether an array is not empty, and has at most `most` values."""
     return all(0 < size <= most for size in sizes) and math.prod(sizes) <= most
 
 
@@ -210,21 +211,21 @@ def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
     name = shortened(tensor.name, _MOST_SHOWN)
     if tensor.data_location or tensor.external_data:
         raise InputError(
-            f"{what} keeps the constant {name!r} in another file, but only {what} is read; export "
-            "the network with its weights in the same file"
+            f"{what} keeps the constant {name!r} in another file, which is not read; export the "
+            "network with its weights in the same file"
         )
     kind = TYPES.get(tensor.data_type)
     if kind is None:
         raise InputError(
-            f"{what} has the constant {name!r} of the type {tensor.data_type}; export the network "
-            "with weights in floats"
+            f"{what} has the constant {name!r} of type {tensor.data_type}; export the network with "
+            "floating-point weights"
         )
     sizes = tuple(tensor.dims[: MOST_AXES + 1])
     if len(sizes) > MOST_AXES or not _fits(sizes, most):
         raise InputError(
-            f"{what} has the constant {name!r} of the shape "
-            f"{shortened(str(sizes), _MOST_SHOWN)}, but it must have 1 to {most:,} values in at "
-            f"most {MOST_AXES} axes; export a smaller network"
+            f"{what} has the constant {name!r} of shape {shortened(str(sizes), _MOST_SHOWN)}, but "
+            f"it must have 1 to {most:,} values in at most {MOST_AXES} axes; export a smaller "
+            "network"
         )
     array: NDArray[Any] = np.asarray(numpy_helper.to_array(tensor))
     if array.dtype.kind == "f" and not (np.abs(array) <= LARGEST).all():

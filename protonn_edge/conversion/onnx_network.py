@@ -28,8 +28,8 @@ class NetworkBuilder(OnnxChain):
     def __init__(self, graph: OnnxGraph, readers: Mapping[str, Reader]) -> None:
         super().__init__(graph, readers)
         n = self.places.size
-        # The present values are these times `scale` plus `shift`, by place, as far as it is not
-        # folded into a layer.
+        # The present values are the layers' values times `scale` plus `shift`, by place, except
+        # for what is folded into a layer.
         self.scale, self.shift = np.ones(n), np.zeros(n)
         self.before = np.ones(1), np.zeros(1)  # of the first layer's channels: scale and shift
         self.matrices: list[tuple[Float64, Float64]] = []
@@ -37,7 +37,7 @@ class NetworkBuilder(OnnxChain):
         self._products = _MOST_PRODUCTS
 
     def network(self) -> FloatNetwork:
-        """Return the network; raises `InputError` with the node that has no counterpart."""
+        """Return the network; raises `InputError` that names a node without a counterpart."""
         self.walk()
         check_counts(classes=self.places.size)
         if not (self.matrices and self.linear):
@@ -66,11 +66,12 @@ class NetworkBuilder(OnnxChain):
         if self.linear:
             raise node.unsupported("follows a Conv without Relu", "put a Relu between them")
         scale, shift = (self.channels(node, each) for each in (self.scale, self.shift))
-        if not self.layers:  # which may pad its image
+        if not self.layers:  # the first layer may pad its image
             self.before, scale, shift = (scale, shift), np.ones(channels), np.zeros(channels)
         if layout.padded and shift.any():
             raise node.unsupported(
-                "pads values that a normalization behind a Relu moved", "normalize before the Relu"
+                "pads values that a normalization after a Relu shifted",
+                "normalize before the Relu",
             )
         per_channel = (len(W), 1, 1, 1) if depthwise else (1, 1, 1, channels)
         bias = bias + (W * shift.reshape(per_channel)).sum(axis=(1, 2, 3))
@@ -84,27 +85,27 @@ class NetworkBuilder(OnnxChain):
         """Append averages, or maxima, of windows that do not overlap."""
         scale, shift = (self.channels(node, each) for each in (self.scale, self.shift))
         if not average and (scale < 0).any():
-            raise node.unsupported("is behind factors below 0", "normalize before the Relu")
+            raise node.unsupported("follows negative factors", "normalize before the Relu")
         layout = PoolingLayout(average, window == self.shape[:2], window)
         self.append(node, Pooling(layout), (*places, self.shape[2]))
         self._rescale(scale, shift)
 
     def rectify(self, node: Node, low: float, high: float) -> None:
-        """Clip values at 0 and `high`: in front of maxima, where the values are still sums."""
+        """Clip values at 0 and `high`, before any maximum pooling, where values are still sums."""
         limited = high < LARGEST
         if low != 0 or high <= 0 or (limited and self.matrices):
             raise node.unsupported(
-                f"limits values to {low:g}..{high:g}", "use a Relu, or behind Conv Clip from 0"
+                f"limits values to {low:g}..{high:g}", "use a Relu, or a Clip from 0 after a Conv"
             )
         behind = len(self.layers)
         while behind and isinstance(self.layers[behind - 1], Pooling):
             behind -= 1
         moved = bool((self.scale != 1).any() or self.shift.any())
         if moved or not (behind or self.matrices):
-            raise node.unsupported("rectifies no Conv or Gemm", "put it right behind one of these")
+            raise node.unsupported("follows no Conv or Gemm", "move it after one of these")
         if not self.matrices and (self.linear or limited):
             if any(each.layout.average for each in self.layers[behind:]):
-                raise node.unsupported("is behind an average", "put it before the average")
+                raise node.unsupported("follows an average", "move it before the average")
             last, most = self.layers[behind - 1], high if limited else None
             if isinstance(last, Rectifier):
                 self.layers[behind - 1] = Rectifier(min(filter(None, (most, last.largest))))
@@ -129,7 +130,7 @@ class NetworkBuilder(OnnxChain):
             self.scale, self.shift = self.scale * scale, self.shift * scale + shift
 
     def _rescale(self, scale: Float64, shift: Float64) -> None:
-        """Set the factors and shifts of channels that are to be folded."""
+        """Set the factors and shifts of channels that later layers must fold in."""
         pixels = self.places.size // len(scale)
         self.scale, self.shift = np.tile(scale, pixels), np.tile(shift, pixels)
 
@@ -138,7 +139,7 @@ class NetworkBuilder(OnnxChain):
         joined = bool(self.matrices and self.linear)
         if len(W) > MOST_UNITS or len(self.matrices) > MOST_HIDDEN + joined:
             raise InputError(
-                f"{self.graph.what} has a Gemm or MatMul with {len(W):,} outputs behind "
+                f"{self.graph.what} has a Gemm or MatMul with {len(W):,} outputs after "
                 f"{len(self.matrices) - joined} hidden layers; use at most {MOST_UNITS} outputs "
                 f"and {MOST_HIDDEN} hidden layers"
             )
@@ -148,7 +149,7 @@ class NetworkBuilder(OnnxChain):
             if self._products < 0:
                 raise InputError(
                     f"{self.graph.what} has large matrices without a Relu between them; multiply "
-                    "them before you export it"
+                    "the matrices before you export it"
                 )
         ours = np.zeros_like(W)
         ours[:, self.places.ravel()] = W
@@ -163,7 +164,7 @@ class NetworkBuilder(OnnxChain):
 
 
 def _layout(node: Node, W: Float64, window: Window, *, depthwise: bool) -> ConvolutionLayout:
-    """Return kernel, stride and padding of a convolution, as far as the device has them."""
+    """Return kernel, stride and padding of a convolution, if the device supports them."""
     sides, strides = set(W.shape[1:3]), set(window.strides)
     pads = {each for pair in window.margins for each in pair}
     side, stride = min(sides), min(strides)

@@ -25,7 +25,7 @@ from protonn_edge.features.convolution.integers import WEIGHT_BITS
 from protonn_edge.features.convolution.train.layers import Convolution
 from protonn_edge.features.images.image_rows import ImageShape
 
-_MOST_WINDOWS = 2**20  # values that a convolution's windows take of an image
+_MOST_WINDOWS = 2**20  # values in all windows of a convolution
 _PER_AXIS = ("strides", "dilations")
 # Where an odd pixel of padding is: below, or above. Others do not pad by themselves.
 _PADDED = {"NOTSET": 1, "VALID": 1, "SAME_UPPER": 1, "SAME_LOWER": -1}
@@ -80,9 +80,9 @@ def from_onnx(
 
 
 def load_network(source: Path | bytes, what: str, bits: int = 8) -> StoredClassifier:
-    """Return the network in a file of ONNX, or in its contents, which an error calls `what`.
+    """Return the network in an ONNX file, or in its contents; errors call it `what`.
 
-    Weights of its convolutions will have 8, 4 or 2 `bits`.
+    The weights of its convolutions will have 8, 4 or 2 `bits`.
     """
     with refusing(what, "ONNX"):
         graph = load_graph(source, what)
@@ -118,7 +118,7 @@ def _convolution(net: Builder, node: Node) -> None:
     sides = W.shape[2:]
     if len(sides) != axes or node.integers("kernel_shape", sides) != sides:
         raise node.unsupported(
-            f"has weights of the shape {W.shape} and a window of "
+            f"has weights of shape {W.shape} and a window of "
             f"{node.integers('kernel_shape', sides)} for values of {net.places.shape}"
         )
     W = W[..., None] if axes == 1 else W
@@ -128,7 +128,7 @@ def _convolution(net: Builder, node: Node) -> None:
     depthwise = groups == channels > 1 and W.shape[1] == 1 and len(W) % channels == 0
     if W.ndim != 4 or not (depthwise or (groups == 1 and W.shape[1] == channels)):
         raise node.unsupported(
-            f"has weights of the shape {W.shape} for {channels} channels in {groups} groups",
+            f"has weights of shape {W.shape} for {channels} channels in {groups} groups",
             "use one group, or one for each channel",
         )
     window = _window(node, sides, net.shape)
@@ -136,7 +136,7 @@ def _convolution(net: Builder, node: Node) -> None:
     if W[0].size * places > _MOST_WINDOWS:
         raise node.unsupported(
             f"takes windows of {W[0].size:,} values at {places:,} places",
-            f"use smaller images, with a product up to {_MOST_WINDOWS:,}",
+            f"use smaller images; the product must be at most {_MOST_WINDOWS:,}",
         )
     bias = net.constant(node, 2) if any(node.inputs[2:]) else np.zeros(len(W))
     if bias.shape != (len(W),):
@@ -205,7 +205,9 @@ def _everywhere(net: Builder, node: Node) -> None:
         node.number("noop_with_empty_axes", 0)  # without axes, it is refused
         innermost = axes == list(range(1, rank - 1))  # the channels
         if rank < 3 or not (innermost or axes == list(range(2, rank))):
-            raise node.unsupported(f"averages the axes {axes}", "average all pixels of a channel")
+            raise node.unsupported(
+                f"averages over the axes {axes}", "average over all pixels of a channel"
+            )
         net.places = np.moveaxis(net.places, -1, 0) if innermost else net.places
     net.as_image(node)
     net.pool(node, "Max" not in node.operator, net.shape[:2], (1, 1))
@@ -223,8 +225,8 @@ def _gemm(net: Builder, node: Node) -> None:
     plain = not across and net.places.ndim == 1 and node.inputs[0] == net.current
     if W.ndim != 2 or not plain or W.shape[1] != net.places.size:
         raise node.unsupported(
-            f"multiplies values of the shape {net.places.shape} by {W.T.shape}",
-            "flatten a point's values before it",
+            f"multiplies values of shape {net.places.shape} by a matrix of shape {W.T.shape}",
+            "flatten the values of a point first",
         )
     b = np.zeros(len(W))
     if general:
@@ -235,7 +237,7 @@ def _gemm(net: Builder, node: Node) -> None:
 
 
 def _affine(net: Builder, node: Node) -> None:
-    """Take a sum with, or product by, constants."""
+    """Take a sum or product with constants."""
     which = int(node.inputs[0] == net.current)
     value = net.constant(node, which)
     kind = node.operator
@@ -256,8 +258,9 @@ def _normalization(net: Builder, node: Node) -> None:
     wrong = [each.shape for each in given if each.shape != net.places.shape[:1]]
     if wrong or (spread <= 0).any() or node.number("training_mode", 0):
         raise node.unsupported(
-            "normalizes by a batch, by variances that are not above 0, or by other channels",
-            "export the network in its mode for inference",
+            "normalizes with batch statistics, with variances that are not above 0, or along "
+            "another axis",
+            "export the network in inference mode",
         )
     scale = gain / np.sqrt(spread)
     axes = (-1, *(1,) * (net.places.ndim - 1))
@@ -270,7 +273,7 @@ def _scaler(net: Builder, node: Node) -> None:
 
 
 def _move(net: Builder, node: Node, scale: Any, shift: Any) -> None:
-    """Take factors and shifts that fit the present values."""
+    """Apply factors and shifts, which must match the present values."""
     n = net.places.size
     numbers = np.empty((2, n))
     try:
@@ -280,24 +283,24 @@ def _move(net: Builder, node: Node, scale: Any, shift: Any) -> None:
     except ValueError as error:
         raise node.unsupported(f"does not fit values of {net.places.shape}") from error
     if not np.isfinite(numbers).all():
-        raise node.unsupported("has factors that are not finite")
+        raise node.unsupported("has factors or offsets that are not finite")
     net.move(node, *numbers)
 
 
 def _same(net: Builder, node: Node) -> None:
-    """Take an operator without an effect on answers."""
+    """Take an operator that does not affect answers."""
 
 
 def _cast(net: Builder, node: Node) -> None:
     node.attribute("saturate")
     if (to := node.number("to", 0)) not in net.types:
-        raise node.unsupported(f"makes values of the type {to:g}", "compute with floats only")
+        raise node.unsupported(f"casts to the type {to:g}", "use floats only")
 
 
 def _dropout(net: Builder, node: Node) -> None:
     node.read.update({"ratio", "seed", 1})  # of training
     if any(node.inputs[2:]) and net.numbers(node, 2, "b").any():
-        raise node.unsupported("drops values", "export the network in its mode for inference")
+        raise node.unsupported("drops values", "export the network in inference mode")
 
 
 def _reshaped(net: Builder, node: Node) -> None:
@@ -307,15 +310,15 @@ def _reshaped(net: Builder, node: Node) -> None:
 
 def _flattened(net: Builder, node: Node) -> None:
     if node.number("axis", 1) != 1:
-        raise node.unsupported("has another axis than 1", "keep points apart")
+        raise node.unsupported("has an axis other than 1", "keep the first axis")
     _lay(net, node, net.places.reshape(1, -1))
 
 
 def _lay(net: Builder, node: Node, places: NDArray[np.int64]) -> None:
-    """Take places in another shape, with an axis for a point."""
+    """Set places in another shape, with an axis for a point."""
     if not 1 < places.ndim <= MOST_AXES or len(places) != 1:
         raise node.unsupported(
-            f"lays values of {net.places.shape} as {places.shape}", "keep points apart"
+            f"reshapes values from {net.places.shape} to {places.shape}", "keep the first axis"
         )
     net.places = places[0]
 
@@ -325,7 +328,7 @@ def _axes(net: Builder, node: Node, rank: int) -> list[int]:
     given = net.integers(node, 1, "axes")
     axes = sorted(axis % rank for axis in given)
     if len(set(axes)) < len(axes) or not all(-rank <= axis < rank for axis in given):
-        raise node.unsupported(f"has the axes {given} of {rank}")
+        raise node.unsupported(f"has the axes {given}, but its input has {rank}")
     return axes
 
 
@@ -345,7 +348,7 @@ def _unsqueezed(net: Builder, node: Node) -> None:
 def _transposed(net: Builder, node: Node) -> None:
     axes = node.integers("perm", ())
     if sorted(axes) != list(range(net.places.ndim + 1)) or axes[0] != 0:
-        raise node.unsupported(f"moves the axes as {axes}", "keep points in the first axis")
+        raise node.unsupported(f"permutes the axes to {axes}", "keep points in the first axis")
     net.places = net.places.transpose([axis - 1 for axis in axes[1:]])
 
 
@@ -355,8 +358,8 @@ def _linear_classifier(net: Builder, node: Node) -> None:
     how = node.text("post_transform", "NONE")
     if net.places.ndim != 1 or len(b) < 2 or how not in ("NONE", "LOGISTIC", "SOFTMAX"):
         raise node.unsupported(
-            f"takes values of {net.places.shape}, has {len(b)} scores, or makes {how[:20]} of them",
-            "give a score for each class, and flat values",
+            f"takes values of {net.places.shape}, has {len(b)} scores, or applies {how[:20]}",
+            "use one score per class, on flat values",
         )
     net.multiply(node, W.reshape(len(b), net.places.size), b)
     net.decide(node.outputs[1] if len(node.outputs) > 1 else "").classify(node)

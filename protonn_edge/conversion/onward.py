@@ -1,7 +1,7 @@
 """Write a model as ONNX, in integers: each stage's formula in the standard's operators.
 
-A kind of stage has a function with its name, which takes the values of the previous stage and the
-stage, and returns its values: the same integers as those of `IntegerStage.run`.
+A kind of stage has a function with its name, which takes the previous stage's values and
+the stage, and returns the same integers as `IntegerStage.run`.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from protonn_edge.quantization import quantize
 
 
 def to_onnx(model: Model | IntegerChain) -> bytes:
-    """Return the integers of a model as the content of a file in ONNX, for other programs.
+    """Return the integer model as the content of an ONNX file, for other programs.
 
-    The input "bytes", (n, features) uint8, is what a device receives, as `IntegerChain.quantize`
-    returns it. The outputs are int64: "scores", (n, L), and "class", (n, 1), the index of the class
-    or 255 for an unknown point. All integers equal those of `IntegerChain.answers`. The metadata
-    are the names of the classes, the model's hash, and the numbers with which features x become
-    bytes: ``floor((x - zero) / step + 0.5)``, at least 0 and at most ``maximum``.
+    The input "bytes", (n, features) uint8, holds the bytes that a device receives, the result of
+    `IntegerChain.quantize`. The outputs are int64: "scores", (n, L), and "class", (n, 1), the index
+    of the class or 255 for an unknown point. All integers equal those of `IntegerChain.answers`.
+    The metadata are the names of the classes, the model's hash, and the numbers that quantize
+    features x: ``floor((x - zero) / step + 0.5)``, at least 0 and at most ``maximum``.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def to_onnx(model: Model | IntegerChain) -> bytes:
         if stage.kind not in _OPERATORS:
             raise InputError(
                 f"the model begins with {stage.kind.replace('_', ' ')}, whose roots and filters "
-                "ONNX cannot express in integers; write a model of other features"
+                "ONNX cannot express in integers; write a model with other features"
             )
         before, x = x, _OPERATORS[stage.kind](x, stage)
     given = chain.features
@@ -113,7 +113,7 @@ def _prototypes(x: Values, stage: IntegerPrototypes) -> Values:
 
 def _forest(x: Values, stage: IntegerForest) -> Values:
     trees, inner = stage.trees, stage.trees.inner
-    left = np.arange(len(inner)) + inner  # leaves lead to themselves
+    left = np.arange(len(inner)) + inner  # a leaf points to itself
     numbers = stage.features * inner, trees.at_nodes(stage.thresholds), left, trees.right
     tables = [x.graph.constant(each) for each in numbers]
     at = x.op("ReduceMax", [1]) * 0 + trees.roots

@@ -44,7 +44,7 @@ _RIDGE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Prototypes:
-    """A ProtoNN model of an estimator's own features."""
+    """A ProtoNN model of the estimator's own features."""
 
     projection: Float64  # (d, k)
     prototypes: Float64  # (d, m)
@@ -62,8 +62,8 @@ def reduced_prototypes(
 ) -> Prototypes:
     """Return a model of the estimator's own features that approximates the estimator.
 
-    It answers like the estimator for raw representative points X (n, D), with every class among the
-    answers (n,). The last number is gamma times the median distance of points from prototypes.
+    It reproduces the answers (n,) for raw representative points X (n, D), which must include every
+    class. The last argument is gamma times the median distance between points and prototypes.
     """
     generator = np.random.default_rng(seed)
     if len(X) > _POINTS:
@@ -85,9 +85,9 @@ def as_model(
     inputs: InputStatistics,
     classes: tuple[str, ...],
 ) -> Model:
-    """Return prototypes among an estimator's own features as a model of raw features.
+    """Return prototypes in the estimator's own features as a model of raw features.
 
-    Training and quantizing use this package's own normalization; the estimator's becomes part of W.
+    Training and quantizing use this package's normalization; the estimator's is folded into W.
     """
     normalizer = normalizer_from("standard", inputs)
     W = estimator.features.weights(found.projection)
@@ -104,7 +104,7 @@ def as_model(
 
 
 def _axes(estimator: FittedEstimator, Z: Float64, d: int) -> Float64:
-    """Return W of shape (d, k), or of fewer rows if there are fewer directions."""
+    """Return W of shape (d, k), with fewer rows if there are fewer directions."""
     if not isinstance(estimator.rule, LinearRule):
         axes: Float64 = principal_projection(Z.astype(np.float32), d).astype(np.float64)
         return axes
@@ -147,7 +147,7 @@ class SizeLimit:
     budget: int | None = None  # bytes of int8 parameters
     n_projections: int | None = None  # d and m, if they are given
     n_prototypes: int | None = None
-    smaller: str = "fewer projections or prototypes"  # what makes a model fit
+    smaller: str = "fewer projections or prototypes"  # advice for a model that does not fit
 
     def plan(self, model: IntegerChain) -> Plan:
         """Return the fastest plan that fits the board and the budget, or raise `CheckFailed`."""
@@ -171,9 +171,10 @@ class SizeLimit:
     def sizes(
         self, *, n_features: int, n_classes: int, n_points: int, most_projections: int
     ) -> Iterator[ModelSizes]:
-        """Yield sizes to try, the largest first, with no more projections than are useful.
+        """Yield sizes to try, the largest first, with at most the useful number of projections.
 
-        It is only one if both are given. Sizes that alone exceed the board's flash are left out.
+        If both d and m are given, these are the only sizes. Sizes whose parameters exceed the
+        board's flash are left out.
         """
         sizes = {"n_features": n_features, "n_classes": n_classes, "n_points": n_points}
         given_d = None if self.n_projections is None else min(self.n_projections, most_projections)

@@ -1,9 +1,9 @@
 """Read a fitted estimator: its attributes, with sizes and numbers checked, or a skops file.
 
-An estimator may have been changed by hand, or come from an untrusted file. Reading a file of joblib
-or pickle can run any code, so they are refused. A skops file has arrays and a schema instead; skops
-only creates objects of trusted types: here the harmless ones of scikit-learn, NumPy and SciPy that
-it lists. Sizes are checked before skops reads a file.
+An estimator may have been modified, or come from an untrusted file. Reading a joblib or pickle file
+can run arbitrary code, so these files are refused. A skops file contains arrays and a schema
+instead, and skops creates only objects of trusted types: here, the types of scikit-learn, NumPy and
+SciPy that it lists as harmless. Sizes are checked before skops reads a file.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ Shape = tuple[int | None, ...]
 
 @dataclass(frozen=True, eq=False)
 class StoredClassifier:
-    """A classifier of another library; names that end with _ are scikit-learn's."""
+    """A classifier of another library; names that end with _ follow scikit-learn."""
 
-    name: str  # the class, or the file
-    rule: Any  # a `Rule` of D features
+    name: str  # the name of the class or the file
+    rule: Any  # a `Rule` for D features
     n_features_in_: int
     feature_names_in_: NDArray[Any]  # (D,): texts; empty if there are none
     classes_: NDArray[Any]  # (L,): its labels
@@ -50,12 +50,12 @@ class StoredClassifier:
 _LIMIT_BYTES = 256 * 2**20
 _MOST_MEMBERS = 50_000  # five for each tree of a forest
 _SCHEMA = "schema.json"
-# Arrays of nodes: it checks their shapes; `trees` checks their links before following them.
+# Arrays of nodes: skops checks their shapes; `trees` checks their links before following them.
 _TREES = ["sklearn.tree._tree.Tree"]
 
 
 def check_fitted(estimator: Any) -> None:
-    """Refuse an estimator that is not fitted, or lacks parameters."""
+    """Refuse an estimator that is not fitted, or has invalid parameters."""
     name = type(estimator).__name__
     for parameter in getattr(type(estimator), "_get_param_names", list)():
         if not hasattr(estimator, parameter):
@@ -77,7 +77,7 @@ def check_fitted(estimator: Any) -> None:
 def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
     """Return a fitted attribute as finite float64 numbers; None in `shape` is any size but 0.
 
-    Raises `InputError` if there is no such attribute, or it is not such an array.
+    Raises `InputError` if the attribute is missing or is not such an array.
     """
     array = array_of(estimator, name)
     if array.dtype.kind not in "fiu":
@@ -109,14 +109,14 @@ def array_of(estimator: Any, name: str) -> NDArray[Any]:
 
 
 def _dense(estimator: Any, name: str, value: Any) -> NDArray[Any]:
-    """Return a sparse matrix dense, after checking its indices, which compiled code does not do."""
+    """Return a sparse matrix as a dense one; checks the indices, unlike compiled code."""
     try:
         rows = csr_array(value)
         rows.check_format(full_check=True)
     except (ValueError, TypeError, AttributeError, IndexError) as error:
         raise _unusable(estimator, name, "is a damaged sparse matrix") from error
     if 8 * rows.shape[0] * rows.shape[1] > LIMIT_BYTES:
-        raise _unusable(estimator, name, "is too large to be made dense")
+        raise _unusable(estimator, name, "is too large for a dense array")
     return np.asarray(rows.toarray())
 
 
@@ -157,7 +157,7 @@ def _unusable(estimator: Any, name: str, what: str) -> InputError:
 
 @contextmanager
 def refusing(what: str, library: str) -> Iterator[None]:
-    """Make one sentence of errors from numbers that differ from the library's format."""
+    """Turn errors from data that differs from the library's format into one sentence."""
     try:
         with np.errstate(all="ignore"):  # numbers are checked afterwards
             yield
@@ -172,7 +172,7 @@ def refusing(what: str, library: str) -> Iterator[None]:
 
 
 def several_outputs(estimator: Any) -> InputError:
-    """Return the error for an estimator that answers with several classes a point."""
+    """Return the error for an estimator that predicts several classes per point."""
     return InputError(
         f"the {type(estimator).__name__} has several outputs; convert one that predicts one class "
         "and was fitted with a vector of labels"
@@ -218,7 +218,7 @@ def _check_members(path: Path) -> None:
 
 
 def _has_one_output(tree: dict[str, Any]) -> bool:
-    """Return whether the arguments of a tree's constructor, which checks none, have one output."""
+    """Return whether a tree's constructor, which checks nothing, gets arguments for one output."""
     outputs = tree["__reduce__"]["args"]["content"][2]
     return bool(outputs["__loader__"] == "JsonNode" and outputs["content"] == "1")
 
@@ -237,7 +237,7 @@ def _parts(schema: Any) -> Iterator[Any]:
 def _read(path: Path, by_skops: Callable[[], Any]) -> Any:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # about the file's contents, which are checked later
+            warnings.simplefilter("ignore")  # about the contents, which are checked later
             return by_skops()
     except InputError:
         raise

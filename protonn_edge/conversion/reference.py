@@ -1,15 +1,15 @@
 """Convert between models of this package and matrices of the reference implementation.
 
-The reference implementation only has W, B, Z and gamma. A model here also has the normalization of
-its features, their ranges, and the names of the classes. These come from the training data in one
-direction, and are folded into the matrices, or left out, in the other one.
+The reference implementation only has W, B, Z and gamma. A model of this package also has the
+normalization and the ranges of its features, and the names of its classes. Reading takes these from
+the training data; writing folds them into the matrices, or omits them.
 
 The authors' C++ program writes a folder of four text files, ``W``, ``B``, ``Z`` and ``gamma``, with
 numbers separated by tabs, one row per line, W of shape (d, D), B (d, m), Z (L, m). Their Python
-programs save ``W.npy``, ``B.npy``, ``Z.npy`` and ``gamma.npy``, where W has the shape (D, d).
-All of them mean ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)``. A folder may be from an untrusted
-source: nothing pickled is read, and sizes are checked first. Those programs can read the written
-files to continue training (their option ``-P 1``) or to predict.
+programs save ``W.npy``, ``B.npy``, ``Z.npy`` and ``gamma.npy``, where W has the shape (D, d). All
+formats represent ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)``. A folder may come from an untrusted
+source, so pickles are refused, and sizes are checked first. The authors' programs can read the
+written files to continue training (option ``-P 1``) or to predict.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from protonn_edge.training.preparation import check_sizes
 
 _CONSTANT_DEVIATION = 1e-6
 _THRESHOLD_POINTS = 5_000
-_FOLDING_TOLERANCE = 1e-3  # of an RBF's exponent
+_FOLDING_TOLERANCE = 1e-3  # largest change of an RBF's exponent
 FILE_LIMIT_BYTES = 64 * 2**20
 _MATRICES = ("W", "B", "Z")
 _NAMES = (*_MATRICES, "gamma")
@@ -59,12 +59,12 @@ def from_reference(
 ) -> Model:
     """Return a model of another program's matrices, with the same float scores.
 
-    All RBF values count, even the smallest ones. The rows of Z are in the order of the classes.
+    All RBF values count, even the smallest. The rows of Z follow the order of the classes.
 
     - `points` (n, D): raw training points, for the normalization and the statistics.
-    - `normalization`: of the features for, or by, the other program. "standard" is ``(x - mean) /
-      deviation`` as in the authors' examples, where deviations below 1e-6 count as 1.
-    - `label_sets` (n, L): the label sets of `points`, if they have some, to choose a threshold.
+    - `normalization`: the normalization before, or in, the other program. "standard" is ``(x -
+      mean) / deviation`` as in the authors' examples; deviations below 1e-6 count as 1.
+    - `label_sets` (n, L): the label sets of `points`, if any, to choose a threshold.
     """
     sizes = reference.projection.shape[1], len(reference.labels)
     check_sizes(sizes, int(points.shape[1]), len(classes))
@@ -87,12 +87,12 @@ def from_reference(
 def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
     """Return the matrices of a ProtoNN for the reference implementation.
 
-    Its programs use every RBF value and have no `ProtoNNHead.cutoff`; a model with one may classify
-    some points differently there. Matrices of "raw" features have the normalization, and average
-    pooling, folded into W and B; the inputs of "normalized" ones must be normalized.
+    Its programs use every RBF value and have no `ProtoNNHead.cutoff`, so a model with a cutoff may
+    classify some points differently there. For "raw" features, normalization and average pooling
+    are folded into W and B; for "normalized" features, inputs must be normalized.
 
-    Raises `InputError` if the model's preprocessing is not linear: it clips features, deskews
-    images or divides points by their norms; or if float32 is too coarse for raw features.
+    Raises `InputError` if the model's preprocessing is not linear, because it clips features,
+    deskews images or divides points by their norms, or if float32 is too coarse for raw features.
     """
     head = protonn_head(model, "the reference implementation")
     stage = model.feature_stage
@@ -132,11 +132,11 @@ def _check_folded(
     extent = np.resize(np.maximum(np.abs(lower), np.abs(upper)), model.n_features)
     moved = np.abs(folded.projection - W) @ extent + np.abs(folded.prototypes - B).max(axis=1)
     widths = folded.gamma * float(np.sqrt(np.square(moved).sum()))
-    if not widths <= _FOLDING_TOLERANCE:  # not a number is too much, too
+    if not widths <= _FOLDING_TOLERANCE:  # NaN is too much, too
         raise InputError(
             "the features' offsets are too large for matrices of float32 on raw features: they "
-            f"would be off by {widths:.2g} RBF widths, the limit is {_FOLDING_TOLERANCE:g}; "
-            "take normalized features"
+            f"would be wrong by {widths:.2g} RBF widths, the limit is {_FOLDING_TOLERANCE:g}; take "
+            "normalized features"
         )
 
 
@@ -178,7 +178,7 @@ def read_reference_model(folder: Path) -> ReferenceModel:
     read = _read_npy if binary else _read_text
     suffix = _NPY if binary else ""
     W, B, Z = (_matrix(read(folder / f"{name}{suffix}"), folder / name) for name in _MATRICES)
-    if binary and W.shape[1] == len(B):  # as their Python programs multiply: X W
+    if binary and W.shape[1] == len(B):  # the Python programs compute X W
         W = np.ascontiguousarray(W.T)
     for name, matrix, axis, size, other in (
         ("B", B, 0, len(W), "rows of W"),
@@ -199,13 +199,13 @@ def read_reference_model(folder: Path) -> ReferenceModel:
 
 
 def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = "text") -> None:
-    """Write the four files of a model into a folder, and leave other files there alone.
+    """Write the four files of a model into a folder, without changing other files there.
 
-    Reading gives the same float32 values again. The layout is the C++ program's, "text", or the
-    Python programs', "npy", with W as (D, d).
+    Reading the files gives the same float32 values. The layout is "text", as in the C++ program, or
+    "npy", as in the Python programs, with W as (D, d).
 
-    Raises `InputError` if the folder cannot be written, or has a model in the other layout, which a
-    reader could mistake for this one.
+    Raises `InputError` if the folder cannot be written, or contains a model in the other layout,
+    which a reader could mistake for this one.
     """
     other = "" if layout == "npy" else _NPY
     paths = (folder / f"{name}{other}" for name in _NAMES)
@@ -245,7 +245,7 @@ def _npy_bytes(array: NDArray[Any]) -> bytes:
 
 
 def _text_of(matrix: NDArray[Any]) -> str:
-    """Return one row per line, each number with the fewest digits that preserve it."""
+    """Return one row per line; each number has the fewest digits that preserve it."""
     digits = ".9g" if matrix.dtype == np.float32 else ".17g"
     rows = matrix.reshape(-1, matrix.shape[-1] if matrix.ndim else 1).tolist()
     return "".join("\t".join(format(x, digits) for x in row) + "\n" for row in rows)
@@ -292,7 +292,7 @@ def _read_text(path: Path) -> NDArray[np.float64]:
 
 
 def _read_npy(path: Path) -> NDArray[Any]:
-    """Read an .npy file of numbers; numpy itself would allocate what a header asks for."""
+    """Read an .npy file of numbers; numpy itself would allocate any size in a header."""
     check_file(path, limit_bytes=FILE_LIMIT_BYTES)
     sentence = f"{path} is not an .npy file of numbers; write it with numpy.save"
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Scikit-learn's scalers, selectors, imputers and its PCA as one map of features."""
+"""Scikit-learn's scalers, selectors, imputers and PCA as one map of features."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _SINGLE = ("columns", "fills", "offset", "scale", "shift")  # one number per fea
 class AffineMap:
     """Maps some of D raw features, x (n,), to an estimator's k features.
 
-    These are ``axes @ ((x - offset) * scale) + shift``. x has only features that a pipeline
-    selects, so the device needs no others.
+    These are ``axes @ ((x - offset) * scale) + shift``. x contains only the features that a
+    pipeline selects, so the device needs no others.
     """
 
     n_features: int  # D
     columns: NDArray[np.intp]  # (n,): the indices of x among the raw features, each once
-    fills: Float64  # (n,): replaces a gap (NaN), in the unit of the feature; NaN if nothing does
-    offset: Float64  # (n,): in the unit of the feature, and one over it
+    fills: Float64  # (n,): replaces a gap, in the unit of the feature; NaN for none
+    offset: Float64  # (n,): in the unit of the feature, and its reciprocal
     scale: Float64
     axes: Float64 | None  # (k, n): None is the identity
     shift: Float64  # (k,)
@@ -64,21 +64,21 @@ class AffineMap:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return a map with the features of several maps without axes."""
+        """Return a map with the features of several maps, which have no axes."""
         numbers: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in _SINGLE
         }
         return replace(parts[0], **numbers)
 
     def taken(self, X: Any, what: str) -> Float32:
-        """Return x (rows, n) of points X (rows, D), their gaps filled; name them in an error."""
+        """Return x (rows, n) of points X (rows, D), with gaps filled; errors call them `what`."""
         rows = rows_of(X, what)
         if rows.shape[1] != self.n_features:
             raise InputError(
                 f"{what} has the shape {rows.shape}, but the pipeline was fitted with "
-                f"{self.n_features:,} features; give points of the same kind"
+                f"{self.n_features:,} features; use points with the same features"
             )
-        try:  # features that it does not take may be texts
+        try:  # unused features may be texts
             x = rows[:, self.columns].astype(np.float32)
         except (TypeError, ValueError) as error:
             raise InputError(f"{what} must be a table of numbers, one row per point") from error
@@ -87,9 +87,10 @@ class AffineMap:
         return x
 
     def names(self, estimator: Any) -> tuple[str, ...]:
-        """Return the names of x by those that an estimator was fitted with.
+        """Return the names of x, from the names that an estimator was fitted with.
 
-        Without these, none, or scikit-learn's default names if x are only some of the features.
+        Without these, return none, or scikit-learn's default names if x is only a part of the
+        features.
         """
         given = getattr(estimator, "feature_names_in_", None)
         if isinstance(given, np.ndarray) and given.shape == (self.n_features,):
@@ -98,7 +99,7 @@ class AffineMap:
 
     @property
     def scales(self) -> bool:
-        """Whether it changes values, and not only selects and fills them."""
+        """Whether the map changes values, instead of only selecting and filling them."""
         unchanged = (self.scale == 1).all() and not self.offset.any() and not self.shift.any()
         return self.axes is not None or not unchanged
 
@@ -109,7 +110,7 @@ class AffineMap:
 
     @property
     def record(self) -> dict[str, Any]:
-        """Entries of a model's record: the columns that it takes, and the values that fill gaps."""
+        """Entries of a model's record: the columns in use, and the values that fill gaps."""
         found: dict[str, Any] = {} if self.takes_all else {"columns": self.columns.tolist()}
         if not np.isnan(self.fills).all():
             found |= Preparation(IMPUTER, tuple(self.fills.tolist())).to_record()
@@ -126,18 +127,18 @@ class AffineMap:
         return (scaled if self.axes is None else scaled @ self.axes.T) + self.shift
 
     def weights(self, W: Float64) -> Float64:
-        """Return W (d, k), a matrix for the estimator's features, for x: (d, n)."""
+        """Return W (d, k), a matrix for the estimator's features, as one for x, (d, n)."""
         return (W if self.axes is None else W @ self.axes) * self.scale
 
     def scaled(self, offset: Float64, scale: Float64) -> Self:
         """Return this map with ``(z - offset) * scale`` after it."""
         if self.axes is None:
-            # (((x - o) s + t) - offset) scale; a feature that s makes constant stays so in `shift`.
+            # (((x - o) s + t) - offset) scale; if s makes a feature constant, `shift` contains it.
             return replace(self, scale=self.scale * scale, shift=(self.shift - offset) * scale)
         return replace(self, axes=self.axes * scale[:, None], shift=(self.shift - offset) * scale)
 
     def selected(self, features: NDArray[np.intp]) -> Self:
-        """Return this map with some of the estimator's features, by their indices."""
+        """Return this map with only the estimator's features of these indices."""
         if self.axes is not None:
             return replace(self, axes=self.axes[features], shift=self.shift[features])
         return replace(self, **{name: getattr(self, name)[features] for name in _SINGLE})
@@ -152,11 +153,13 @@ class AffineMap:
 
 
 def points_of(X: Any, what: str) -> NDArray[Any]:
-    """Return points as an array, or raise `InputError` if they have several shapes."""
+    """Return points as an array, or raise `InputError` if their shapes differ."""
     try:
         return np.asarray(X)
     except ValueError as error:
-        raise InputError(f"{what} has points of several shapes; give them all the same") from error
+        raise InputError(
+            f"{what} has points of different shapes; give all points the same shape"
+        ) from error
 
 
 def rows_in_order(X: ArrayLike, order: NDArray[np.intp]) -> ArrayLike:
@@ -168,7 +171,7 @@ def rows_in_order(X: ArrayLike, order: NDArray[np.intp]) -> ArrayLike:
 
 
 def rows_of(X: Any, what: str) -> NDArray[Any]:
-    """Return points (n, D) of any type, dense, or raise `InputError` if they are no table."""
+    """Return points (n, D) of any type as a dense table, or raise `InputError`."""
     points = points_of(dense_features(X, what), what)
     if points.ndim != 2 or 0 in points.shape:
         raise InputError(
@@ -178,7 +181,7 @@ def rows_of(X: Any, what: str) -> NDArray[Any]:
 
 
 def affine_map(found: AffineMap, transformers: list[tuple[str, Any]]) -> AffineMap:
-    """Return a map with a pipeline's fitted transformers after it; refuse others than known."""
+    """Return a map with a pipeline's fitted transformers after it; unknown ones are refused."""
     for name, transformer in transformers:
         if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):
             continue
@@ -205,7 +208,7 @@ def _pipeline(before: AffineMap, pipeline: Any) -> AffineMap:
 
 def _unchanged(before: AffineMap, transformer: Any) -> AffineMap:
     if transformer.func is not None:
-        raise InputError("the FunctionTransformer calls a function, which a model cannot")
+        raise InputError("the FunctionTransformer calls a Python function, which a model cannot do")
     return before
 
 
@@ -213,12 +216,12 @@ def _selected(before: AffineMap, selector: Any) -> AffineMap:
     """Return the map with the features that a selector keeps."""
     kept = np.flatnonzero(attribute(selector, "get_support")())
     if not kept.size:
-        raise InputError(f"the {type(selector).__name__} selects no features; keep some")
+        raise InputError(f"the {type(selector).__name__} selects no features; keep at least one")
     return before.selected(kept)
 
 
 def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
-    """Return the map with gaps filled; features without values in training are left out."""
+    """Return the map with gaps filled; features that had no values in training are left out."""
     empty = imputer.missing_values
     is_nan = isinstance(empty, float | np.floating) and np.isnan(empty)
     if before.axes is not None or not is_nan or flag_of(imputer, "add_indicator"):
@@ -244,7 +247,7 @@ def _columns(before: AffineMap, transformer: Any) -> AffineMap:
         if len(indices) and not (isinstance(part, str) and part == "drop"):
             parts.append(affine_map(before.selected(indices), [(name, part)]))
     if not parts:
-        raise InputError("the ColumnTransformer drops all features; keep some")
+        raise InputError("the ColumnTransformer drops all features; keep at least one")
     if any(part.axes is not None for part in parts):
         raise InputError(
             "the ColumnTransformer contains a PCA; fit the PCA on all features, after the other "
@@ -257,7 +260,7 @@ def _columns(before: AffineMap, transformer: Any) -> AffineMap:
 
 
 def _centring(centre: str, centring: str, scaling: str) -> Reader:
-    """Return the reader of scalers with this centre, and flags whether they use it and scale."""
+    """Return the reader of scalers with this centre, and with flags for centring and scaling."""
 
     def read(before: AffineMap, scaler: Any) -> AffineMap:
         k = before.n_outputs
@@ -318,15 +321,15 @@ _READERS: dict[type, Reader] = {
 
 @dataclass(frozen=True, eq=False)
 class PipelineModel(Deployable):
-    """The model of a pipeline, which takes the pipeline's raw features or some of them.
+    """The model of a pipeline, for all or some of its raw features.
 
     It has the methods `save`, `export`, `build` and `measure` of this package's estimators;
-    `measure` takes all raw features.
+    `measure` requires all raw features.
     """
 
     model: Model
     classifier: DeviceClassifier = field(repr=False)  # the pipeline's last step
-    features: AffineMap = field(repr=False)  # of the steps before
+    features: AffineMap = field(repr=False)  # the map of the steps before it
 
     def to_model(self) -> Model:
         """Return the model."""
@@ -340,25 +343,25 @@ class PipelineModel(Deployable):
 def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineModel:
     """Make one model of a fitted pipeline that ends in a classifier of this package.
 
-    Its scalers become part of the model of raw features, so they take no time on a device. The
-    model takes only the features that the pipeline selects; ``record["columns"]`` has their
-    indices. The imputers' values are recorded in the model, so gaps in tables are filled.
+    Scalers become part of the model of raw features, so they take no time on a device. The model
+    uses only the features that the pipeline selects; ``record["columns"]`` contains their indices.
+    The model records the imputers' values, so gaps in tables are filled.
 
     Parameters
     ----------
     pipeline : Pipeline
         Any number of StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer,
         selectors with `get_support`, such as SelectKBest, SelectFromModel and VarianceThreshold,
-        and ColumnTransformer and Pipeline of these; and for example a ProtoNNClassifier.
+        and ColumnTransformer and Pipeline of these; then a classifier such as a ProtoNNClassifier.
     X : array of shape (n, D), optional
-        Raw training points, whose decimals determine the units in which a sketch passes features;
-        by default, their ranges do.
+        Raw training points, whose decimals determine the units of features in sketches; by default,
+        the features' ranges determine them.
 
     Raises
     ------
     InputError
-        If there is another step, the classifier is another package's, or its features cannot
-        include a scaling.
+        If there is any other step, the classifier is from another package, or its features
+        cannot include a scaling.
 
     Examples
     --------
@@ -375,7 +378,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     """
     if not isinstance(pipeline, Pipeline):
         raise InputError(
-            f"a {type(pipeline).__name__} is not a Pipeline; give the complete pipeline"
+            f"a {type(pipeline).__name__} is not a Pipeline; pass the complete pipeline"
         )
     *steps, (_, classifier) = pipeline.steps or [("", None)]
     if not isinstance(classifier, DeviceClassifier):
@@ -406,13 +409,13 @@ def _scaled(model: Model, scaling: AffineMap) -> Model:
     if not (scaling.scale > 0).all():
         feature = int(np.argmin(scaling.scale > 0))
         raise InputError(
-            f"the pipeline scales feature {feature} by {scaling.scale[feature]:g}; fit a scaler on "
-            "features that vary"
+            f"the pipeline scales feature {feature} by {scaling.scale[feature]:g}; fit the scaler "
+            "on features that vary"
         )
     if model.feature_stage is not None:
         raise InputError(
-            f"the model {model.feature_stage.does} on the device, which has only raw values; fit "
-            "it without the scalers"
+            f"the model {model.feature_stage.does} on the device, where only raw values are "
+            "available; fit it without the scalers"
         )
     if model.normalizer.kind == "l2":
         raise InputError(
@@ -426,7 +429,7 @@ def _scaled(model: Model, scaling: AffineMap) -> Model:
     }
     before = model.normalizer
     offset = (before.offset - scaling.shift) / scaling.scale + scaling.offset
-    kind = "standard" if before.kind == "none" else before.kind  # it has an offset and a scale now
+    kind = "standard" if before.kind == "none" else before.kind  # now with an offset and a scale
     return replace(
         model,
         normalizer=Normalizer(kind, offset, before.scale * scaling.scale),

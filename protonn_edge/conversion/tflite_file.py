@@ -1,6 +1,6 @@
-"""Read a file of TensorFlow Lite: its tensors, and the chain that its operators make.
+"""Read a TensorFlow Lite file: its tensors, and the chain that its operators form.
 
-The numbers of fields, operators and types are those of TensorFlow Lite's schema.
+The numbers of fields, operators and types come from TensorFlow Lite's schema.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ LIMIT_BYTES = 16 * 2**20
 FLOAT32, INT32, _UINT8, INT8 = 0, 2, 3, 9
 _DTYPES = {FLOAT32: "f4", INT32: "i4", INT8: "i1"}
 _ACTIVATIONS = {0: (None, None), 1: (0.0, None), 2: (-1.0, 1.0), 3: (0.0, 6.0)}
-_MOST_WEIGHTS = 2**20  # of all layers; also the values of an image
-_MOST_AXES, _MOST_CHANNELS, _MOST_TENSORS = 8, 65_535, 64  # of a tensor, and an operator
+_MOST_WEIGHTS = 2**20  # weights of all layers; also values of an image
+_MOST_AXES, _MOST_CHANNELS, _MOST_TENSORS = 8, 65_535, 64  # of a tensor, and of an operator
 _PERCEPTIBLE = 1e-6  # relative difference of scales
 _RESHAPES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 
@@ -70,7 +70,7 @@ class Tensor(NamedTuple):
 
 
 def tensors_of(table: FlatTable, field: int) -> list[int]:
-    """Return the numbers of the tensors that a graph or an operator takes or gives."""
+    """Return the numbers of the input or output tensors of a graph or an operator."""
     numbers: list[int] = table.array(field, "i4", _MOST_TENSORS).tolist()
     return numbers
 
@@ -82,18 +82,20 @@ class Chain:
     tensors: list[Tensor]
     buffers: list[FlatTable]
     inputs: list[int]
-    operators: Mapping[int, tuple[str, Take | None]]  # names, and what takes them, by number
+    operators: Mapping[int, tuple[str, Take | None]]  # names and readers, by number
     layers: list[Layer] = field(default_factory=list)
-    decided: str = ""  # the operator that makes a decision of scores
+    decided: str = ""  # the operator that decides between scores
     scores: int = -1  # the tensor before it
     where: str = ""  # the operator in errors
-    left: int = _MOST_WEIGHTS  # that may follow
+    left: int = _MOST_WEIGHTS  # weights that may follow
 
     def __post_init__(self) -> None:
         if len(self.inputs) != 1:
-            raise InputError(f"the network has {len(self.inputs)} inputs; give one with one input")
+            raise InputError(
+                f"the network has {len(self.inputs)} inputs; use one with a single input"
+            )
         self.first = self.inputs[0]
-        self.same = {self.first}  # the tensors with the values so far
+        self.same = {self.first}  # the tensors that hold the current values
 
     def add(self, number: int, code: int, operator: FlatTable) -> None:
         """Take the next operator."""
@@ -128,7 +130,7 @@ class Chain:
         return self.tensors[number]
 
     def constant(self, number: int, kind: int) -> NDArray[Any]:
-        """Return the numbers of a tensor of a type that the file has."""
+        """Return the numbers of a constant tensor of this type."""
         tensor = self.tensor(number)
         if tensor.kind == FLOAT32:
             raise InputError(
@@ -137,11 +139,11 @@ class Chain:
             )
         place = tensor.table.number(2, "I")
         if tensor.kind != kind or place >= len(self.buffers) or min(tensor.shape, default=1) < 1:
-            raise self.refused("has numbers that are not int8 weights or biases of 32 bits")
+            raise self.refused("has weights that are not int8, or biases that are not int32")
         self.reserve(math.prod(tensor.shape))
         numbers = self.buffers[place].array(0, "u1", LIMIT_BYTES)
         if math.prod(tensor.shape) * np.dtype(_DTYPES[kind]).itemsize != numbers.size:
-            raise self.refused("has fewer or more numbers than its shape")
+            raise self.refused("has a number of values that does not match its shape")
         found: NDArray[Any] = numbers.view(f"<{_DTYPES[kind]}").reshape(tensor.shape)
         return found
 
@@ -149,10 +151,10 @@ class Chain:
         """Count the weights of an operator; refuse it if the network has too many."""
         self.left -= weights
         if self.left < 0:
-            raise self.refused(f"has too many weights: all layers may have {_MOST_WEIGHTS:,}")
+            raise self.refused(f"brings the network above {_MOST_WEIGHTS:,} weights")
 
     def network(self, outputs: list[int]) -> Int8Network:
-        """Return the network, whose output is that of the last operator."""
+        """Return the network, with the output of the last operator."""
         if len(outputs) != 1 or outputs[0] not in self.same or not self.layers:
             raise InputError("the network is not a chain of layers with one output")
         given = self.tensor(self.first)
@@ -165,13 +167,13 @@ class Chain:
     def image(self, number: int) -> tuple[ImageShape, bool]:
         """Return the shape of an image, and whether its height and width are exchanged.
 
-        An image one pixel high is one pixel wide here: it is stored alike, and has short rows.
+        An image one pixel high becomes one pixel wide, which has the same bytes but short rows.
         """
         dimensions = self.tensor(number).shape
         if len(dimensions) == 3:  # samples with channels
             dimensions = (dimensions[0], 1, *dimensions[1:])
         if len(dimensions) != 4 or dimensions[0] != 1 or min(dimensions) < 1:
-            raise self.refused(f"takes the shape {dimensions}, which is not an image's")
+            raise self.refused(f"takes an input of shape {dimensions}, which is not an image")
         if math.prod(dimensions) > _MOST_WEIGHTS:
             raise self.refused(f"takes an image of more than {_MOST_WEIGHTS:,} values")
         height, width, channels = dimensions[1:]
@@ -180,7 +182,7 @@ class Chain:
             return (turned, True) if height == 1 else (dimensions[1:], False)
         made = self.layers[-1].output_shape
         if made != dimensions[1:] and (height != 1 or made != turned):
-            raise self.refused(f"takes an image of another shape than {made}, before it")
+            raise self.refused(f"takes an image that differs from the previous one, {made}")
         return made, made != dimensions[1:]
 
     def stride(self, options: FlatTable, *, turned: bool) -> Pair:

@@ -1,6 +1,6 @@
 """Convert an int8 network of TensorFlow Lite, exactly as its reference kernels compute.
 
-The network must be a chain of the operators in `_OPERATORS`, for one input and one output.
+The network must be a chain of operators in `_OPERATORS`, with one input and one output.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def from_tflite(
     model : Path or str
         The file (.tflite).
     X : array of shape (n, D)
-        Points as the network takes them, such as the training points: cycles are measured on them.
+        Points as the network's input, such as the training points, to measure cycles on.
     y : array of shape (n,), optional
-        Their labels, only for the accuracies: the numbers of the network's outputs.
+        Their labels, the numbers of the network's outputs, used only to compute accuracies.
     **options
         `board`, `budget`, `classes` and `evaluate_on`, as for `from_sklearn`.
 
@@ -72,9 +72,9 @@ def from_tflite(
     Raises
     ------
     InputError
-        If the network cannot be converted; the sentence names the operator.
+        If the network cannot be converted; the message names the operator.
     CheckFailed
-        If it is too large for the board, or the budget.
+        If the model is too large for the board or the budget.
     """
     return from_sklearn(load_tflite(Path(model)), X, y, **options)
 
@@ -91,7 +91,7 @@ def load_tflite(path: Path) -> StoredClassifier:
 
 @refusing("the file", "TensorFlow Lite")
 def read_network(content: bytes) -> Int8Network:
-    """Return the network of a file; `InputError` names an operator that cannot be taken."""
+    """Return the network of a file; raises `InputError` that names an unsupported operator."""
     model = FlatTable.root(content, b"TFL3")
     graphs = list(model.tables(2))
     if len(graphs) != 1:
@@ -107,28 +107,28 @@ def read_network(content: bytes) -> Int8Network:
 
 
 def _input(chain: Chain, inputs: list[int], output: int, _: FlatTable) -> None:
-    """Take QUANTIZE: of the input."""
+    """Take QUANTIZE of the input."""
     if inputs[0] != chain.first or chain.layers:
-        raise chain.refused("is not the first one")
+        raise chain.refused("is not the first operator")
     if chain.tensor(inputs[0]).kind != FLOAT32:
         chain.same_scale(inputs[0], output)
     chain.first = output
 
 
 def _unchanged(chain: Chain, inputs: list[int], output: int, _: FlatTable) -> None:
-    """Take RESHAPE and its like."""
+    """Take RESHAPE and similar operators."""
     chain.same_scale(inputs[0], output)
 
 
 def _decision(chain: Chain, inputs: list[int], _: int, __: FlatTable) -> None:
-    """Take what makes a decision of scores, which keeps their order, or changes their type."""
+    """Take an operator that decides between scores, keeps their order, or changes their type."""
     if not chain.decided:
         chain.scores = inputs[0]
     chain.decided = chain.where
 
 
 def _rectified(chain: Chain, inputs: list[int], output: int, _: FlatTable) -> None:
-    """Take an activation of its own: it narrows the limits of the layer before it."""
+    """Take a separate activation, which narrows the limits of the previous layer."""
     chain.same_scale(inputs[0], output)
     if not chain.layers or not isinstance(chain.layers[-1], IntegerInt8Layer):
         raise chain.refused("does not follow a layer with weights")
@@ -142,7 +142,7 @@ def _dense(chain: Chain, inputs: list[int], output: int, options: FlatTable) -> 
     size = weights.shape[1] if weights.ndim == 2 else 0
     shape = chain.layers[-1].output_shape if chain.layers else (1, 1, size)
     if not size or math.prod(shape) != size or options.number(1, "b"):
-        raise chain.refused(f"has weights of the shape {weights.shape} for {shape} values")
+        raise chain.refused(f"has weights of shape {weights.shape} for {shape} values")
     if math.prod(chain.tensor(inputs[0]).shape) != size:
         raise chain.refused("computes several points at once")
     parts = shape, weights.reshape(-1, *shape), (1, 1), options.number(0, "b")
@@ -155,7 +155,7 @@ def _convolution(chain: Chain, inputs: list[int], output: int, options: FlatTabl
     shape, turned = chain.image(inputs[0])
     weights = chain.constant(_at(inputs, 1), INT8)
     if weights.ndim != 4 or (depthwise and len(weights) != 1):
-        raise chain.refused(f"has weights of the shape {weights.shape}")
+        raise chain.refused(f"has weights of shape {weights.shape}")
     if depthwise:
         weights = np.moveaxis(weights[0], -1, 0)[..., None]
         if len(weights) % shape[2]:
@@ -194,7 +194,7 @@ def _pooling(chain: Chain, inputs: list[int], output: int, options: FlatTable) -
             raise chain.refused("has windows that overlap, or an activation")
         chain.layers.append(IntegerPooling(shape, window, "maximum", 255))
         return
-    # More than 2^31 / area, which rounds halves away from the byte 128, which is 0; the difference
+    # More than 2^31 / area, to round halves away from 0 (the byte 128); the difference
     # is too small to change the rounding of another sum.
     area = math.prod(window)
     bits = max(0, 2 * area.bit_length() - 23)
@@ -205,7 +205,7 @@ def _pooling(chain: Chain, inputs: list[int], output: int, options: FlatTable) -
 
 
 def _mean(chain: Chain, inputs: list[int], output: int, _: FlatTable) -> None:
-    """Take MEAN: of all pixels."""
+    """Take MEAN over all pixels."""
     (shape, _turned), given, made = chain.image(inputs[0]), *map(chain.tensor, (inputs[0], output))
     axes = chain.constant(_at(inputs, 1), INT32).ravel() % len(given.shape)
     if set(axes.tolist()) != set(range(1, len(given.shape) - 1)):
@@ -232,7 +232,7 @@ _Parts = tuple[ImageShape, NDArray[Any], Pair, int]
 def _layer(
     chain: Chain, inputs: list[int], output: int, parts: _Parts, *, same: bool = False
 ) -> IntegerInt8Layer:
-    """Return a layer of a shape, weights, stride and activation."""
+    """Return a layer with these windows, weights, stride and activation."""
     shape, weights, stride, activation = parts
     given, made, own = (chain.tensor(n) for n in (inputs[0], output, _at(inputs, 1)))
     if own.scales.size not in (1, len(weights)) or own.zeros.any():

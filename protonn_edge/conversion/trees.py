@@ -30,9 +30,9 @@ from protonn_edge.training.points import Float32
 Indices = NDArray[np.int64]
 
 _ROWS_AT_ONCE, _LEAVES_AT_ONCE = 2_048, 2**22
-_STEPS = np.append(1.0, np.geomspace(0.1, 1.5, 64))[:, None, None]  # of those that reach all
-_PLACES = np.linspace(0.0, 1.0, 33)[:, None]  # of a range: first and last thresholds coincide
-_LEAST_BYTES, _SHRINK = 64, 0.85  # of the sizes that trees are pruned to
+_STEPS = np.append(1.0, np.geomspace(0.1, 1.5, 64))[:, None, None]  # relative to the full range
+_PLACES = np.linspace(0.0, 1.0, 33)[:, None]  # from 0, the first threshold, to 1, the last
+_LEAST_BYTES, _SHRINK = 64, 0.85  # ratio of the sizes that trees are pruned to
 _ROUNDED = 1e-4  # more than the rounding error of a scaler for a whole number
 _LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the shares of classes
 
@@ -42,8 +42,8 @@ class TreeRule:
     """The class with the largest sum of values over the leaves that a point reaches."""
 
     grown: GrownTrees  # trees with thresholds of the estimator's own features
-    strict: bool = False  # whether these are the largest float32 below those of the estimator
-    fine: bool = False  # whether to search for bytes and leaves that change fewer answers
+    strict: bool = False  # whether these are the largest float32 below the estimator's
+    fine: bool = False  # whether to search for steps and leaves that change fewer answers
     landmarks = None
 
     def answers(self, Z: Float64) -> Indices:
@@ -78,7 +78,7 @@ def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
 
 
 def _start(classifier: Any, n_classes: int) -> Float64:
-    """Return the initial scores of boosting: the logarithms of the shares of classes."""
+    """Return the initial scores of boosting, the logarithms of the class shares."""
     first, together = reading.attribute(classifier, "init_"), 1 if n_classes == 2 else n_classes
     if isinstance(first, str) and first == "zero":
         return np.zeros(together)
@@ -123,13 +123,15 @@ def _checked(estimator: Any, k: int, columns: int) -> Any:
 
 
 def _damaged(estimator: Any, what: str) -> InputError:
-    return InputError(f"the nodes of the {type(estimator).__name__} {what}; fit it again")
+    return InputError(
+        f"the nodes of the {type(estimator).__name__} {what}; fit the estimator again"
+    )
 
 
 def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[str, Any]) -> Model:
     """Return trees of an estimator's own features as a model of raw features.
 
-    These are mapped to the estimator's features, and X (n, D) are representative points of them.
+    `features` maps raw features to the estimator's; X (n, D) are raw representative points.
     Raises `InputError` if the map mixes or negates features.
     """
     if features.axes is not None or not (features.scale > 0).all():
@@ -142,7 +144,7 @@ def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[st
     raw = (grown.thresholds[inner] - features.shift[asked]) / features.scale[asked]
     thresholds = raw + features.offset[asked]
     whole = (np.rint(X) == X).all(axis=0)[asked]
-    # Thresholds may be whole numbers; these are as far from whole numbers as possible.
+    # Thresholds may be whole numbers; these values are as far from whole numbers as possible.
     rounded = (-_ROUNDED if rule.strict else _ROUNDED) if features.scales else 0.0
     thresholds = np.where(whole, np.floor(thresholds + rounded) + 0.5, thresholds)
     inputs = _between_thresholds(InputStatistics.of(X), asked, thresholds)
@@ -167,7 +169,7 @@ def _between_thresholds(
     """Return the statistics with ranges for which bytes have the finest resolution.
 
     Values beyond all thresholds of a feature need not be distinguished. The first threshold is
-    after byte 0, the last one before byte 255; a single one is in the middle.
+    after byte 0, and the last one before byte 255; a single threshold is in the middle.
     """
     low, high = np.full_like(inputs.lower, np.inf), np.full_like(inputs.upper, -np.inf)
     np.minimum.at(low, asked, thresholds)
@@ -186,10 +188,10 @@ def _between_thresholds(
 def _with_best_steps(
     inputs: InputStatistics, asked: Indices, thresholds: Float64, X: Float32
 ) -> InputStatistics:
-    """Return the statistics with ranges for which fewest points (n, D) change sides of thresholds.
+    """Return the statistics with ranges for which the fewest points (n, D) cross a threshold.
 
-    For each feature, several lengths of a step and places of the range are tried, and the present
-    ones first. Integers of up to 256 values keep theirs, because their thresholds are exact.
+    For each feature, several steps and positions of the range are tried, the present ones first.
+    Integers with up to 256 values keep their ranges, because their thresholds are exact.
     """
     lower, upper = inputs.lower.copy(), inputs.upper.copy()
     for feature in np.unique(asked):
@@ -212,7 +214,7 @@ def _with_best_steps(
 
 
 def _apart(limits: Float64, values: Float64, beyond: Indices) -> Float64:
-    """Return thresholds that are no values themselves, with the same sorted values on each side."""
+    """Return thresholds between values, with the same sorted values on each side."""
     last = len(values) - 1
     below, above = values[np.maximum(beyond - 1, 0)], values[np.minimum(beyond, last)]
     margin = np.where((beyond > 0) & (beyond <= last), (above - below) / 64, 0.0)
@@ -221,7 +223,7 @@ def _apart(limits: Float64, values: Float64, beyond: Indices) -> Float64:
 
 
 def cuts(budget: int | None, largest: int) -> Iterator[int | None]:
-    """Yield sizes in bytes for trees: all, and then fewer and fewer, or only the budget."""
+    """Yield sizes in bytes for trees: all bytes, then fewer and fewer, or only the budget."""
     if budget is not None:
         yield budget
         return

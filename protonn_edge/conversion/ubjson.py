@@ -1,4 +1,4 @@
-"""Read UBJSON, as XGBoost writes it: JSON with marks of types, and sizes of texts and arrays."""
+"""Read UBJSON as XGBoost writes it: JSON with type markers, and sizes of texts and arrays."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _DEEPEST = 32
 
 
 def parse(content: bytes) -> Any:
-    """Return the value: dicts, lists, text, numbers, and arrays where all numbers have one type.
+    """Return the value: dicts, lists, text, numbers, and arrays if all numbers have the same type.
 
-    Raises `ValueError` or `LookupError` if the bytes are not one value of UBJSON.
+    Raises `ValueError` or `LookupError` if the bytes are not a single UBJSON value.
     """
     stream = BytesIO(content)
     found = _value(stream, _mark(stream), 0)
     if stream.read(1):
-        raise ValueError("bytes follow the value")
+        raise ValueError("there are bytes after the value")
     return found
 
 
@@ -58,7 +58,7 @@ def _value(stream: BytesIO, mark: str, depth: int) -> Any:
 
 def _array(stream: BytesIO, depth: int) -> Any:
     mark, kind = _mark(stream), ""
-    if mark == "$":  # all of one type
+    if mark == "$":  # all elements have this type
         kind, mark = _mark(stream), _mark(stream)
     if mark != "#":
         raise ValueError("an array has no size")

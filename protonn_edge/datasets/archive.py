@@ -113,7 +113,7 @@ class ArrayArchive:
             if isinstance(error, InputError):
                 raise
             problem = (
-                f"cannot be unpacked ({_first_line(error)}); the file is damaged, write it again"
+                f"cannot be unpacked ({_first_line(error)}); the file is damaged, so write it again"
             )
             raise self.refusal(name, problem) from error
         if len(content) != expected - header.data_offset:
@@ -192,8 +192,8 @@ def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = No
     length = struct.unpack(form, size)[0] if len(size) == width else 0
     if length > _HEADER_LIMIT_BYTES:
         raise InputError(
-            f"{what} has a header of {length:,} bytes, the limit is {_HEADER_LIMIT_BYTES:,}; write "
-            "the file again"
+            f"{what} has a header of {length:,} bytes, but the limit is {_HEADER_LIMIT_BYTES:,}; "
+            "write the file again"
         )
     try:
         with warnings.catch_warnings():
@@ -204,7 +204,7 @@ def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = No
         raise InputError(f"{what} has a damaged header; write the file again") from error
     if described == "|O":
         raise InputError(
-            f"{what} has the type object, and pickled objects are not read; save text with "
+            f"{what} has the type object, but pickled objects are not read; save text with "
             ".astype(str), and numbers with .astype(float)"
         )
     if records is not None and described == records.descr:

@@ -80,7 +80,7 @@ class Decimals:
         """Return the rest of a sentence about a cell that is not a number of this file."""
         if Decimals(self._delimiter).numbers([cell]) is None:
             return "which is not a finite number; fix or drop the row"
-        text = "but the table has decimal points and decimal commas; write all numbers the same"
+        text = "but the table has both decimal points and decimal commas; use one of these"
         return f"{text} way"
 
     def _one_by_one(self, cells: Sequence[str]) -> tuple[Float32, list[int]]:

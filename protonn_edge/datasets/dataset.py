@@ -210,7 +210,7 @@ def dataset_from(
     one, test points may have other labels, `NO_CLASS`.
     """
     if not train.X.shape[0]:
-        raise InputError(f"{train.source} has no points; give it at least one of each class")
+        raise InputError(f"{train.source} has no points; add at least one of each class")
     found = set(train.labels)
     alone = least_classes == 1 == len(found)
     names = tuple(found) if alone else classes or in_order(found)
@@ -362,7 +362,7 @@ def label_set_dataset(
     since a rare label may be in the test part alone.
     """
     if not train.X.shape[0]:
-        raise InputError(f"{train.source} has no points; give it some")
+        raise InputError(f"{train.source} has no points; add some")
     empty = replace(train, X=train.X[:0], labels=train.labels[:0])
     tested = test or empty
     if not names:
@@ -372,7 +372,7 @@ def label_set_dataset(
     if len(names) < 2:
         raise InputError(f"{train.source} has fewer than 2 labels; a classifier needs at least 2")
     if not train.labels.nnz:
-        raise InputError(f"{train.source} has no point with a label; give the labels of points")
+        raise InputError(f"{train.source} has no point with a label; give each point its labels")
     check_names(train.feature_names, f"{train.source}, among its features,", distinct=False)
     check_feature_count(tested, train.X.shape[1], "the training part has")
     return MultiLabelDataset(

@@ -169,8 +169,8 @@ def prepared(
         X = preparation.fill(X) if empty.any() else X
         if (left := np.flatnonzero(np.isnan(X).any(axis=0))).size:
             raise InputError(
-                f"{path} has gaps in {listed(names[i] or str(i + 1) for i in left)}, which "
-                "training did not fill; use --missing drop to leave out their rows"
+                f"{path} has gaps in {listed(names[i] or str(i + 1) for i in left)}, which were "
+                "not filled in training; use --missing drop to leave out their rows"
             )
     is_plain = preparation == Preparation()
     return Prepared(
@@ -194,8 +194,8 @@ def checked_missing(missing: str | None, path: Path, expected: Expected | None) 
         return missing
     if recorded is None or not recorded.values:
         raise InputError(
-            f"{path} cannot be filled with --missing {missing}, because the model was trained "
-            "without it; train it again with it, or use --missing drop"
+            f"{path} cannot be read with --missing {missing}, because the model was trained "
+            "without this option; train it again with the option, or use --missing drop"
         )
     return recorded.missing  # what fills them in any case
 

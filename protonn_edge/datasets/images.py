@@ -180,5 +180,5 @@ def image_files(folder: Path, groups: str | None) -> ImageFiles:
     takes = takes_in(folder, suffixes=IMAGES)
     if groups is not None or any(take.tested for take in takes):
         what = "has no column" if groups is not None else "is divided already"
-        raise InputError(f"{folder} is a folder of images, which {what}; name a table")
+        raise InputError(f"{folder} is a folder of images, which {what}; use a table")
     return ImageFiles(folder, takes)

@@ -123,7 +123,7 @@ def match_columns(
             if name in seen and name in used:
                 raise InputError(
                     f"{what} has the name {quoted(name)} twice among its features, so the columns "
-                    "cannot be matched by name; give each a name of its own"
+                    "cannot be matched by name; give each a different name"
                 )
             seen.add(name)
     surplus = tuple(name for name in names if name not in used)

@@ -182,7 +182,7 @@ def load_points(
     train, test, _ = read_parts(path, options, expected)
     if held_out and test is not None and test.X.shape[0]:
         raise InputError(
-            f"{path} has a training and a test part, but a model is calibrated on neither; put "
+            f"{path} has a training and a test part, but neither is right for calibration; put "
             "held-out points into a separate file"
         )
     return _points_of(test or train, expected, on_notice)
@@ -209,7 +209,7 @@ def _points_of(
     table = table.matched(expected.feature_names, table.source)
     check_feature_count(table, expected.n_features, "the model expects")
     if not table.X.shape[0]:
-        raise InputError(f"{table.source} has no points; give it at least one")
+        raise InputError(f"{table.source} has no points; add at least one")
     points = dense_features(table.X, table.source)
     alone = len(expected.classes) == 1
     labels = np.empty(0, np.int64)
@@ -231,9 +231,9 @@ def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") ->
     """Refuse options that only apply to other kinds of data than tables or images."""
     given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
     for name, value in vars(given).items():
-        of_kind, other = "tables", f"tables of text, such as .csv, and {path} has no columns"
+        of_kind, other = "tables", f"tables of text, such as .csv, but {path} has no columns"
         if name in _OF_FOLDERS:
-            of_kind, other = "images", f"folders of images, and {path} has none"
+            of_kind, other = "images", f"folders of images, but {path} has none"
         if value and value != SHOWN and of_kind != kind:
             raise InputError(f"--{name.replace('_', '-')} is for {other}; leave it out")
 
@@ -355,8 +355,8 @@ def read_libsvm(path: Path) -> Table:
         lines.append((number, label))
         if len(columns) > _PAIRS_LIMIT:
             raise InputError(
-                f"{path} has more than {_PAIRS_LIMIT:,} index:value pairs, which is the limit; use "
-                "fewer points"
+                f"{path} has more than {_PAIRS_LIMIT:,} index:value pairs, the limit; use fewer "
+                "points"
             )
     if not columns:
         raise InputError(f"{path} has no features; give it lines such as '1 1:0.5 2:-3'")

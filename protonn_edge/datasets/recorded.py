@@ -120,7 +120,10 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
     _one_rate(both)
     _one_instrument(both)
     notices = (
-        replace(each, text=f"the noise never varies in {listed(each.columns)}; is it a recording?")
+        replace(
+            each,
+            text=f"the noise is constant in {listed(each.columns)}; check the recording",
+        )
         if each.kind == "constant"
         else each
         for each in dataset.notices
@@ -224,7 +227,7 @@ def _of_wave(path: Path, label: str) -> Table:
     samples, rate, channels = read_wave(path)
     if not len(samples):
         raise InputError(f"{path} has no samples; record it again, or leave it out")
-    text = f"a WAV file has {channels} channels, of which the first one is read"
+    text = f"only the first of the {channels} channels of a WAV file is read"
     return Table(
         str(path),
         samples.astype(np.float32),

@@ -228,7 +228,7 @@ class Trigger(SegmentDetector):
         if level is None:
             level = _parting_level(movement)
         facts = (("trigger", f"{level:.4g}, {before:,} samples before it"),)
-        missing = "no training run has room for a whole window"
+        missing = "every training run is shorter than a window"
         return cls(window, level, facts, missing, movement >= level, before)
 
     def moves(self, first: int, end: int) -> bool:

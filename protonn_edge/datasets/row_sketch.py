@@ -70,7 +70,7 @@ class Overlap:
     def notices(self) -> tuple[Notice, ...]:
         """Return a warning if more rows are known than may repeat by chance."""
         text = (
-            f"the model was trained on {self}, so figures on them are better than on new data; "
+            f"the model was trained on {self}, so their accuracy is higher than on new data; "
             "measure on a test part that 'split' wrote"
         )
         many = self.known > _BY_CHANCE * self.compared

@@ -59,10 +59,10 @@ _LEAST_RISING, _MOST_FALLING = 0.4, 0.1  # a coarse clock repeats times, a new l
 Reason = Literal["index", "time", "session", "empty", "text"]
 _REASONS: dict[Reason, str] = {
     "index": "an index of the rows",
-    "time": "when a row was recorded",
-    "session": "which recording a row is from",
+    "time": "the time of a row",
+    "session": "the recording of a row",
     "empty": "empty",
-    "text": "text; --one-hot makes features of it",
+    "text": "text; use --one-hot to make features of it",
 }
 
 

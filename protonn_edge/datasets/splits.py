@@ -57,7 +57,7 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     """
     if not 0.0 < fraction < 1.0:
         raise InputError(
-            f"the share of points held out is {fraction:g}; it must lie between 0 and 1"
+            f"the share of points to hold out is {fraction:g}; it must lie between 0 and 1"
         )
     y, groups = dataset.y_train, dataset.groups
     classes = range(dataset.n_classes) if y.ndim == 1 else []  # sets of labels have none
@@ -74,7 +74,7 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         held_out[generator.permutation(members)[: max(count, 0)]] = True
     if not held_out.any():
         raise InputError(
-            f"a share of {fraction:g} of {len(held_out):,} {what} holds out none of them; use a "
+            f"a share of {fraction:g} of {len(held_out):,} {what} is less than one of them; use a "
             "larger share"
         )
     if groups is not None and dataset.group_names:
@@ -222,7 +222,7 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
     of the other classes become the test part.
     """
     if isinstance(dataset, MultiLabelDataset):
-        raise InputError("points have sets of labels; normal points are of one class")
+        raise InputError("points have sets of labels, but normal points must belong to one class")
     if normal is None and dataset.n_classes > 1:
         raise InputError(
             f"the data has {dataset.n_classes:,} classes, {listed(dataset.classes)}; name the "

@@ -146,8 +146,8 @@ def _about_spelling(dataset: Dataset) -> list[Notice]:
     if not alike:
         return []
     text = (
-        f"classes that differ only in case or blanks: {'; '.join(map(listed, alike))}; are these "
-        "typos?"
+        f"classes that differ only in case or blanks: {'; '.join(map(listed, alike))}; these may "
+        "be typos"
     )
     return [Notice("spelling", text, warning=True)]
 
@@ -157,13 +157,13 @@ def _about_classes(dataset: Dataset) -> list[Notice]:
     if dataset.y_train.ndim != 1 or n <= _JUDGED_POINTS:
         return []  # sets of labels, or few points
     if 2 * classes > n:
-        text = f"{classes:,} classes for {n:,} points; are the labels measurements?"
+        text = f"{classes:,} classes for {n:,} points; the labels may be measurements"
         return [Notice("many_classes", text, warning=True)]
     counts = np.bincount(dataset.y_train, minlength=classes)
     single = [dataset.classes[index] for index in np.flatnonzero(counts == 1)]
-    text = f"{len(single)} classes have 1 point each, {listed(single)}; are these typos?"
+    text = f"{len(single)} classes have 1 point each, {listed(single)}; these may be typos"
     if len(single) == 1:
-        text = f"class {listed(single)} has 1 point; is it a typo?"
+        text = f"class {listed(single)} has 1 point; it may be a typo"
     return [Notice("rare_class", text, warning=True)] if single else []
 
 
@@ -272,7 +272,7 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
             which = title(name, number)
             text = (
                 f"{which} alone determines the label of {100 * share:.2f} % of the rows, {how}; if "
-                "it is derived from the label, leave it out"
+                "it is derived from the label, drop it"
             )
             yield Notice("leak", text, warning=True, columns=(name or str(number),))
 

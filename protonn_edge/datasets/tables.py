@@ -341,7 +341,7 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path} is not text in UTF-8 (byte {error.object[error.start]:#04x} is not); save it "
-            "in Excel as 'CSV UTF-8', or convert it, as iconv -f cp1252 -t utf-8 does"
+            "in Excel as 'CSV UTF-8', or convert it, for example with iconv -f cp1252 -t utf-8"
         ) from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
@@ -358,7 +358,7 @@ def rows_of(path: Path, delimiter: str, read: list[str] | None = None) -> Iterat
                 if "".join(row).strip():
                     if len(row) > INDEX_LIMIT:
                         raise InputError(
-                            f"{path}:{reader.line_num} has {len(row):,} columns, the limit is "
+                            f"{path}:{reader.line_num} has {len(row):,} columns, but the limit is "
                             f"{INDEX_LIMIT:,}; use fewer features"
                         )
                     yield reader.line_num, row

@@ -202,13 +202,13 @@ class Exchange(Generic[Key, Reply]):
         cause = "does its program hang? Reset it, then run this again (hil: with --resume)"
         if self._strays:
             cause = (
-                f"{self._strays:,} of them are replies with another sequence number than the "
+                f"{self._strays:,} of them are replies whose sequence number differs from the "
                 f"request's; {REFLASH_HINT}"
             )
         elif damaged:
             cause = (
-                f"{damaged:,} more were damaged or incomplete; does the line lose bytes? Check its "
-                "baud rate, reset the device, then run this again (hil: with --resume)"
+                f"{damaged:,} more were damaged or incomplete, so the line may lose bytes; check "
+                "the baud rate, reset the device, then run this again (hil: with --resume)"
             )
         return NoReplyError(
             f"the device on {self._connection.url} {'sends HELLO, but ' if others else ''}answered "

@@ -29,18 +29,17 @@ def read_health(line: Link, where: str, model: IntegerChain, host: Host | None =
         for _, message in reader.messages(line.read(_EVERY_S)):
             if isinstance(message, protocol.ErrorReply):
                 raise DeviceError(
-                    f"the board at {where} does not observe its answers; build its firmware with "
+                    f"the firmware of the board at {where} has no counters; build it with "
                     "--observe, and upload it"
                 )
             assert isinstance(message, protocol.HealthReply)
             health = Health.of_bytes(message.content, model.n_classes)
             if health is None or message.content[:4].hex() != model.model_sha256[:8]:
                 raise DeviceError(
-                    f"the board at {where} has the counters of another model; name the model that "
-                    "it runs, or upload this one"
+                    f"the board at {where} runs another model; name the model that it runs, or "
+                    "upload this one"
                 )
             return health
     raise DeviceError(
-        f"no board at {where} sends counters of its answers; build its firmware with --observe, "
-        "and upload it"
+        f"no board at {where} sends counters; build its firmware with --observe, and upload it"
     )

@@ -61,7 +61,7 @@ class RangeWatch:
             self._warned = True
             self._warning = (
                 f"counts are far outside the training data: {', '.join(found)}; check the sensor, "
-                "its measuring range and how it is mounted, or train on such data, too"
+                "its measuring range and its mounting, or include such data in the training"
             )
 
     def take_warning(self) -> str | None:
@@ -125,7 +125,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         elif isinstance(message, HealthReply):
             health = Health.of_bytes(message.content, description.n_classes)
             if health is None:
-                raise ProtocolError("the counters are of another model")
+                raise ProtocolError("the counters belong to another model")
             self.health = health
         elif isinstance(message, LearnReply):
             return message
@@ -137,7 +137,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         lows, highs = ranges.limits[::2], ranges.limits[1::2]
         each = list(zip(lows, highs, strict=False))
         if 2 * len(each) != len(ranges.limits) or len(each) != 2 * len(channels):
-            raise ProtocolError("the ranges are of other channels")
+            raise ProtocolError("the ranges are for other channels")
         trained, sampled = each[: len(channels)], each[len(channels) :]
         self.range_watch.add(dict(zip(channels, zip(trained, sampled, strict=True), strict=True)))
 

@@ -38,7 +38,7 @@ _ERROR_NAMES = {
     1: "unknown type of request",
     2: "wrong length of payload",
     3: "a feature is out of range",
-    4: "the model keeps no features to repeat with",
+    4: "the model does not store features, so it cannot repeat",
 }
 
 
@@ -259,7 +259,7 @@ class ErrorReply(Message, number=ERROR_REPLY):
     code: U8  # 1 unknown type, 2 wrong length, 3 feature out of range, 4 nothing to repeat with
 
     def __str__(self) -> str:
-        return f"error {self.code}, {_ERROR_NAMES.get(self.code, 'not known to this program')}"
+        return f"error {self.code}, {_ERROR_NAMES.get(self.code, 'unknown')}"
 
 
 MESSAGES = tuple(Message.declared)

@@ -353,7 +353,7 @@ class SensorBoard(Generic[Described, Reported]):
             name, bus = self.description.sensors[0], self.description.kind.bus
             wires = "SPI" if bus == "spi" else "SDA and SCL (A4 and A5 of an Uno)"
             raise DeviceError(
-                f"the board does not find its {name}; check its wires: {wires}, VCC, GND; an "
+                f"the board cannot find its {name}; check its wires: {wires}, VCC, GND; an "
                 f"emulated board needs --sensor {name}=FILE"
             )
 

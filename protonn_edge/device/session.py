@@ -213,8 +213,8 @@ class Session:
         most = min(protocol.MOST_REPETITIONS, ((1 << 32) - 1) // max(1, once.cycles))
         if not 1 <= repetitions <= most:
             raise InputError(
-                f"{repetitions:,} repetitions of {once.cycles:,} cycles are too many or too few "
-                f"for the device to count; ask for 1 to {most:,}"
+                f"{repetitions:,} repetitions of {once.cycles:,} cycles are more or fewer than the "
+                f"device can count; request 1 to {most:,}"
             )
         request = protocol.RepeatRequest(
             repetitions % protocol.MOST_REPETITIONS, self._feature_bytes(features)
@@ -282,7 +282,7 @@ class Session:
     def _no_reply(self) -> NoReplyError:
         return NoReplyError(
             f"the device on {self.url} answers HELLO but did not answer a request despite retries; "
-            "does the line lose bytes, or the program hang?"
+            "the line may lose bytes, or the program may hang"
         )
 
     def _feature_bytes(self, features: ArrayLike) -> bytes:
@@ -290,7 +290,7 @@ class Session:
         if array.dtype != np.uint8 or array.shape != (self.device.features,):
             raise InputError(
                 f"features have type {array.dtype} and shape {array.shape}, but must have uint8 "
-                f"and ({self.device.features},); quantize the input with the integer model"
+                f"and ({self.device.features},); quantize the features with the integer model"
             )
         return array.tobytes()
 

@@ -104,7 +104,7 @@ class TeachingListener(Listener):
         if self._window is None:
             return "there is no window yet; wait for one, and label it"
         if self._window is self._learned:
-            return "this window is an example already; label another one"
+            return "this window is already an example; label another one"
         if any(window is self._window for _, window in self._asked.values()):
             return "this window is being taught; label another one"
         self._ask(TeachRequest(label, self._window.number), label, self._window)

@@ -20,7 +20,8 @@ def learn(session: Session, label: int) -> int:
     reply = session.ask(protocol.LearnRequest(label), protocol.LearnReply)
     if not reply.learned:
         raise CheckFailed(
-            f"the device has no prediction to learn, or no class {label}; let it predict first"
+            f"the device has no prediction to learn, or no class {label}; request a prediction "
+            "first"
         )
     return reply.examples
 
@@ -46,5 +47,5 @@ def write_store(session: Session, content: bytes) -> None:
         reply = session.ask(protocol.StoreRequest(place, part), protocol.StoreReply)
     if reply.content != content:
         raise CheckFailed(
-            "the device's EEPROM does not hold what was written; it may be worn out, use another"
+            "the device's EEPROM did not store the data; it may be worn out, so use another"
         )

@@ -78,26 +78,26 @@ _SENSOR = {
     "title": TITLE,
     "bus": Key("'i2c', 'spi' or 'analog'", matches("i2c|spi|analog")),
     "channels": Key(
-        f"1 to {MOST_CHANNELS} names of lower-case letters, digits and _, 20 at most, which begin "
-        "with a letter",
+        f"1 to {MOST_CHANNELS} names of at most 20 lower-case letters, digits and _, each "
+        "beginning with a letter",
         _some(matches(CHANNELS), MOST_CHANNELS),
     ),
     "units": Key("a text such as 'ax ay 1/256 g; t 1/10 degC'", matches(r".{1,160}")),
-    "rates": Key("the lowest and the highest rate in Hz, 0.001 to 9,000", _tuple_of(_RATE, _RATE)),
+    "rates": Key("a lowest and a highest rate of 0.001 to 9,000 Hz", _tuple_of(_RATE, _RATE)),
 }
 _ON_BUS = {
     **_SENSOR,
     "id_register": whole_number(0, 0xFF),
     "ids": Key("up to 8 bytes", list_of(_BYTE, 8)),
-    "start": Key("a list of [register, value, 'note', ms to wait], whose value may be a list of "
-                 "[highest rate, value], and whose wait may be missing", list_of(_SETTING, 64)),
+    "start": Key("a list of [register, value, 'note', ms to wait]; value may be a list of "
+                 "[highest rate, value], and the wait may be left out", list_of(_SETTING, 64)),
     "data_register": whole_number(0, 0xFF),
     "data_bytes": whole_number(1, _MOST_DATA_BYTES),
     "byte_order": Key("'big' or 'little'", matches("big|little")),
-    "places": Key(f"an offset of 0 to {_MOST_DATA_BYTES - 1} for each channel",
+    "places": Key(f"one offset per channel, from 0 to {_MOST_DATA_BYTES - 1}",
                   _some(whole(0, _MOST_DATA_BYTES - 1), MOST_CHANNELS)),
-    "word": Key("a table such as { bytes = 3, bits = 18, shift = 3, signed = false }, of values "
-                "that fit an int16", _is_word),
+    "word": Key("a table such as { bytes = 3, bits = 18, shift = 3, signed = false "
+                "}, whose values fit an int16", _is_word),
     "fifo": Key("true or false", lambda value: type(value) is bool),
     "sleeps": Key("a register, a mask and a value", _tuple_of(_BYTE, _BYTE, _BYTE)),
     "reset": Key("a register and a mask", _tuple_of(_BYTE, _BYTE)),
@@ -188,13 +188,13 @@ def _faults(kind: SensorKind, which: str) -> Iterator[str]:
     if len(set(kind.channels)) < n or any(map(_TAKEN_NAME.fullmatch, kind.channels)):
         yield "has a channel twice, or one with the name of another column; rename it"
     if size > _TEXT_LIMIT:
-        yield f"has a name, channels and units of {size} bytes, the limit is {_TEXT_LIMIT}"
+        yield f"has {size} bytes of name, channels and units, but the limit is {_TEXT_LIMIT}"
     if SensorKind.of_text(kind.text) is None:
-        yield f"has units = {shortened(repr(kind.units))}, which is not a unit for each channel"
+        yield f"has units = {shortened(repr(kind.units))}, which must be one unit per channel"
     if kind.rates[0] > kind.rates[1]:
         yield "has a lowest rate above its highest rate"
     if kind.pin is not None and kind.pin + n > ANALOG_PINS:
-        yield f"has {n} channels from a{kind.pin} on, and a{ANALOG_PINS - 1} is the last input"
+        yield f"has {n} channels from a{kind.pin} on, but a{ANALOG_PINS - 1} is the last input"
     if chip is not None and len(chip.places) != n:
         yield f"has {n} channels and {len(chip.places)} places"
     if chip is not None and (end := max(chip.places) + chip.word.bytes) > chip.data_bytes:

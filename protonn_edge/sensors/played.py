@@ -67,7 +67,7 @@ def read_wave(path: Path) -> Wave:
             _check(path, width, channels, rate)
             counts = _counts_in(path, recording)
     except (wave.Error, EOFError, RuntimeError) as error:  # the last one: a seek beyond the end
-        reason = str(error) or "it ends too early"
+        reason = str(error) or "the file ends too early"
         raise InputError(
             f"{path} is not a WAV file with PCM samples ({reason}); convert it to PCM samples of "
             "16 bits"
@@ -84,7 +84,7 @@ def _check(path: Path, width: int, channels: int, rate: float) -> None:
     most = path.stat().st_size // (width * channels)
     if most > _MOST_SAMPLES:
         raise InputError(
-            f"{path} has {most:,} samples, the limit is {_MOST_SAMPLES:,}; cut it into several"
+            f"{path} has {most:,} samples, but the limit is {_MOST_SAMPLES:,}; cut it into several"
         )
 
 
@@ -105,8 +105,8 @@ def _counts_in(path: Path, recording: wave.Wave_read) -> NDArray[np.int16]:
     said = recording.getnframes()
     if n < said and said * width * channels < _UNKNOWN_BYTES:
         raise InputError(
-            f"{path} is cut off: its header promises {said:,} samples, but it has {n:,}; copy or "
-            "record it again"
+            f"{path} is truncated: its header announces {said:,} samples, but it has {n:,}; copy "
+            "or record it again"
         )
     return counts[:n]
 
@@ -244,7 +244,7 @@ def packed_sensors(
         places += sensor.pins if chip is None else chip.addresses[:1] or (chip.read_bits,)
     names = [sensor.kind.name for sensor in sensors]
     if len(set(places)) < len(places):
-        raise InputError(f"two sensors take the same input: {', '.join(names)}; leave one out")
+        raise InputError(f"two sensors use the same input: {', '.join(names)}; leave one out")
     parts = [_HEAD.pack(_MAGIC, len(sensors))]
     for sensor in sensors:
         parts += _packed(sensor, inputs)
@@ -299,11 +299,11 @@ def _read_csv(path: Path, kind: SensorKind) -> tuple[NDArray[np.int16], float | 
     if recorded is not None and not is_chip(recorded[1], kind):
         raise InputError(
             f"{path} was recorded from {shortened(recorded[1])}, but --sensor plays it as "
-            f"{kind.name}, which has other counts; give --sensor {shortened(recorded[1])}=FILE"
+            f"{kind.name}, whose counts differ; give --sensor {shortened(recorded[1])}=FILE"
         )
     lines = [(number, line) for number, line in lines if not line.startswith("#")]
     if lines and _NUMBERS.fullmatch(lines[0][1]):
-        raise InputError(f"{path} has no header; write the names of the channels above the samples")
+        raise InputError(f"{path} has no header; write a first row with the names of the channels")
     if len(lines) < 2:
         raise InputError(f"{path} has no samples below its header; write it again")
     delimiter = max(_DELIMITERS, key=lines[0][1].count)
@@ -352,6 +352,8 @@ def _counts(
                 f"own counts ({kind.units})"
             )
         if not -(1 << 15) <= count < 1 << 15:
-            raise InputError(f"{where} has a value that does not fit 16 bits; give the counts")
+            raise InputError(
+                f"{where} has a value that does not fit in 16 bits; use the sensor's counts"
+            )
         counts.append(int(count))
     return counts

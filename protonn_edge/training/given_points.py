@@ -76,7 +76,7 @@ def given_label_sets(
     sets, classes = label_matrix(y)
     check_consistent_length(points, sets)
     if not sets.nnz:
-        raise InputError("no point has a label; give the labels of each point")
+        raise InputError("no point has a label; give each point its labels")
     weights = point_weights(points, np.zeros(sets.shape[0]), sample_weight, None)
     return GivenPoints(points, sets, weights, classes)
 
@@ -119,7 +119,7 @@ def point_weights(
         weights *= compute_class_weight(dict(class_weight), classes=classes, y=labels)[y]
     if not (weights > 0).any():
         raise InputError(
-            "every point has weight 0; give at least one class that has points a larger weight"
+            "every point has weight 0; give a larger weight to at least one class that has points"
         )
     return weights
 
@@ -174,7 +174,7 @@ def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> ND
     classes = before if given is None else np.unique(np.asarray(given))
     assert classes is not None
     if len(classes) < 2:
-        raise InputError("partial_fit was given only one class; a classifier needs at least 2")
+        raise InputError("partial_fit received only one class; a classifier needs at least 2")
     if before is not None and not np.array_equal(classes, before):
         raise InputError(
             "the classes given to partial_fit differ from those of earlier calls; call it without "
@@ -301,7 +301,7 @@ def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Sparse
             found = sorted(set().union(*sets))
         except TypeError as error:
             raise InputError(
-                f"the labels cannot be sorted ({str(error)[:80]}); give them one type"
+                f"the labels cannot be sorted ({str(error)[:80]}); use labels of one type"
             ) from error
         kinds = {isinstance(label, str) for label in found}
         classes = np.array(found, dtype=None if len(kinds) < 2 else object)

@@ -71,8 +71,8 @@ def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.f
     if not largest <= LARGEST_NORMALIZED:
         raise InputError(
             f"normalized by {normalizer.kind!r}, a feature reaches {largest:.3g}, but the limit is "
-            f"{LARGEST_NORMALIZED:g}; choose the normalization 'standard', or give the feature in "
-            "another unit"
+            f"{LARGEST_NORMALIZED:g}; choose the normalization 'standard', or express the feature "
+            "in another unit"
         )
     return found
 

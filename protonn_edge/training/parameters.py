@@ -104,7 +104,9 @@ def parameter(default: Any, *values: Any, help: str = "", **shown: Any) -> Any: 
 
 # Parameters of several kinds of classifiers.
 N_PROJECTIONS = Parameter((COUNT,), "d, outputs of the projection.", "--projection-dim", True)
-SPARSITY_PROJECTION = Parameter((SHARE,), "Largest non-zero share of the projection.", "--lambda-w")
+SPARSITY_PROJECTION = Parameter(
+    (SHARE,), "Largest share of the projection's entries that are not zero.", "--lambda-w"
+)
 SIZE_BUDGET = Parameter(
     (BYTES, None),
     "Maximum size of the weights or trees on the device, such as 2kB.",
@@ -215,7 +217,7 @@ class FeatureParameters(Parameterized):
         None,
         IMAGE_SHAPE,
         None,
-        help="Height and width of images, whose pixels are the points.",
+        help="Height and width of the images.",
         option="--image-shape",
         common=True,
     )
@@ -246,12 +248,12 @@ class FeatureParameters(Parameterized):
         30, PASSES, help="Passes over the images for learning convolutions."
     )
     network_moved_share: float = parameter(
-        0.5, Number(float, 0, 1), help="Share of the images that are moved at random."
+        0.5, Number(float, 0, 1), help="Share of the images that are moved at random in each pass."
     )
     network_still_epochs: int = parameter(
         0,
         Number(int, 0, 1_000_000),
-        help="Final passes over the images, in which no image is moved.",
+        help="Number of final passes over the images as they are.",
     )
     network_callback: Callable[[Any], object] | None = parameter(None, callable, None)
 

@@ -183,5 +183,5 @@ def check_varying(lower: NDArray[Any], upper: NDArray[Any]) -> None:
     if not (lower < upper).any():
         raise InputError(
             f"every feature is constant (feature 0 is always {float(lower[0]):g}), so the points "
-            "cannot be distinguished; give features that differ"
+            "cannot be distinguished; use features that vary"
         )

@@ -203,7 +203,7 @@ def accuracies(
     within_reach = float(np.mean(rbf.max(axis=1) > _VANISHED))  # false for NaN, too
     if within_reach < 0.5:
         raise DivergedError(
-            f"{100 * (1.0 - within_reach):.0f} % of the points are out of every prototype's reach"
+            f"{100 * (1.0 - within_reach):.0f} % of the points are out of reach of every prototype"
         )
     accuracy = _share_right(rbf, parameters, y[::step], cutoff)
     if data.test is None:

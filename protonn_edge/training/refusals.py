@@ -261,7 +261,7 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda case: case.settings.strangers > 0,
         "{strangers} is {settings.strangers:g}, but <but>; leave {strangers} out",
         *_NOT_CLASSES_IN_MEMORY,
-        _in_turn("has no use for them"),
+        _in_turn("does not use them"),
         Refusal(
             lambda case: case.settings.loss == "neighbour_likelihood",
             "the likelihood of neighbours is not defined for points without a class",
@@ -410,12 +410,12 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         Refusal(
             lambda case: min(case.settings.sparsity) < 1,
-            "matrices are to be sparse, which needs an optimizer",
+            "sparse matrices are requested, which needs an optimizer",
             ("sparsity",),
         ),
         Refusal(
             lambda case: not _OF_OPTIMIZERS.isdisjoint(case.given),
-            "options of an optimizer are given, but there is no optimizer",
+            "options for an optimizer are given, but none is used",
         ),
     ),
     # Rejection.

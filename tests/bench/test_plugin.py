@@ -216,7 +216,7 @@ def test_a_number_out_of_range_is_refused(user, option):
         (["--pnn-project", "nowhere"], "*no model was built in nowhere*"),
         (["--pnn-board", "mega2560"], "*was built for an ATmega328P*other code than mega2560*"),
         (["--pnn-board", "mine.toml"], "*has no [[]env:mine[]]; build the model for this board*"),
-        (["-o", "addopts="], "*no test points were given*--pnn-data*"),
+        (["-o", "addopts="], "*there are no test points*--pnn-data*"),
         (["--pnn-board", "unknown"], "*unknown*"),
         (["--pnn-meter", "joulescope"], "*--pnn-meter needs a real board; name its --pnn-port*"),
         (["--pnn-meter", "scale"], "*there is no meter 'scale'; choose ppk2:PORT*"),

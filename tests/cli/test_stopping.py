@@ -119,7 +119,7 @@ def test_behind_stopped_layers_little_is_trained(
 ) -> None:
     code, _, complained = answers[number]
     place = "2 of 5 passes over the layers"
-    assert f"\nstopped after {place}; the remaining steps are shortened" in complained
+    assert f"\nstopped after {place}; shortening the remaining steps" in complained
     sentence = f"error: stopped after {place}{rest}; the best so far is kept in {kind}.npz"
     assert (code, complained.splitlines()[-1]) == (130, sentence)
     assert load_model(folder / f"{kind}.npz").record["stopped"] == f"{place}{rest}"

@@ -163,7 +163,9 @@ def test_gaps_that_no_imputer_fills_are_refused(tmp_path: Path) -> None:
     fine = X[TEST].copy()
     fine[3, 0] = np.nan
     assert np.isfinite(points_of(model, table(tmp_path / "fine.csv", fine))).all()
-    with pytest.raises(InputError, match="has gaps in 'x2', 'x3', which training did not fill"):
+    with pytest.raises(
+        InputError, match="has gaps in 'x2', 'x3', which were not filled in training"
+    ):
         points_of(model, table(tmp_path / "bad.csv", GAPPED[TEST]))
 
 
@@ -212,7 +214,7 @@ def test_a_file_of_an_estimator_with_a_selector_is_converted(tmp_path: Path) -> 
     ("step", "complaint"),
     [
         (KNNImputer(), "step 'odd' is a KNNImputer"),
-        (FunctionTransformer(np.log1p), "step 'odd', the FunctionTransformer calls a function"),
+        (FunctionTransformer(np.log1p), "step 'odd', the FunctionTransformer calls"),
         (SimpleImputer(missing_values=-1), "step 'odd', the SimpleImputer"),
         (SimpleImputer(add_indicator=True), "step 'odd', the SimpleImputer"),
         (make_pipeline(PCA(5), SimpleImputer()), "step 'simpleimputer', the SimpleImputer"),

@@ -88,7 +88,7 @@ def damaged(**changes: Any) -> DecisionTreeClassifier:
     [
         (
             {"left_child": 0},
-            "the nodes of the DecisionTreeClassifier do not form a tree; fit it again",
+            "the nodes of the DecisionTreeClassifier do not form a tree; fit the estimator again",
         ),
         ({"right_child": 10**9}, "do not form a tree"),
         # Each node has one parent, but the second one is its own.

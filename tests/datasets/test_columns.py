@@ -64,7 +64,7 @@ def test_all_columns_are_listed_at_once(messy: Path) -> None:
         in said["unreadable"]
     )
     assert said["constant"] == "1 of 3 features never vary in the training points: 'fixed'"
-    assert said["spelling"].endswith("'OK', 'ok'; are these typos?")
+    assert said["spelling"].endswith("'OK', 'ok'; these may be typos")
     assert {"missing", "left_out", "decimal_comma", "delimiter", "label"} <= said.keys()
 
 

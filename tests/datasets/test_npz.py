@@ -125,7 +125,7 @@ def test_measurements_are_no_labels(tmp_path: Path) -> None:
 
 def test_a_pickled_array_is_refused(tmp_path: Path) -> None:
     path = save(tmp_path, y_train=np.array([0, 1, None, 1], dtype=object))
-    with pytest.raises(InputError, match="'y_train' has the type object, and pickled objects"):
+    with pytest.raises(InputError, match="'y_train' has the type object, but pickled objects"):
         load_dataset(path)
 
 

@@ -164,7 +164,7 @@ def _replies(device: _Device, wire: bytes) -> Iterator[tuple[protocol.Message, i
 
 
 def _decoded(segment: bytes) -> tuple[bytes, bool]:
-    """Return the bytes of a frame as far as it goes, and whether it ends too early."""
+    """Return the bytes of a frame as far as it goes, and whether the file ends too early."""
     body, place = bytearray(), 0
     while place < len(segment):
         code = segment[place]

@@ -290,7 +290,7 @@ def test_a_message_with_a_payload_that_does_not_fit_is_refused(body, words):
 
 def test_an_error_says_what_it_means():
     assert str(ErrorReply(2)) == "error 2, wrong length of payload"
-    assert str(ErrorReply(9)) == "error 9, not known to this program"
+    assert str(ErrorReply(9)) == "error 9, unknown"
 
 
 sensors_messages = st.one_of(

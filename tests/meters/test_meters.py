@@ -178,8 +178,8 @@ def test_a_ppk2_is_told_to_be_an_ampere_meter_and_stopped(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("text", "volts", "words"),
     [
-        ("fluke", None, "there is no meter 'fluke'"),
-        ("ppk2:/dev/nothing", None, "give the board's supply with --volts"),
+        ("fluke", None, "there is no meter called 'fluke'"),
+        ("ppk2:/dev/nothing", None, "state it with --volts"),
         ("ppk2:/dev/nothing", 5.0, "cannot open the PPK2 at /dev/nothing"),
         ("ina219", None, "cannot open the INA219 at no port"),
         ("otii", None, "pip install 'protonn-edge\\[meters\\]'"),

@@ -95,7 +95,7 @@ def test_units_are_those_of_the_points() -> None:
     [
         ({"classes": ("a", "b")}, "'classes' has 2 names for 3"),
         ({"normalizer": Normalizer.identity(6)}, "6 features, but 'W' has 5"),
-        ({"threshold": np.nan}, "'threshold' is not a finite number"),
+        ({"threshold": np.nan}, "'threshold' must be a finite number"),
         ({"raw_exponents": np.zeros(4, np.int64)}, "'raw_exponents' must have 5 integers"),
     ],
 )

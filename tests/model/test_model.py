@@ -397,7 +397,7 @@ def test_thresholds_that_are_none_are_refused(tmp_path: Path, value: object, wor
 
 def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
     model = replace(plain_model(), rejection=Rejection(score=0.25))
-    with pytest.raises(InputError, match="can already give a point no label"):
+    with pytest.raises(InputError, match="can already assign no label"):
         replace(model, threshold=0.5)
     many = np.zeros((256, model.head.n_prototypes), np.float32)
     names = tuple(f"class {label}" for label in range(256))
@@ -472,7 +472,7 @@ def test_a_cutoff_that_is_none_is_refused(cutoff: float) -> None:
 @pytest.mark.parametrize(
     ("threshold", "problem"),
     [
-        (np.array([np.nan]), "'threshold' is not a finite number"),
+        (np.array([np.nan]), "'threshold' must be a finite number"),
         (np.array([0.5, 0.5]), r"'threshold' has the shape \(2,\)"),
         (np.array([1]), "'threshold' has the shape .* int64"),
     ],
@@ -520,7 +520,7 @@ def test_average_pooling_that_cannot_be_is_refused(
 def test_averages_have_one_range_and_background() -> None:
     model = random_pooling_model(AveragePooling((9, 8), (8, 8), (6, 4)))
     lower = model.inputs.lower - np.arange(24)
-    with pytest.raises(InputError, match="'inputs_lower' differs"):
+    with pytest.raises(InputError, match="'inputs_lower' has different"):
         replace(model, inputs=replace(model.inputs, lower=lower))
 
 
@@ -630,7 +630,7 @@ def test_a_pickled_array_is_refused_and_not_run(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in (arrays | {"W": pickled}).items():
             archive.writestr(f"{name}.npy", npy(array))
-    with pytest.raises(InputError, match=r"'W' has the type object, and pickled objects"):
+    with pytest.raises(InputError, match=r"'W' has the type object, but pickled objects"):
         load_model(path)
 
 

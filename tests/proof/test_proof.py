@@ -50,7 +50,7 @@ FAULTS = {
         "channel->sum + x",
     ),
     "a division by 0": ("confidence", "uint16_t sum = 255;", "uint16_t sum = 0;"),
-    "a row of weights too far": (
+    "a row of weights that is off by one": (
         "convolution: 3x3",
         "convolution_weights[(row * ",
         "convolution_weights[((row + 1) * ",

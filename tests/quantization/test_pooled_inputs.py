@@ -91,8 +91,8 @@ def test_hash_covers_average_pooling() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("zero", "values that become bytes in several ways"),
-        ("step", "values that become bytes in several ways"),
+        ("zero", "values that are quantized in several ways"),
+        ("step", "values that are quantized in several ways"),
         ("shape", "average pooling with other outputs"),
     ],
 )

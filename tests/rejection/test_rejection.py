@@ -61,5 +61,5 @@ def test_the_distance_is_in_rbf_widths() -> None:
     "thresholds", [{}, {"score": -1.0}, {"rbf": 1.5}, {"margin": math.nan}, {"score": math.inf}]
 )
 def test_what_cannot_be_a_threshold_is_refused(thresholds: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="thresholds below which a point is unknown"):
+    with pytest.raises(InputError, match="the rejection thresholds are"):
         Rejection(**thresholds)

@@ -110,25 +110,25 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
         ({"places": "[0, 2]"}, "has 3 channels and 2 places"),
         ({"places": "[]"}, "places = []"),
         ({"byte_order": "'middle'"}, "must be 'big' or 'little'"),
-        ({"channels": "['x', 'y', 'z z']"}, "must be 1 to 12 names of lower-case letters"),
+        ({"channels": "['x', 'y', 'z z']"}, "must be 1 to 12 names of at most 20"),
         ({"channels": "['x', 'x', 'z']"}, "has a channel twice, or one with the name of another"),
         ({"channels": "['x', 'y', 'label']"}, "has a channel twice, or one with the name"),
         ({"channels": "3"}, "channels = 3"),
-        ({"units": "'x y g'"}, "has units = 'x y g', which is not a unit for each channel"),
-        ({"units": "'1/0 g'"}, "has units = '1/0 g', which is not a unit for each channel"),
+        ({"units": "'x y g'"}, "has units = 'x y g', which must be one unit per channel"),
+        ({"units": "'1/0 g'"}, "has units = '1/0 g', which must be one unit per channel"),
         ({"units": '"g\\nz"'}, r"units = 'g\nz'"),
-        ({"units": f"'{'g' * 155}'"}, "which is not a unit for each channel"),
+        ({"units": f"'{'g' * 155}'"}, "which must be one unit per channel"),
         ({"word": "{ bytes = 3 }"}, "word = {'bytes': 3}, but it must be a table such as"),
         ({"word": "{ bytes = 3, shift = 9, bits = 16 }"}, "word = {"),
-        ({"word": "{ signed = false }"}, "of values that fit an int16"),
-        ({"word": "{ signed = 1 }"}, "of values that fit an int16"),
+        ({"word": "{ signed = false }"}, "whose values fit an int16"),
+        ({"word": "{ signed = 1 }"}, "whose values fit an int16"),
         ({"word": "{ colour = 1 }"}, "word = {'colour': 1}"),
         ({"word": "4"}, "word = 4"),
         ({"start": "[[0x20, 0x57]]"}, "start = [[32, 87]], but it must be a list of [register,"),
         ({"start": "[[0x20, 0x57, 'a */ b']]"}, "start = [[32, 87, 'a */ b']]"),
         ({"start": "[[0x20, [], '']]"}, "start = [[32, [], '']]"),
         ({"start": "[[0x20, 1, '', 2000]]"}, "start = [[32, 1, '', 2000]]"),
-        ({"rates": "[1]"}, "rates = [1], but it must be the lowest and the highest rate"),
+        ({"rates": "[1]"}, "rates = [1], but it must be a lowest and a highest rate"),
         ({"rates": "[10, 1]"}, "has a lowest rate above its highest rate"),
         ({"sleeps": "[1, 2]"}, "sleeps = [1, 2], but it must be a register, a mask and a value"),
         ({"fifo": "1"}, "fifo = 1, but it must be true or false"),
@@ -150,7 +150,7 @@ def assert_refused(path: str, words: str) -> None:
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
-    assert_refused(write(tmp_path, **INPUTS | {"pin": "4"}), "has 3 channels from a4 on, and a5 is")
+    assert_refused(write(tmp_path, **INPUTS | {"pin": "4"}), "has 3 channels from a4 on, but a5 is")
     assert_refused(write(tmp_path, "A1.toml", **INPUTS), "has the name of another sensor")
     assert_refused(write(tmp_path, "MPU6050.toml", **GOOD), "has the name of another sensor")
     assert_refused(write(tmp_path, "bme280.toml", **GOOD), "bme280 is already a sensor")
@@ -173,7 +173,7 @@ def test_a_long_transfer_is_not_read_faster_than_the_bus_is(tmp_path: Path) -> N
 def test_two_chips_do_not_share_an_address() -> None:
     both = [PlayedSensor(sensor_kind(name), np.zeros((1, 6), np.int16), 1.0)
             for name in ("mpu6050", "bmi160")]  # fmt: skip
-    with pytest.raises(InputError, match="two sensors take the same input: mpu6050, bmi160"):
+    with pytest.raises(InputError, match="two sensors use the same input: mpu6050, bmi160"):
         packed_sensors(both)
 
 

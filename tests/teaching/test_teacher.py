@@ -128,7 +128,7 @@ def test_windows_that_overlap_or_follow_one_another_are_one_moment(
 def test_a_window_is_an_example_once(teacher) -> None:
     board = teacher(BEGIN, sent(window(3)), sent(LearnReply(1, 2), number=1))
     acted(board, "2")
-    assert board.teach(0) == "this window is an example already; label another one"
+    assert board.teach(0) == "this window is already an example; label another one"
     assert len(board._line.requests) == 1
 
 

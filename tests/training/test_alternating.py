@@ -118,5 +118,5 @@ def test_many_points_are_taken_in_batches() -> None:
 def test_a_start_out_of_reach_is_refused_in_one_sentence() -> None:
     (V, C, Z, sharpness), data = start()
     far = Parameters(V, C + np.float32(1e3), Z, sharpness)
-    with pytest.raises(InputError, match="out of every prototype's reach"):
+    with pytest.raises(InputError, match="out of reach of every prototype"):
         alternate(far, data, SETTINGS, seed=0)

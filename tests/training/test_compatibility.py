@@ -79,7 +79,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {"strangers": 0.5} | IN_TURN,
         {},
-        "strangers is 0.5, but the alternating optimizer has no use",
+        "strangers is 0.5, but the alternating optimizer does not use",
     ),
     (
         {"strangers": 0.5, "loss": "neighbour_likelihood"},
@@ -221,8 +221,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (ONE | {"normalization": "l2"}, {}, "one_class is set, but the normalization is l2"),
     (ONE | {"budget": 900}, {}, "one_class is set, but budget divides bytes"),
     (ONE | {"init_projection": "nca"}, {}, "is nca, which needs several classes"),
-    (ONE | {"sparsity_labels": 0.5}, {}, "one_class is set, but matrices are to be sparse"),
-    (ONE, {"given": {"epochs"}}, "options of an optimizer are given, but there is no optimizer"),
+    (ONE | {"sparsity_labels": 0.5}, {}, "one_class is set, but sparse matrices are requested"),
+    (ONE, {"given": {"epochs"}}, "options for an optimizer are given, but none is used"),
     ({}, {"given": {"by"}}, "by needs rate"),
     ({"normalization": "l2"}, {"rejecting": True}, "rate is for models of one class per point"),
 ]

@@ -183,7 +183,7 @@ def test_a_given_projection_is_copied() -> None:
 @pytest.mark.parametrize("given", [np.ones((2, 5)), np.ones(6), np.full((2, 6), np.nan)])
 def test_a_given_projection_that_does_not_fit_is_refused(given: np.ndarray) -> None:
     X, y = blobs()
-    with pytest.raises(InputError, match="a column for each feature"):
+    with pytest.raises(InputError, match="one column per feature"):
         initial_projection(given.astype(np.float32), X, y, 5, None, generator())
 
 

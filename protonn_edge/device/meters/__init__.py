@@ -28,7 +28,7 @@ def meter_of(text: str, volts: float | None = None) -> Meter | None:
         return None
     if name not in _METERS:
         raise InputError(
-            f"there is no meter {shortened(repr(text))}; choose ppk2:PORT, joulescope, otii, "
-            "ina219:PORT or none"
+            f"there is no meter called {shortened(repr(text))}; choose ppk2:PORT, joulescope, "
+            "otii, ina219:PORT or none"
         )
     return _METERS[name](place, volts)

@@ -96,8 +96,8 @@ def metered(
     work = Work(board, n, n * each_s)
     if work.batch_s > _LONGEST_BATCH_S:
         raise InputError(
-            f"{n:,} repetitions take {work.batch_s:.3g} s, but a batch for a meter must take at "
-            f"most {_LONGEST_BATCH_S:g} s; give --repeat {int(_LONGEST_BATCH_S / each_s)}"
+            f"{n:,} repetitions take {work.batch_s:.3g} s, but a batch must take at most "
+            f"{_LONGEST_BATCH_S:g} s; give --repeat {int(_LONGEST_BATCH_S / each_s)}"
         )
     meter.start()
     host.sleep(_BEGIN_S)

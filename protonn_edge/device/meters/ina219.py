@@ -37,11 +37,11 @@ class Ina219(SerialMeter):
             if sum(line[0][:-3]) & 0xFF == int(line[5], 16)
         ]
         if not rows:
-            raise self._fault(f"at {self._place} sends lines that are not its samples")
+            raise self._fault(f"at {self._place} sends lines that are not samples")
         numbers, shunt, bus, trigger, _ = np.array(rows).T
         shunt = shunt.astype(np.uint16).astype(np.int16).astype(np.int64)
         if np.abs(shunt).max() >= _FULL_SCALE:
-            raise self._fault("measures no more than 0.4 A, but the board draws more")
+            raise self._fault("can measure at most 0.4 A, but the board draws more")
         steps = steps_of(numbers, 1 << 16)
         return MeterSamples(
             seconds=np.append(0, np.cumsum(steps)) / RATE_HZ,

@@ -130,8 +130,8 @@ class SerialMeter(Meter):
             self._line = Link(self._place, self.BAUD)
         except LinkError as error:
             raise InputError(
-                f"cannot open the {self.NAME} at {self._place or 'no port'}; plug it in, and name "
-                "its port in --meter, behind a colon"
+                f"cannot open the {self.NAME} at {self._place or 'no port'}; plug it in, and give "
+                "--meter its port after a colon"
             ) from error
 
     def _close(self) -> None:
@@ -162,7 +162,7 @@ class SerialMeter(Meter):
         received, deadline = b"", Deadline(Host(), within_s)
         while not end.search(received):
             if deadline.left_s < 0:
-                raise self._fault(f"at {self._place} does not answer as one within {within_s:g} s")
+                raise self._fault(f"at {self._place} does not respond within {within_s:g} s")
             received = received[-_MOST_TEXT:] + self._line.read(_READ_S)
         return received
 

@@ -37,7 +37,7 @@ class Ppk2(SerialMeter):
     def __init__(self, place: str, volts: float | None) -> None:
         super().__init__(place, volts)
         if volts is None:
-            raise InputError("a PPK2 measures no voltage; give the board's supply with --volts")
+            raise InputError("a PPK2 does not measure the voltage; state it with --volts")
         self._supply = volts
 
     def _open(self) -> None:
@@ -58,7 +58,7 @@ class Ppk2(SerialMeter):
         words = np.frombuffer(data[: len(data) // 4 * 4], "<u4").astype(np.int64)
         steps = steps_of(words >> 18, _COUNTS)
         if not len(steps) or (steps == 1).mean() < _LEAST_IN_SEQUENCE:
-            raise self._fault(f"at {self._place} sends bytes that are not its samples")
+            raise self._fault(f"at {self._place} sends bytes that are not samples")
         ranges = np.minimum(words >> 14 & 7, 4)
         changed = np.flatnonzero(np.diff(ranges)) + 1
         kept = np.ones(len(words), np.bool_)

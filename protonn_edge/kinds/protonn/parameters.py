@@ -232,8 +232,7 @@ class ProtoNNParameters(MiniBatchParameters):
     teachable: int = parameter(
         0,
         Number(int, 0, MOST_SLOTS - 2),
-        help="Maximum number of examples that the board's owner may teach it; it keeps them in "
-        "its EEPROM.",
+        help="Maximum number of examples that users can add on the board, in EEPROM.",
         option="--teachable",
         common=True,
     )

@@ -111,11 +111,16 @@ REFUSED: dict[str, tuple[int, Mapping[int, int], list[dict[Any, Any]], str]] = {
         *(CONV, VALID, [IMAGE, weights(2, 3, 3, 1), bias(2, 2)]),
         "has 4 biases for 2 outputs",
     ),
-    "weights of 72 axes": (DENSE, {}, [LINE, weights(*[1] * 72)], "has 72 entries where 8"),
-    "a single weight": (DENSE, {}, [LINE, weights()], "has weights of the shape ()"),
+    "weights of 72 axes": (
+        DENSE,
+        {},
+        [LINE, weights(*[1] * 72)],
+        "has a list of 72 entries, but the limit is 8",
+    ),
+    "a single weight": (DENSE, {}, [LINE, weights()], "has weights of shape ()"),
     "many scales": (
         *(DENSE, {}, [LINE, weights(3, 4, scales=np.ones(70_000))]),
-        "has 70,000 entries where 65,535",
+        "has a list of 70,000 entries, but the limit is 65,535",
     ),
     "windows of a convolution that stay": (
         *(CONV, STILL, [IMAGE, weights(2, 3, 3, 1)]),
@@ -135,7 +140,7 @@ REFUSED: dict[str, tuple[int, Mapping[int, int], list[dict[Any, Any]], str]] = {
     ),
     "several outputs for each of many channels": (
         *(DEPTHWISE, VALID, [tensor((1, 1, 1, 2**18), 0.1), weights(1, 1, 1, 2**19)]),
-        "has too many weights: all layers may have 1,048,576",
+        "brings the network above 1,048,576 weights",
     ),
     "an average of rows": (
         *(MEAN, {}, [IMAGE, tensor((1,), kind=INT32, data=np.array([1], "<i4"))]),

@@ -148,7 +148,7 @@ def test_replies_with_the_number_of_the_next_request_are_called_that():
         lambda _, right, number: protocol.encode_message(right, (number + 1) % 256)
     )
     error = failure_on(device)
-    assert "replies with another sequence number than the request's" in str(error)
+    assert "replies whose sequence number differs from the request's" in str(error)
 
 
 # --- what a device reports of itself -------------------------------------------------------------

@@ -57,7 +57,7 @@ def test_a_second_key_for_the_same_window_is_refused() -> None:
 @pytest.mark.parametrize(
     ("line", "asked", "words"),
     [
-        (b"12\n", 0, "a line must be the key of one class, but this one has 2 characters"),
+        (b"12\n", 0, "each line must be the key of one class, but this one has 2 characters"),
         (b"\xff\x00\xe4\n", 0, "this one has 3 characters"),
         (b"1" * 5000, 0, "this one has 1000 characters"),
         (b"-1\n", 1, ""),

@@ -32,7 +32,7 @@ def test_a_model_has_the_onset_of_its_clips(clips: Path, tmp_path: Path) -> None
     run_json("train", clips, "-o", model, *options)
     assert load_model(model).feature_stage.onset == 9
     other = run("train", clips, "-o", model, "--features", "audio:4x2,onset:4")
-    assert "has onset:4, but the clips of the data begin at a level of 9; leave" in refusal(other)
+    assert "has onset:4, but the clips in the data begin at a level of 9; leave" in refusal(other)
 
 
 @pytest.mark.parametrize("onset", [0, 256, 4.5, [4]])
@@ -48,7 +48,7 @@ def test_clips_that_may_begin_anywhere_are_told(clips: Path, tmp_path: Path) -> 
     del arrays["onset"]
     np.savez(tmp_path / "raster.npz", **arrays)
     options = ("-o", tmp_path / "m.npz", "--features", "audio:4x2", "--epochs", "2")
-    told = "the data does not state its onset level; the board starts clips at a level of 4, as"
+    told = "the data does not state its onset level, so the board starts clips at a level of 4, as"
     assert told in run("train", tmp_path / "raster.npz", *options).stderr
     level = ("--features", "audio:4x2,onset:4")
     for data, *more in ((clips,), (tmp_path / "raster.npz", *level)):

@@ -30,7 +30,7 @@ def test_windows_say_what_is_one(tmp_path: Path) -> None:
     ("options", "reason"),
     [
         ((), "no training run is as long as a window"),
-        (("--trigger", 3), "no training run has room for a whole window"),
+        (("--trigger", 3), "every training run is shorter than a window"),
         (("--onset", 4), "no whole clip begins at a level of 4"),
     ],
 )

@@ -34,7 +34,7 @@ def test_a_table_without_labels_is_told_and_not_that_windows_are_long(tmp_path: 
         "the labels (column 'az') change 299 times in 300 samples; use --label to name a col"
         in sentence
     )
-    assert "or give a folder with a file per class" in sentence
+    assert "or use a folder with a file per class" in sentence
 
 
 def test_the_longest_run_is_told(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_sound_that_no_board_samples_is_told_when_it_is_cut(
 ) -> None:
     done = run_json(*cut(sound(tmp_path / "hum.wav", rate)))
     said = [notice["text"] for notice in done["notices"] or ()]
-    assert sum("more than the 9,000 that a board can take" in text for text in said) == told
+    assert sum("more than the 9,000 that a board can read" in text for text in said) == told
 
 
 def test_several_channels_of_a_wav_file_are_told_once(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_several_channels_of_a_wav_file_are_told_once(tmp_path: Path) -> None:
         sound(tmp_path / "takes" / name, channels=2)
     done = run_json(*cut(tmp_path / "takes"))
     said = [notice["text"] for notice in done["notices"]]
-    assert said == ["a WAV file has 2 channels, of which the first one is read"]
+    assert said == ["only the first of the 2 channels of a WAV file is read"]
 
 
 def test_training_on_sound_of_a_phone_asks_for_other_recordings(tmp_path: Path) -> None:

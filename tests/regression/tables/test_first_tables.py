@@ -136,7 +136,7 @@ def test_a_time_is_left_out(write: Write, flowers: Flowers, name: str, moment: s
         for row, (x, kind) in enumerate(flowers)
     ]
     path = write(rows, [name, *NAMES, "label"])
-    assert_whole(path, tuple(CODES), f"left out: column '{name}', when a row was recorded")
+    assert_whole(path, tuple(CODES), f"left out: column '{name}', the time of a row")
 
 
 def test_a_temperature_called_t_is_a_feature(write: Write) -> None:
@@ -150,7 +150,7 @@ def test_other_text_is_left_out_with_the_option_that_helps(write: Write, flowers
     record = run_json("data", path)
     assert record["n_features"] == 4
     said = [notice["text"] for notice in record["notices"]]
-    assert said == ["left out: column 'colour', text; --one-hot makes features of it"]
+    assert said == ["left out: column 'colour', text; use --one-hot to make features of it"]
     assert run_json("data", path, "--one-hot", "colour")["n_features"] == 6
 
 
@@ -243,7 +243,7 @@ def test_defaults_suit_small_data(write: Write, flowers: Flowers) -> None:
 def test_a_class_of_one_point_is_named(write: Write) -> None:
     rows = [[("open", "closed")[i % 2], i * 37 % 11, i * i % 7] for i in range(60)]
     path = write([*rows, ["pen", 3, 2]], ["label", "a", "b"])
-    assert "warning: class 'pen' has 1 point; is it a typo?" in texts(path)
+    assert "warning: class 'pen' has 1 point; it may be a typo" in texts(path)
 
 
 def test_a_constant_column_is_named(write: Write, flowers: Flowers) -> None:

@@ -33,7 +33,7 @@ def test_more_columns_than_features_may_be_are_refused(
 ) -> None:
     monkeypatch.setattr(tables_module, "INDEX_LIMIT", 3)
     (tmp_path / "d.csv").write_text("1,2,3,4\n")
-    with pytest.raises(InputError, match="has 4 columns, the limit is 3"):
+    with pytest.raises(InputError, match="has 4 columns, but the limit is 3"):
         load_dataset(tmp_path / "d.csv")
 
 

@@ -109,7 +109,7 @@ def _shares(parameters: Parameters, data: TrainingSet) -> tuple[float, float | N
         return progress.accuracies(parameters, data)
     except progress.DivergedError as error:
         raise InputError(
-            "most training points are out of every prototype's reach, so there is no gradient to "
+            "most training points are out of reach of every prototype, so there is no gradient to "
             "follow; try a smaller gamma or gamma_numerator, or another normalization"
         ) from error
 
