@@ -81,8 +81,8 @@ def _rejection(array: NDArray[Any] | None) -> Rejection | None:
     check_type(array, "rejection", "f8")
     if array.shape != (3,):
         raise InputError(
-            f"array 'rejection' has the shape {array.shape}; it must hold the least score, RBF and "
-            "margin; calibrate the model again"
+            f"array 'rejection' has the shape {array.shape}; it must contain the smallest score, "
+            "RBF and margin; calibrate the model again"
         )
     return Rejection(*array.tolist())
 

@@ -46,7 +46,7 @@ class ConvertOptions:
         "A model file, or a folder; from a model, also .onnx.", OutputFile(CONVERTED), required=True
     )
     data: Path | None = option(
-        "The training data; from a model: points on which the answers are compared.  [default: "
+        "The training data or, from a model, points to compare the answers on.  [default: "
         "train.txt in the folder, or two above it]",
         PATH,
     )

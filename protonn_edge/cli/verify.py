@@ -42,7 +42,7 @@ def verify_command(
         "Port of a board that runs this model's firmware, for example /dev/ttyACM0."
     ),
     folder: Path | None = option(
-        "The folder in which 'build' made the firmware at --port, for the range of its cycles.  "
+        "The project folder of the firmware at --port, to check the range of its cycles.  "
         "[default: the current folder, if it has this model]",
         FOLDER,
         flag="--project",

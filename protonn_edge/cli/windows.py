@@ -75,8 +75,8 @@ def windows_command(
         shown=0.0,
     ),
     channels: tuple[str, ...] = columns_option(
-        "Columns of a table that are channels: names or numbers, separated by commas.  "
-        "[default: all numbers but labels, times and sessions]"
+        "Columns of a table to use as channels: names or numbers, separated by commas.  [default: "
+        "all numbers but labels, times and sessions]"
     ),
     session: str | None = option(
         "Column with the session, person or recording of each row; no window spans two.  "

@@ -73,7 +73,7 @@ def _unknown_words(one: Evidence) -> str:
     share = 100 * summary.unknown / summary.n
     words = f" {summary.unknown:,} {verb} answered 'unknown' ({share:.2f} %)"
     right = summary.accuracy_of_classified
-    return words + ("." if right is None else f"; of the others {100 * right:.2f} % are right.")
+    return words + ("." if right is None else f"; {100 * right:.2f} % of the others are correct.")
 
 
 def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Matrix:

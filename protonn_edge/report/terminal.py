@@ -122,7 +122,7 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
     elif summary.unknown:
         share = f"{summary.unknown:,} points, {100 * summary.unknown / summary.n:.2f} %"
         right = summary.accuracy_of_classified
-        others = "" if right is None else f"; of the others {100 * right:.2f} % are right"
+        others = "" if right is None else f"; {100 * right:.2f} % of the others are correct"
         rows.append(("unknown", share + others))
     if summary.lost:
         rows.append(("lost", f"{summary.lost:,} points"))

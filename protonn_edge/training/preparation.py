@@ -111,7 +111,7 @@ def _moved(
     if needed > _COPIES_LIMIT:
         raise InputError(
             f"{settings.copies} copies of the points need {needed:,} B of memory, but the limit is "
-            f"{_COPIES_LIMIT:,}; make fewer"
+            f"{_COPIES_LIMIT:,}; use fewer copies"
         )
     asked, image, noise = settings.asked, settings.image_shape, settings.background_noise
     if noise is not None:

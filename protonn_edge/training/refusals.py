@@ -347,7 +347,7 @@ REFUSALS: tuple[Refusal, ...] = (
             and (case.settings.projection_bits < 8 or "projection_bits" in case.given)
         ),
         "{projection_bits} is {settings.projection_bits}, but the model to start from has "
-        "{settings.weight_bits}, which it keeps; leave it out, or the model",
+        "{settings.weight_bits}, which it keeps; leave one of the two out",
         ("projection_bits",),
     ),
     # There always is a number of projections; only the command line knows whether it was given.
