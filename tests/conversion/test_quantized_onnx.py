@@ -337,3 +337,10 @@ def test_the_command_converts(tmp_path: Path) -> None:
     done = run("convert", *paths)
     assert done.exit_code == 0, done.stderr
     assert "integers  agreement 100.00 %" in done.stdout
+
+
+def test_an_operator_that_is_no_text_is_shown_in_plain_characters() -> None:
+    content = products().content().replace(b"MatMul", b"Mat\xfful", 1)
+    with pytest.raises(InputError, match="has no counterpart; use layers of") as refused:
+        load_network(content, "m.onnx")
+    check_refusal(refused.value)
