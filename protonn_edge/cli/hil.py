@@ -41,7 +41,8 @@ _FIRST_SHOWN = 5
 def hil_command(
     data: Path = POINTS,
     ports: tuple[str, ...] = option(
-        "The board's serial port, for example /dev/ttyACM0; several boards share the points.",
+        "The board's serial port, such as /dev/ttyACM0, or dask://SCHEDULER/WORKER@PORT; several "
+        "boards share the points.",
         flag="--port",
         multiple=True,
     ),
