@@ -219,7 +219,7 @@ def test_a_number_out_of_range_is_refused(user, option):
         (["-o", "addopts="], "*there are no test points*--pnn-data*"),
         (["--pnn-board", "unknown"], "*unknown*"),
         (["--pnn-meter", "joulescope"], "*--pnn-meter needs a real board; name its --pnn-port*"),
-        (["--pnn-meter", "scale"], "*there is no meter 'scale'; choose ppk2:PORT*"),
+        (["--pnn-meter", "scale"], "*there is no meter called 'scale'; choose ppk2:PORT*"),
     ],
 )
 def test_what_is_missing_is_an_error_of_one_sentence(user, options, words):
