@@ -14,7 +14,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.datasets import Dataset
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.train.learning import OnEpoch, Wanted
-from protonn_edge.features.convolution.train.network import Network
+from protonn_edge.features.convolution.train.network import Network, innermost
 from protonn_edge.kinds.basis_images.train.classifier import (
     BasisImagesClassifier,
     TaughtStudent,
@@ -184,7 +184,7 @@ def _similarity(dataset: Dataset) -> Iterator[Found]:
     task = Task.of(dataset, _SMALL, POINTS)
     teacher, student = task.teacher(), task.wanted().whole_student
     X, y = np.asarray(dataset.X_test, np.float32)[:_FOLLOWED], dataset.y_test[:_FOLLOWED]
-    images = np.ascontiguousarray(np.moveaxis(student.to_bytes(X), 0, -1), np.float32)
+    images = innermost(student.to_bytes(X))
     for similarity in (0.0, 0.1, 1.0):
         followed: list[float] = []
 

@@ -14,6 +14,7 @@ from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.features.window_features.scale import ChannelScale
 
 
 def random_convolution(
@@ -32,13 +33,14 @@ def random_convolution(
 ) -> IntegerConvolution:
     """Return a convolution whose weights are within -largest-1..largest, so many of them 0.
 
-    Its values reach both of their ends: the largest sums are about four times as large as the
-    largest one that is not limited.
+    In an image one pixel wide, so is the window. Its values reach both of their ends: the largest
+    sums are about four times as large as the largest one that is not limited.
     """
     rng = np.random.default_rng(seed)
     depth = 1 if depthwise else shape[2]
     channels = shape[2] if depthwise else channels
-    weights = rng.integers(-largest - 1, largest + 1, (channels, side, side, depth))
+    window = side, 1 if shape[1] == 1 else side
+    weights = rng.integers(-largest - 1, largest + 1, (channels, *window, depth))
     weights[rng.random(weights.shape) < zeros] = 0
     high = input_maximum * np.maximum(weights, 0).sum(axis=(1, 2, 3))
     bias = rng.integers(-50, 51, channels)
@@ -62,6 +64,16 @@ def random_layers(seed: int = 0) -> Convolutions:
     each = random_convolution(seed + 1, (6, 6, 4), depthwise=True, maximum=255, shift=11)
     average = IntegerPooling((4, 4, 4), (2, 2), "average", 255)
     return Convolutions((first, each, average), averages, PixelScale(255.0, -1.0))
+
+
+def random_window_layers(seed: int = 0) -> Convolutions:
+    """Return averages, two convolutions and pooling, of windows of 32 samples of 3 channels."""
+    averages = IntegerAveragePooling(Areas((32, 3), (32, 3), (16, 3)), 15)
+    first = random_convolution(seed, (16, 1, 3), 4, 5, padded=True, stride=2)
+    largest = IntegerPooling((8, 1, 4), (2, 1), "maximum", 15)
+    each = random_convolution(seed + 1, (4, 1, 4), depthwise=True, maximum=255, shift=11)
+    scale = ChannelScale((0.0, -1.0, 20.0), (1.0, 0.5, 2.0), 3)
+    return Convolutions((first, largest, each), averages, scale, 50.0)
 
 
 def random_images_of(seed: int, n: int, stage: Convolutions) -> np.ndarray:

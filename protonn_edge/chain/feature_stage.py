@@ -23,12 +23,15 @@ from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.datasets.naming import channel_names
+from protonn_edge.errors import InputError
 
 Bytes = NDArray[np.uint8]
 
 _PLACES = 16  # positions of a stroke's points per pixel
 _STEPS = 24  # per stroke
 _STROKES = 3  # maximum per image
+_CHANNELS_SHOWN = 12
 _VALUES_AT_ONCE = 2**20  # raw points whose features are computed at once
 
 
@@ -91,6 +94,18 @@ def _drawn(generator: Random, below: int) -> int:
     return int(generator.random() * below)
 
 
+SAMPLE_RATES = (1e-3, 1e6)  # the range of samples per second of a channel
+
+
+def check_sample_rate(rate: float | None) -> None:
+    """Refuse a known rate beyond `SAMPLE_RATES`."""
+    slowest, fastest = SAMPLE_RATES
+    if rate is not None and not slowest <= rate <= fastest:
+        raise InputError(
+            f"the sampling rate is {rate:g}; give {slowest:g} to {fastest:g} samples a second"
+        )
+
+
 Shape = tuple[int, int]
 Facts = tuple[tuple[str, str], ...]
 Float64 = NDArray[np.float64]
@@ -108,6 +123,12 @@ class Signal:
     channels: int
     rate: float | None
     from_onset: bool = False
+
+    def text(self, names: Sequence[str]) -> str:
+        """Return its size for display, with the channels that all features' names have."""
+        rate = "" if self.rate is None else f" at {self.rate:g} Hz"
+        shown = ", ".join(channel_names(names, self.channels)[:_CHANNELS_SHOWN])
+        return f"{self.samples:,} of {self.channels} channels{rate}{f' ({shown})' if shown else ''}"
 
 
 @dataclass(frozen=True, eq=False)

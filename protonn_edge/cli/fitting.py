@@ -30,7 +30,7 @@ from protonn_edge.datasets import (
     with_groups,
 )
 from protonn_edge.datasets.dataset import is_sparse
-from protonn_edge.datasets.naming import quoted
+from protonn_edge.datasets.naming import channel_names, quoted
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import CheckFailed, InputError, Interrupted
 from protonn_edge.features.train import AudioRequest, with_onset
@@ -79,7 +79,7 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     would begin its clips elsewhere.
     """
     asked = settings.asked
-    if asked is None or not asked.of_samples:
+    if not of_windows(dataset, asked):
         of_images = dataset.pixels or (asked is not None and asked.of_images)
         if dataset.pixels and settings.image_shape not in (None, dataset.point_shape):
             height, width = dataset.point_shape
@@ -89,6 +89,7 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
             )
         known = of_images and len(dataset.point_shape) == _AXES and not was_given("image_shape")
         return {"image_shape": dataset.point_shape} if known else {}
+    assert asked is not None
     found: dict[str, Any] = {}
     if not was_given("window_shape"):
         found["window_shape"] = _window_of(dataset)
@@ -108,6 +109,15 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     return found
 
 
+def of_windows(dataset: Dataset, asked: FeatureRequest | None) -> bool:
+    """Return whether the features are of windows: some kinds can be of images, too."""
+    if asked is None or not (asked.of_samples and asked.of_images):
+        return asked is not None and asked.of_samples
+    *_, channels = dataset.point_shape or (1,)
+    known = dataset.sample_rate or channel_names(dataset.feature_names, channels)
+    return was_given("window_shape") or (bool(known) and not was_given("image_shape"))
+
+
 def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Dataset:
     """Return the data set with notices about assumptions on its windows.
 
@@ -116,7 +126,7 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     windows at regular intervals, differ from the board's.
     """
     notices = []
-    of_samples = asked is not None and asked.of_samples
+    of_samples = of_windows(dataset, asked)
     if not of_samples and dataset.sample_rate is not None and len(dataset.point_shape) == _AXES:
         text = (
             "each sample of a window is a feature of its own; use --features to compute features "

@@ -12,6 +12,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.feature_stage import SAMPLE_RATES
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange
 from protonn_edge.cli.paths import WINDOWS, OutputFile
@@ -29,7 +30,6 @@ from protonn_edge.errors import InputError, counted
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
 from protonn_edge.features.audio.onset import THRESHOLDS
 from protonn_edge.features.audio.stage import Clips
-from protonn_edge.features.window_features.stage import SAMPLE_RATES
 from protonn_edge.features.window_features.windows import check_window
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE

@@ -23,7 +23,7 @@ from protonn_edge.conversion.scaling import rows_in_order
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling, Rectifier
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
-from protonn_edge.features.convolution.train.network import Network, features_of
+from protonn_edge.features.convolution.train.network import Network, features_of, innermost
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages, sum_ends
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.images.image_rows import ImageShape
@@ -78,8 +78,7 @@ class FloatNetwork:
     def images(self, X: NDArray[Any]) -> Float32:
         """Return points (n, D) as images (channels, height, width, n)."""
         assert self.image is not None
-        images = X.reshape(-1, *self.image)
-        return np.ascontiguousarray(np.moveaxis(images, (3, 0), (0, 3)), np.float32)
+        return innermost(X.reshape(-1, *self.image))
 
     def scores(self, X: NDArray[Any]) -> Float32:
         """Return the scores (n, L) of points X (n, D)."""
@@ -119,10 +118,8 @@ def network_models(
         Y = np.exp(scores - scores.max(axis=1, keepdims=True))
         Y /= Y.sum(axis=1, keepdims=True)
 
-        def to_bytes(raw: Float32) -> NDArray[Any]:
-            return np.moveaxis(network.images(pixels.to_bytes(raw)), -1, 0)
-
-        own = Images(X, Y, None, network.image[:2], to_bytes)
+        image = network.image
+        own = Images(X, Y, None, image[:2], lambda raw: pixels.to_bytes(raw).reshape(-1, *image))
         generator = np.random.default_rng(seed)
         Training(own, Schedule(passes, moved_share=0.0), generator).fine_tune(rounded, _RATE)
         yield "trained", _convolutional(rounded, dense, network.image, pixels, X, classes)
@@ -167,17 +164,20 @@ def _head(weights: Sequence[Float32], biases: Sequence[Float32], features: NDArr
 def _of_bytes(network: FloatNetwork, pixels: PixelScale) -> FloatNetwork:
     """Return a network of bytes: its first convolution scales them, or else its first matrix.
 
-    The padding is the byte 0, which may differ from the network's 0.
+    The padding is the byte nearest to the network's 0; of several channels, the mean one.
     """
     zero, step = np.float32(pixels.zero), np.float32(pixels.step)
     scale, shift = network.scale * step, network.scale * zero + network.shift
+    zeros = -network.shift / np.where(network.scale == 0, np.inf, network.scale)
+    padding = int(pixels.to_bytes(zeros).mean().round())
     bare = replace(network, scale=np.ones_like(scale), shift=np.zeros_like(shift))
     for place, layer in enumerate(network.layers):
         if isinstance(layer, Convolution):
             if layer.layout.depthwise:
                 scale, shift = (each[:, None, None, None] for each in (scale, shift))
             biases = layer.biases + (layer.weights * shift).sum(axis=(1, 2, 3))
-            first = replace(layer, weights=layer.weights * scale, biases=biases)
+            layout = replace(layer.layout, padding_value=padding)
+            first = Convolution(layout, layer.weights * scale, biases)
             layers = (*network.layers[:place], first, *network.layers[place + 1 :])
             return replace(bare, layers=layers)
     W, *weights = network.weights

@@ -165,15 +165,16 @@ class NetworkBuilder(OnnxChain):
 
 def _layout(node: Node, W: Float64, window: Window, *, depthwise: bool) -> ConvolutionLayout:
     """Return kernel, stride and padding of a convolution, if the device supports them."""
-    sides, strides = set(W.shape[1:3]), set(window.strides)
-    pads = {each for pair in window.margins for each in pair}
-    side, stride = min(sides), min(strides)
-    alike = len(sides) == 1 and len(strides) == 1 and pads in ({0}, {(side - 1) // 2})
-    if not alike or side not in SIDES or stride not in STRIDES:
+    height, width = W.shape[1:3]
+    stride, across = window.strides
+    around = tuple(((side - 1) // 2,) * 2 for side in (height, width))
+    padded = any(map(any, window.margins))
+    alike = stride == across and (not padded or window.margins == around)
+    if not alike or not {height, width} <= {*SIDES} or stride not in STRIDES:
         raise node.unsupported(
-            f"has a window of {'x'.join(map(str, W.shape[1:3]))}, strides {sorted(strides)} and "
-            f"pads {sorted(pads)}",
-            "use windows of 1x1, 3x3 or 5x5, a stride of 1 or 2, and (k - 1) / 2 pixels of "
+            f"has a window of {height}x{width}, strides {list(window.strides)} and pads "
+            f"{window.margins}",
+            "use windows with sides of 1, 3 or 5, a stride of 1 or 2, and (k - 1) / 2 pixels of "
             "padding on all sides, or none",
         )
-    return ConvolutionLayout(None if depthwise else len(W), side, stride, pads != {0})
+    return ConvolutionLayout(None if depthwise else len(W), (height, width), stride, padded)

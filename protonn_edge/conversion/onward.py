@@ -150,19 +150,19 @@ def _bonsai_tree(x: Values, stage: IntegerBonsaiTree) -> Values:
     return scores if stage.n_rows > 1 else scores @ [[-1, 1]]
 
 
-def _window_sums(
-    x: Values, stage: IntegerConvolution | IntegerInt8Layer, strides: list[int], pads: list[int]
-) -> Values:
+def _window_sums(x: Values, stage: IntegerConvolution | IntegerInt8Layer) -> Values:
+    (above, below), (left, right) = stage.margins
     images = x.op("Reshape", [-1, *stage.shape]).op("Transpose", perm=[0, 3, 1, 2])
     groups, around = stage.shape[2] if stage.depthwise else 1, stage.padding_value
-    places = {"strides": strides, "pads": pads, "group": groups}
+    pads = [above, left, below, right]
+    places = {"strides": [*stage.steps], "pads": pads, "group": groups}
     sums = images.sums("ConvInteger", stage.weights.transpose(0, 3, 1, 2), around, **places)
     bias: IntArray = stage.bias + around * stage.weights.sum(axis=(1, 2, 3), dtype=np.int64)
     return sums.op("Transpose", perm=[0, 2, 3, 1]) + bias
 
 
 def _convolution(x: Values, stage: IntegerConvolution) -> Values:
-    sums = _window_sums(x, stage, [stage.stride] * 2, [stage.padding] * 4)
+    sums = _window_sums(x, stage)
     values = sums * stage.multiplier + (1 << stage.shift - 1) * stage.to_even
     whole = values >> stage.shift
     if stage.to_even:
@@ -183,8 +183,7 @@ def _pooling(x: Values, stage: IntegerPooling) -> Values:
 
 
 def _int8_layer(x: Values, stage: IntegerInt8Layer) -> Values:
-    (above, below), (left, right) = stage.margins
-    a = _window_sums(x, stage, [*stage.stride], [above, left, below, right])
+    a = _window_sums(x, stage)
     products = a * (stage.multipliers << np.maximum(-stage.shifts, 0))
     shifts = np.maximum(stage.shifts, 0)
     if stage.rounds_once:

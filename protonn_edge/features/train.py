@@ -212,6 +212,7 @@ def _level(term: str) -> int:
 
 
 _OF_SAMPLES = frozenset((WindowFeatureStage.kind, AudioStage.kind))
+_OF_WINDOWS = _OF_SAMPLES | {ConvolutionRequest.kind}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -224,7 +225,7 @@ class WindowRequest(features.FeatureRequest):
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.models_all_at_once(WindowFeatureStage.kind, "windows of samples"),
         rows.Refusal(
-            lambda case: case.settings.window_shape is not None and not case.kinds & _OF_SAMPLES,
+            lambda case: case.settings.window_shape is not None and not case.kinds & _OF_WINDOWS,
             "{window_shape} is given, but no features of windows are; choose some with "
             "{features}, or leave it out",
         ),
@@ -267,7 +268,10 @@ IMAGES: tuple[rows.Refusal, ...] = (
     ),
     rows.Refusal(
         lambda case: (
-            case.asked is not None and case.asked.of_images and case.settings.image_shape is None
+            case.asked is not None
+            and case.asked.of_images
+            and case.settings.image_shape is None
+            and not (case.asked.of_samples and case.settings.window_shape)
         ),
         "{features} is {settings.features}, but the shape of the image is not given; give its "
         "height and width with {image_shape}",
@@ -280,7 +284,11 @@ COPIES: tuple[rows.Refusal, ...] = (
     rows.Refusal(
         lambda case: (
             case.settings.background_noise is not None
-            and (case.settings.copies == 0 or not case.kinds & _OF_SAMPLES)
+            and (
+                case.settings.copies == 0
+                or not case.kinds & _OF_WINDOWS
+                or case.settings.image_shape is not None
+            )
         ),
         "{background_noise} is given, but only copies of windows and clips are mixed with it; give "
         "{copies} and {features} of samples, or leave it out",

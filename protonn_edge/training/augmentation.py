@@ -129,6 +129,14 @@ class SignalMovement:
         clipped: Float32 = np.clip(moved, *limits).reshape(signals.shape)
         return clipped
 
+    def move(
+        self, signals: Float32, shape: Shape, generator: np.random.Generator, share: float
+    ) -> None:
+        """Move a share of the signals (n, N C), in place, each independently."""
+        rows = np.flatnonzero(generator.random(len(signals)) < share)
+        if len(rows):
+            signals[rows] = self(signals[rows], shape, generator)
+
     def _in_time(
         self, still: Float32, speed: NDArray[np.float64], begin: NDArray[np.float64]
     ) -> Float32:

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.feature_stage import SAMPLE_RATES, FeatureStage, Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import NORMALIZER_KINDS
-from protonn_edge.features.window_features.stage import SAMPLE_RATES
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:

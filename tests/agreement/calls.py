@@ -372,23 +372,23 @@ def _take_roots(stage: Stage, function: str) -> Iterator[Case]:
 
 def _compute(stage: Stage, function: str) -> Iterator[Case]:
     n, k = stage.name, stage.kernel
-    of = k.stage
+    of, (side, width) = k.stage, k.stage.window
     row = of.shape[1] * of.shape[2] + 2 * k.margin
-    buffers = {f"line{i}": row for i in range(of.side)}
+    buffers = {f"line{i}": row for i in range(side)}
     buffers["output"] = of.output_shape[1] * of.output_shape[2]
     call = Call(function, [(To("output"), 2)], buffers=buffers)
-    lines = [call.address(stage.forms.assembly, To(f"line{i}")) for i in range(of.side)]
+    lines = [call.address(stage.forms.assembly, To(f"line{i}")) for i in range(side)]
     windows = [each >> bits & 255 for each in lines for bits in (0, 8)]
     fixed: dict[str, Any] = {f"{n}_window": windows}
     ranges = {(f"line{i}", at, 1): (0, int(of.input_maximum))
-              for i in range(of.side) for at in range(row)}  # fmt: skip
+              for i in range(side) for at in range(row)}  # fmt: skip
     call = Call(function, [(To("output"), 2)], 0, fixed, ranges, buffers)
     yield Case(call, proven=False)
     # one pixel of each line, of those below an output: the others add nothing
-    for line in range(of.side):
-        for at in range(k.margin, min(k.margin + of.side * of.shape[2], row)):
+    for line in range(side):
+        for at in range(k.margin, min(k.margin + width * of.shape[2], row)):
             some = {f"line{i}": [None if (i, j) == (line, at) else 0 for j in range(row)]
-                    for i in range(of.side)}  # fmt: skip
+                    for i in range(side)}  # fmt: skip
             own = {(f"line{line}", at, 1): ranges[f"line{line}", at, 1]}
             call = Call(function, call.arguments, 0, fixed | some, own, buffers)
             yield Case(call, long=line + at > k.margin or row > 16)

@@ -143,7 +143,7 @@ def network(text: str = "4x3,max2,3x1") -> Network:
     rng = np.random.default_rng(6)
     made = Network(layers_of(read_layers(text), rng), MatrixHead.random(6, 3, rng))
     for _ in range(5):  # moves the running moments
-        made.gradient(rng.random((*SHAPE, 20)).astype(np.float32), np.eye(3)[[0, 1] * 10], None)
+        made.gradient(rng.random((1, *SHAPE, 20)).astype(np.float32), np.eye(3)[[0, 1] * 10], None)
     return made
 
 
@@ -153,7 +153,7 @@ def test_networks_are_teachers() -> None:
     assert teacher.n_parameters == 4 * 10 + 3 * 5 + 3 * 7
     images = np.random.default_rng(7).random((20, 30))
     scores, kept = teacher.forward(images)
-    features = given.features(np.ascontiguousarray(images.T).reshape(*SHAPE, 20))
+    features = given.features(np.ascontiguousarray(images.T).reshape(1, *SHAPE, 20))
     np.testing.assert_allclose(scores, given.head.scores(features), atol=1e-5)
     assert_gradient(teacher, images, scores, kept)
 

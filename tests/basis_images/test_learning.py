@@ -125,7 +125,7 @@ def test_an_estimator_teaches_parts_of_images(digits: Points) -> None:
     ],
 )
 def test_the_last_layer_sees_all_that_is_left(layers: str, last: str) -> None:
-    shape = (7, 7) if "5x5" in last else (8, 8)
+    shape = (7, 7, 1) if "5x5" in last else (8, 8, 1)
     expected = "12x5" if "5x5" in last else last
     found = student_layouts(read_layers(layers), shape, 12)
     assert ",".join(map(str, found)) == f"{layers},{expected}"

@@ -8,7 +8,12 @@ from operator import mul
 import numpy as np
 from chains import replace
 from conformance.instances import Instance
-from convolution_factory import random_convolution, random_images_of, random_model
+from convolution_factory import (
+    random_convolution,
+    random_images_of,
+    random_model,
+    random_window_layers,
+)
 
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
@@ -38,6 +43,11 @@ def instances() -> Iterator[Instance]:
     layers = Convolutions((channels, point))
     yield _instance("one channel each in two groups", layers)
     yield _instance("a point, of ternary weights", layers, 1)
+    window = random_convolution(8, (20, 1, 6), 13, 5, padded=True, stride=2, weight_bits=4)
+    around = random_convolution(10, (6, 5, 2), 3, padded=True, padding_value=6)
+    yield replace(_instance("padded with 6", Convolutions((around,))), reached=False)
+    yield _instance("a window of samples, padded, every second place", Convolutions((window,)))
+    yield _instance("one channel each, in a window behind averages", random_window_layers(9), 1)
 
 
 def _instance(name: str, stage: Convolutions, number: int = 0) -> Instance:
@@ -49,35 +59,36 @@ def _instance(name: str, stage: Convolutions, number: int = 0) -> Instance:
 def _extremes(stage: IntegerConvolution) -> np.ndarray:
     """Return for each value an image with which its sum is the least, and one for the largest."""
     height, width, channels = stage.output_shape
-    side, around = stage.side, stage.padding
+    (above, below), (left, right) = stage.margins
     images = []
     for y, x, o in np.ndindex(height, width, channels):
         for sign in (-1, 1):
-            rows, columns = stage.shape[0] + 2 * around, stage.shape[1] + 2 * around
-            image = np.zeros((rows, columns, stage.shape[2]), np.int64)
-            window = image[y * stage.stride :, x * stage.stride :][:side, :side]
+            rows, columns = stage.shape[0] + above + below, stage.shape[1] + left + right
+            image = np.full((rows, columns, stage.shape[2]), stage.padding_value, np.int64)
+            window = image[y * stage.stride :, x * stage.stride :]
+            window = window[: stage.window[0], : stage.window[1]]
             active = (sign * stage.weights[o].astype(int) > 0) * stage.input_maximum
             if stage.depthwise:
                 window[:, :, o] = active[:, :, 0]
             else:
                 window[:] = active
-            inside = slice(around, -around or None)
-            images.append(image[inside, inside].ravel())
+            images.append(image[above : rows - below, left : columns - right].ravel())
     return np.array(images)
 
 
 def reference(stage: IntegerConvolution, point: list[int]) -> list[int]:
     """Return the values of an image."""
-    k, depth, depthwise = stage.weights.shape[1], stage.shape[2], stage.depthwise
+    (h, w), depth, depthwise = stage.weights.shape[1:3], stage.shape[2], stage.depthwise
     kernels = stage.weights.reshape(len(stage.weights), -1).tolist()
     channels = list(zip(kernels, stage.bias.tolist(), strict=True))
-    around = (k - 1) // 2 if stage.padded else 0
+    above, left = ((side - 1) // 2 if stage.padded else 0 for side in (h, w))
     pixels = np.array(point, np.int64).reshape(stage.shape)
-    image = np.pad(pixels, ((around, around), (around, around), (0, 0)))
+    around = ((above, above), (left, left), (0, 0))
+    image = np.pad(pixels, around, constant_values=stage.padding_value)
     values = []
-    for y in range(0, len(image) - k + 1, stage.stride):
-        for x in range(0, image.shape[1] - k + 1, stage.stride):
-            seen = image[y : y + k, x : x + k].ravel().tolist()
+    for y in range(0, len(image) - h + 1, stage.stride):
+        for x in range(0, image.shape[1] - w + 1, stage.stride):
+            seen = image[y : y + h, x : x + w].ravel().tolist()
             for o, (kernel, bias) in enumerate(channels):
                 used = seen[o::depth] if depthwise else seen
                 assert len(kernel) == len(used)

@@ -202,7 +202,7 @@ def test_a_convolution_that_is_not_rectified_keeps_negative_sums():
 
 
 def test_rounded_layers_are_trained_on_the_answers():
-    """Around the images, the device has the lowest value, and the network 0."""
+    """Weights of 2 bits lose much; around images is 0 on the device, too, if in their range."""
     sizes = np.float32([100, 1, 1, 1])
     nodes = [
         node("Conv", "x w1", "a", pads=[1] * 4),
@@ -221,11 +221,24 @@ def test_rounded_layers_are_trained_on_the_answers():
         "w4": numbers(8, 5),
     }
     content, X = network(nodes, (1, 8, 8), **weights), numbers(300, 64)
-    rounded = from_onnx(content, X, epochs=0)
+    assert from_onnx(content, X, epochs=0).agreement > 0.95  # 0 on both sides
+    rounded = from_onnx(content, X + 2, epochs=0, bits=2)
     assert [step.name for step in rounded.steps] == ["estimator", "rounded", "integers"]
-    trained = from_onnx(content, X, epochs=30)
-    assert trained.agreement > rounded.agreement + 0.02
+    trained = from_onnx(content, X + 2, epochs=30, bits=2)
+    assert trained.agreement > rounded.agreement + 0.2
     assert trained.steps[-2].name == "trained"
+
+
+def test_convolutions_of_signals_have_windows_along_time():
+    nodes = [node("Conv", "x w", "a", pads=[1, 1]), node("Relu", "a", "b"),
+             node("GlobalAveragePool", "b", "c"), node("Flatten", "c", "d"),
+             node("MatMul", "d u", "y")]  # fmt: skip
+    content = network(nodes, (2, 20), w=numbers(4, 2, 3), u=numbers(4, 3))
+    found = from_onnx(content, numbers(300, 40), epochs=0)
+    assert found.agreement > 0.9
+    stage = found.model.feature_stage
+    assert isinstance(stage, Convolutions)
+    assert [layer.output_shape for layer in stage.layers] == [(20, 1, 4), (1, 1, 4)]
 
 
 @pytest.mark.parametrize("bits", [4, 2])
@@ -291,7 +304,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "kernel": (
         [node("Conv", "x w", "y")],
         {"shape": (1, 8, 8), "w": numbers(2, 1, 7, 7)},
-        "has a window of 7x7, strides .*; use windows of 1x1, 3x3 or 5x5",
+        "has a window of 7x7, strides .*; use windows with sides of 1, 3 or 5",
     ),
     "dilated": ([node("Conv", "x w", "y", dilations=[2, 2])], IMAGE, r"and dilations \[2\]; use"),
     "groups": (

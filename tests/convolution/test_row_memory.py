@@ -37,7 +37,7 @@ class Memory:
         for number, layer in enumerate(self.layers):
             for line in range(layer.lines):  # of 0, from the start of the program on
                 self.write_margins(number, line)
-            for _ in range(layer.padding):
+            for _ in range(layer.margins[0][0]):
                 self.write_row(number)
                 self.take(number)
         for row in range(height):
@@ -46,7 +46,7 @@ class Memory:
             self.write_row(0)
             self.take(0)
         for number, layer in enumerate(self.layers):
-            for _ in range(layer.padding):
+            for _ in range(layer.margins[0][0]):
                 self.write_row(number)
                 self.take(number)
 
@@ -63,8 +63,9 @@ class Memory:
             complete = row % layer.window[0] == layer.window[0] - 1
         else:
             assert isinstance(layer, IntegerConvolution)
-            complete = row >= layer.side - 1 and (row - layer.side + 1) % layer.stride == 0
-            for each in range(row - layer.side + 1, row + 1) if complete else ():
+            first = row - layer.window[0] + 1
+            complete = first >= 0 and first % layer.stride == 0
+            for each in range(first, row + 1) if complete else ():
                 self.read_row(number, each)
                 self.read_margins(number, each % layer.lines)
         if complete and behind:
@@ -77,7 +78,7 @@ class Memory:
 
     def margins(self, number: int, line: int) -> tuple[int, list[int]]:
         layer = self.layers[number]
-        margin = layer.padding * layer.shape[2]
+        margin = layer.margins[1][0] * layer.shape[2]
         begin = self.line(number, line)
         return margin, [begin, begin + layer.line_bytes - margin]
 
@@ -93,12 +94,12 @@ class Memory:
 
     def write_row(self, number: int) -> None:
         row, layer = self.rows[number], self.layers[number]
-        begin = self.line(number, row % layer.lines) + layer.padding * layer.shape[2]
+        begin = self.line(number, row % layer.lines) + layer.margins[1][0] * layer.shape[2]
         self.write(begin, layer.shape[1] * layer.shape[2], ("row", number, row))
 
     def read_row(self, number: int, row: int) -> None:
         layer = self.layers[number]
-        begin = self.line(number, row % layer.lines) + layer.padding * layer.shape[2]
+        begin = self.line(number, row % layer.lines) + layer.margins[1][0] * layer.shape[2]
         self.read(begin, layer.shape[1] * layer.shape[2], ("row", number, row))
 
     def write(self, begin: int, count: int, tag: Tag) -> None:

@@ -73,9 +73,10 @@ def test_its_words_name_all_random_layers() -> None:
     ("name", "place", "number", "sentence"),
     [
         ("convolution_layers", (0, 0), 4, "a number that is invalid for a layer"),
-        ("convolution_layers", (0, 5), 0, "a layer without weights"),
-        ("convolution_layers", (0, 5), 60_000, "ends before its layers do"),
+        ("convolution_layers", (0, 6), 0, "a layer without weights"),
+        ("convolution_layers", (0, 6), 60_000, "ends before its layers do"),
         ("convolution_layers", (2, 1), 5, "windows of 5x2 pixels"),
+        ("convolution_layers", (0, 2), 2, "ends before its layers do|windows of 3x2 pixels"),
         ("convolution_layers", (0, 1), -1, "whole numbers of 0..65,535"),
         ("convolution_image", (0,), 0, "a shape is"),
         ("convolution_pixels", (1,), 0, "in steps of 0"),

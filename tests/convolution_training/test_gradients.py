@@ -20,17 +20,22 @@ from protonn_edge.features.convolution.train.network import (
     folded,
     layers_of,
 )
-from protonn_edge.features.convolution.train.notation import read_layers
+from protonn_edge.features.convolution.train.notation import Layout, read_layers
 from protonn_edge.training.objective import Parameters
 
-LAYERS = ["3x3", "2x5p", "4x3/2", "3x3/2p", "dw3", "dw5/2p", "2x1"]
+LAYERS = ["3x3", "2x5p", "4x3/2", "3x3/2p", "dw3", "dw5/2p", "2x1", "window 2x5/2p", "window dw3"]
 POOLINGS = ["max2", "average2", "max", "average"]
+
+
+def layout_of(text: str) -> Layout:
+    """Return the layer of a text, of windows if it begins with that word."""
+    return read_layers(text.removeprefix("window "), signal="window" in text)[0]
 
 
 def convolution(text: str, channels: int = 3, seed: int = 0) -> Convolution:
     """Return a random one in float64, with biases."""
     rng = np.random.default_rng(seed)
-    made = Convolution.random(read_layers(text)[0], channels, rng)
+    made = Convolution.random(layout_of(text), channels, rng)
     biases = rng.normal(size=len(made.biases))
     return replace(made, weights=made.weights.astype(np.float64), biases=biases)
 
@@ -45,12 +50,12 @@ def layer_of(text: str) -> Layer:
 
 
 def in_loops(layer: Convolution, x: np.ndarray) -> np.ndarray:
-    margin, stride, k = layer.layout.padding, layer.layout.stride, layer.layout.kernel
-    x = np.pad(x, ((0, 0), (margin, margin), (margin, margin), (0, 0)))
-    sides = [(side - k) // stride + 1 for side in x.shape[1:3]]
+    (above, left), stride, (h, w) = layer.layout.padding, layer.layout.stride, layer.layout.window
+    x = np.pad(x, ((0, 0), (above, above), (left, left), (0, 0)))
+    sides = [(side - k) // stride + 1 for side, k in zip(x.shape[1:3], (h, w), strict=True)]
     values = np.zeros((len(layer.weights), *sides, x.shape[3]))
     for o, row, column in np.ndindex(values.shape[:3]):
-        seen = x[:, row * stride : row * stride + k, column * stride : column * stride + k]
+        seen = x[:, row * stride : row * stride + h, column * stride : column * stride + w]
         if layer.layout.depthwise:
             seen = seen[o : o + 1]
         weights = layer.weights[o].transpose(2, 0, 1)[..., None]
@@ -95,7 +100,7 @@ def head_of(kind: str, features: int, Y: np.ndarray) -> TrainableHead:
 @pytest.mark.parametrize("head", ["dense", "prototypes"])
 def test_networks_have_the_gradient_of_their_loss(head: str) -> None:
     rng = np.random.default_rng(3)
-    x, Y = rng.random((9, 8, 20)), np.eye(3)[rng.integers(3, size=20)]
+    x, Y = rng.random((1, 9, 8, 20)), np.eye(3)[rng.integers(3, size=20)]
     layers = [
         replace(layer, weights=layer.weights.astype(float), biases=layer.biases.astype(float))
         if isinstance(layer, Convolution)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from chains import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,11 +17,12 @@ from protonn_edge.features.convolution.train.notation import (
     read_network,
     shapes_of,
 )
+from protonn_edge.features.images.image_rows import ImageShape
 
 CONVOLUTIONS = st.builds(
     ConvolutionLayout,
     st.none() | st.integers(1, MOST_CHANNELS),
-    st.sampled_from((1, 3, 5)),
+    st.sampled_from((1, 3, 5)).map(lambda side: (side, side)),
     st.sampled_from((1, 2)),
     st.booleans(),
 )
@@ -39,6 +41,8 @@ def test_layers_are_read_as_they_are_written(first, others, side, comma) -> None
     assert read_layers(text) == layers
     whole = text if side == 1 else f"average{side}{comma}{text}"
     assert read_network(whole) == (side, layers)
+    narrow = tuple(replace(layer, window=(layer.window[0], 1)) for layer in layers)
+    assert read_network(whole, signal=True) == (side, narrow)
 
 
 @given(st.text(alphabet="0123456789xdwp/,maverge ", max_size=30))
@@ -76,7 +80,7 @@ def test_what_is_no_network_is_named(text: str, said: str) -> None:
 
 def test_shapes_follow_from_layers() -> None:
     layers = read_layers("6x5/2p,dw3,max2,9x1,average")
-    assert list(shapes_of(layers, (28, 20))) == [
+    assert list(shapes_of(layers, (28, 20, 1))) == [
         (28, 20, 1),
         (14, 10, 6),
         (12, 8, 6),
@@ -86,6 +90,17 @@ def test_shapes_follow_from_layers() -> None:
     ]
 
 
-def test_layers_that_leave_nothing_are_refused() -> None:
-    with pytest.raises(InputError, match="the layer 4x5 needs a larger image than the 4x6 pixels"):
-        list(shapes_of(read_layers("2x1,max2,4x5"), (8, 12)))
+def test_windows_keep_their_width() -> None:
+    layers = read_layers("6x5/2p,dw3,max2,9x1,average", signal=True)
+    shapes = [(100, 1, 3), (50, 1, 6), (48, 1, 6), (24, 1, 6), (24, 1, 9), (1, 1, 9)]
+    assert list(shapes_of(layers, (100, 1, 3))) == shapes
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [((8, 12, 1), "image or window than the 4x6"), ((8, 1, 3), "image or window than the 4x1")],
+)
+def test_layers_that_leave_nothing_are_refused(shape: ImageShape, words: str) -> None:
+    layers = read_layers("2x1,max2,4x5", signal=shape[1] == 1)
+    with pytest.raises(InputError, match=f"the layer 4x5 needs a larger {words}"):
+        list(shapes_of(layers, shape))

@@ -10,6 +10,8 @@ import pytest
 from audio_factory import audio_of, hearing, random_audio_model
 from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
+from convolution_factory import random_convolution
+from convolution_factory import random_model as random_convolution_model
 from logger_builds import listening, noise
 from model_factory import random_model, random_window_model, window_features_of
 
@@ -29,6 +31,8 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.live import Reporter
 from protonn_edge.features.audio.onset import onsets_of
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import (
     MICROPHONE,
@@ -48,6 +52,15 @@ HEARING = replace(
     random_audio_model(hearing(audio_of(12, 10, 200))),
     sharpness=2.0,
     raw_exponents=np.zeros(1, np.int64),
+)
+CONVOLVING = replace(
+    random_convolution_model(
+        Convolutions(
+            (random_convolution(0, (32, 1, 6), 4, 5, stride=2),),
+            pixels=ChannelScale((-300.0,) * 6, (40.0,) * 6, 6),
+        )
+    ),
+    raw_exponents=np.zeros(6, np.int64),
 )
 
 
@@ -121,8 +134,14 @@ def assert_computed(windows: Windowing, answers: list[WindowAnswer], played: np.
 @needs_emulated_avr
 @pytest.mark.parametrize(
     "more",
-    [{}, {"hop": 5, "votes": 5}, {"hop": 47, "refractory_s": 0.7}, {"hop": 31, "votes": 2}],
-    ids=str,
+    [
+        {},
+        {"hop": 5, "votes": 5},
+        {"hop": 47, "refractory_s": 0.7},
+        {"hop": 31, "votes": 2},
+        {"model": CONVOLVING, "hop": 20},
+    ],
+    ids=lambda more: "convolving" if "model" in more else str(more),
 )
 def test_windows_follow_one_another_by_the_hop_and_are_told_as_the_reference_does(
     tmp_path: Path, more: dict[str, object]

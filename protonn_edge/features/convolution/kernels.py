@@ -57,7 +57,7 @@ class PixelCode:
     @cached_property
     def rows(self) -> dict[tuple[int, int], window.WindowRow]:
         """The rows of the window, by group and row."""
-        stage, places = self.stage, product(self.groups, range(self.stage.side))
+        stage, places = self.stage, product(self.groups, range(self.stage.window[0]))
         return {
             (group.number, row): window.unrolled_row(stage, group, row, self._doubled)
             if self.name == "unrolled"
@@ -86,7 +86,7 @@ class PixelCode:
         stage, parts = self.stage, list[tuple[window.Part, bool]]()
         for group in self.groups:
             parts.append((self._begin(group), True))
-            for row in range(stage.side):
+            for row in range(stage.window[0]):
                 own = self.rows[group.number, row]
                 parts.append((_row_begin(group, row), True))
                 parts += [(part, False) for part in own.parts]
@@ -114,8 +114,8 @@ class PixelCode:
 
     @cached_property
     def inputs(self) -> tuple[Float64, Float64]:
-        """Cycles of each value of a window, (k k channels,), if it is 0 and if it is not."""
-        rows = range(self.stage.side)
+        """Cycles of each value of a window, (h w channels,), if it is 0 and if it is not."""
+        rows = range(self.stage.window[0])
         zero, other = (
             np.concatenate(
                 [sum(getattr(self.rows[g.number, row], name) for g in self.groups) for row in rows]
@@ -146,7 +146,7 @@ class PixelCode:
         """Return code that loads the biases."""
         lines = [f"clr  {window.ZERO}"]
         if self.name != "unrolled":
-            offset = sum(map(len, self.weights[: group.number * self.stage.side]))
+            offset = sum(map(len, self.weights[: group.number * self.stage.window[0]]))
             lines = ["push r29"] if self.name == "packed" and group.number == 0 else []
             lines += ["push r30", "push r31"]
             lines += [f"ldi  r30, lo8(%[weights]+{offset})", f"ldi  r31, hi8(%[weights]+{offset})"]
@@ -222,10 +222,10 @@ def _rounded(name: str) -> list[str]:
     return ["lsl  r0", f"brcc {down}", f"brne {up}", *even]
 
 
-# Around the pixels of a row, by the compiler (avr-gcc 5.4 at -O2): a row that is taken, on average
-# and at most, a value of one that is cleared, and a row of the output, with its window's rows.
-_TAKEN_CYCLES, _CLEARED_CYCLES = (12, 28), 7
-_OUTPUT_CYCLES, _WINDOW_ROW_CYCLES = 105, 22
+# Around the pixels of a row, by the compiler (avr-gcc 5.4 at -O2): a row that is taken and a row of
+# the output, on average and at most, a value that is cleared, and a row of a window.
+_TAKEN_CYCLES, _OUTPUT_CYCLES = (12, 28), (84, 105)
+_CLEARED_CYCLES, _FILLED_CYCLES, _WINDOW_ROW_CYCLES = 7, 8, 22
 _BEGIN_CYCLES = 20
 _CALLS = 4  # for a row, at most
 _CODE_BYTES = 260
@@ -269,14 +269,14 @@ class ConvolutionKernel(Kernel):
         if activity is not None:
             mean = self.pixel_cycles(activity) + self._around(0) + rows.mean(feed, following)
         least, worst = self._bounds
-        calls = _CALLS * self.core.call_cycles * (stage.shape[0] + 2 * stage.padding)
+        calls = _CALLS * self.core.call_cycles * (stage.shape[0] + sum(stage.margins[0]))
         worst += self._around(1) + calls + rows.worst(feed, following, self.core)
         code = _CODE_BYTES + self.code.listing.code_bytes
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
         return self._in_one_step(
             (mean, worst, least),
             (tables, code),
-            state=2 * stage.side + 2 + rows.state(feed),
+            state=2 * stage.window[0] + 2 + rows.state(feed),
             buffer=rows.buffer(feed),
             push=rows.push,
             begin=self._begin,
@@ -287,7 +287,7 @@ class ConvolutionKernel(Kernel):
         """How often the loops over a row's pixels, and over values of their windows, are passed."""
         height, places, _ = self.stage.output_shape
         pixels = height * places
-        taps = self.stage.side * (1 if self.stage.depthwise else self.stage.shape[2])
+        taps = self.row_taps
         facts = {"pixel": Passed(pixels, pixels)}
         if self.weights_in_flash:
             for group, row in self.code.rows:
@@ -295,22 +295,29 @@ class ConvolutionKernel(Kernel):
         return facts
 
     @property
+    def row_taps(self) -> int:
+        """Passes of the loop over a row of the window: its values, or its pixels."""
+        return self.stage.window[1] * (1 if self.stage.depthwise else self.stage.shape[2])
+
+    @property
     def margin(self) -> int:
         """Values of the padding at a row's end."""
-        return self.stage.padding * self.stage.shape[2]
+        return self.stage.margins[1][0] * self.stage.shape[2]
 
     @property
     def _begin(self) -> int:
         cleared = _TAKEN_CYCLES[1] + _CLEARED_CYCLES * self.stage.row_values
-        return _BEGIN_CYCLES + self.stage.padding * cleared
+        filled = _FILLED_CYCLES * self.stage.filled
+        return _BEGIN_CYCLES + self.stage.margins[0][0] * cleared + filled
 
     def _around(self, most: int) -> int:
         """Cycles outside of the pixels, on average or at `most`."""
-        stage = self.stage
-        outputs = stage.output_shape[0]
-        cycles = (stage.shape[0] + 2 * stage.padding) * _TAKEN_CYCLES[most]
-        cycles += 2 * stage.padding * _CLEARED_CYCLES * self.stage.row_values + _BEGIN_CYCLES
-        return cycles + outputs * (_OUTPUT_CYCLES + _WINDOW_ROW_CYCLES * stage.side)
+        stage, outputs = self.stage, self.stage.output_shape[0]
+        around = sum(stage.margins[0])
+        cycles = (stage.shape[0] + around) * _TAKEN_CYCLES[most]
+        cycles += around * _CLEARED_CYCLES * stage.row_values + _BEGIN_CYCLES
+        cycles += _FILLED_CYCLES * stage.filled
+        return cycles + outputs * (_OUTPUT_CYCLES[most] + _WINDOW_ROW_CYCLES * stage.window[0])
 
     @cached_property
     def _bounds(self) -> tuple[int, int]:

@@ -15,8 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Arrays, check_type, little_endian
-from protonn_edge.chain.feature_stage import Facts, FeatureStage, Shape
+from protonn_edge.chain.checks import Arrays, check_type, checked_array, little_endian
+from protonn_edge.chain.feature_stage import (
+    Facts,
+    FeatureStage,
+    Shape,
+    Signal,
+    check_sample_rate,
+)
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, check_holds, stage_names
 from protonn_edge.errors import InputError
@@ -27,6 +33,7 @@ from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.images.image_rows import ImageShape, image_text
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.features.window_features.scale import ChannelScale
 
 Layer = IntegerConvolution | IntegerPooling | IntegerInt8Layer
 
@@ -36,12 +43,12 @@ _TYPES = {
     "convolution_weights": "i1",
     "convolution_bias": "i8",
 }
-_PIXELS = "convolution_pixels"
+_PIXELS, _RATE = "convolution_pixels", "convolution_rate"
 # Of layers of quantized networks, which other files do not have: their numbers, and the bits of
 # multipliers and shifts of their channels.
 _INT8_TYPES = {"int8_layers": "i8", "int8_scales": "i8"}
 _HOW = ("convolution", "maximum", "average", "int8")
-_COLUMNS, _INT8_COLUMNS = 11, 15
+_COLUMNS, _INT8_COLUMNS = 13, 15
 _IMAGE_NUMBERS = 10
 _MOST = 65_535  # of whole numbers in a file
 
@@ -50,11 +57,14 @@ _MOST = 65_535  # of whole numbers in a file
 class Convolutions(FeatureStage):
     """Layers of convolutions and pooling of an image, which may be made smaller by averages first.
 
+    An image one pixel wide is a window: its rows are samples of all channels.
+
     Raises `InputError` if the layers do not fit together.
     """
 
     kind: ClassVar[str] = "convolutions"
-    ARRAYS: ClassVar[tuple[str, ...]] = (*_TYPES, _PIXELS, *_INT8_TYPES)
+    does: ClassVar[str] = "has layers of convolutions"
+    ARRAYS: ClassVar[tuple[str, ...]] = (*_TYPES, _PIXELS, _RATE, *_INT8_TYPES)
     smaller: ClassVar[tuple[str, ...]] = (
         "fewer channels in --features conv:",
         "a stride of 2 or averages in its first layer",
@@ -64,7 +74,9 @@ class Convolutions(FeatureStage):
     layers: tuple[Layer, ...] = field(repr=False)
     # pools a larger image for the first layer
     averages: IntegerAveragePooling | None = field(default=None, repr=False)
-    pixels: PixelScale = BYTES  # how raw pixels become whole numbers
+    pixels: PixelScale | ChannelScale = BYTES  # how raw pixels, or samples, become whole numbers
+    # samples per second of a window, for reading the sensor; no value depends on it
+    rate: float | None = field(default=None, repr=False)
     digest: str = field(init=False)  # SHA-256 of all numbers except `pixels`, in hexadecimal
 
     def __post_init__(self) -> None:
@@ -76,6 +88,13 @@ class Convolutions(FeatureStage):
             linked = replace(layer, by_rows=number > 0, behind=linked), *linked
         object.__setattr__(self, "layers", linked)
         _check_chain(self)
+        check_sample_rate(self.rate)
+        signal, scales = self.signal, self.pixels.quantizer().zero
+        if len(scales) != 1 and (signal is None or len(scales) != signal.channels):
+            raise InputError(
+                f"the layers have scales of {len(scales)} channels for "
+                f"{image_text(self.image_shape)}; train the model again"
+            )
         object.__setattr__(self, "digest", _digest(self.to_arrays()))
 
     @property
@@ -83,7 +102,8 @@ class Convolutions(FeatureStage):
         """Height, width and channels of the image that a raw point is."""
         if self.averages is None:
             return self.layers[0].shape
-        return (*self.averages.pooling.image_shape, 1)
+        height, width = self.averages.pooling.image_shape
+        return (height, width, 1) if self.layers[0].shape[2] == 1 else (height, 1, width)
 
     @property
     def n_features(self) -> int:
@@ -96,16 +116,17 @@ class Convolutions(FeatureStage):
         return self.layers[-1].n_outputs
 
     @property
-    def does(self) -> str:
-        """See `FeatureStage.does`."""
-        return "has layers of convolutions"
+    def scale(self) -> InputQuantizer:
+        """The conversion of all pixels, or of each channel of a window, to whole numbers."""
+        own = self.pixels.quantizer(BYTE_MAXIMUM if self.averages else self.layers[0].input_maximum)
+        channels = 1 if self.signal is None else self.signal.channels
+        return replace(own, zero=np.resize(own.zero, channels), step=np.resize(own.step, channels))
 
     @property
-    def scale(self) -> InputQuantizer:
-        """The conversion of all pixels to whole numbers."""
-        return self.pixels.quantizer(
-            BYTE_MAXIMUM if self.averages else self.layers[0].input_maximum
-        )
+    def signal(self) -> Signal | None:
+        """The window, if a point is one."""
+        height, width, channels = self.image_shape
+        return Signal(height, channels, self.rate) if width == 1 < height else None
 
     @property
     def whole_maximum(self) -> int:
@@ -114,16 +135,16 @@ class Convolutions(FeatureStage):
 
     @property
     def drawn_shape(self) -> Shape | None:
-        """The shape of an image of one channel."""
+        """The shape of an image of one channel, or of a window of one."""
         height, width, channels = self.image_shape
-        return (height, width) if channels == 1 else None
+        return (height, width) if channels == 1 < width else super().drawn_shape
 
     @property
     def activity_sizes(self) -> Sizes:
         """The sizes of each convolution's activity: the values of its window, and its own."""
         names = stage_names(layer.kind for layer in self.layers)
         sizes = {
-            name: (layer.side * layer.side * layer.shape[2], 2)
+            name: (prod(layer.window) * layer.shape[2], 2)
             for name, layer in zip(names, self.layers, strict=True)
             if isinstance(layer, IntegerConvolution)
         }
@@ -158,6 +179,7 @@ class Convolutions(FeatureStage):
             "convolution_weights": _joined([layer.weights for layer in own], np.int8),
             "convolution_bias": _joined([layer.bias for layer in own], np.int64),
             _PIXELS: self.pixels.to_array(),
+            **({} if self.rate is None else {_RATE: np.array([self.rate])}),
             **_int8_arrays(self.layers),
         }
 
@@ -170,8 +192,11 @@ class Convolutions(FeatureStage):
             if name not in arrays:
                 raise InputError(f"array {name!r} is missing; train the model again")
             check_type(arrays[name], name, wanted)
-        pixels = PixelScale.from_arrays(arrays, _PIXELS)
-        averages, shape, maximum = _image(_whole(arrays, "convolution_image", 1, _IMAGE_NUMBERS))
+        image = _whole(arrays, "convolution_image", 1, _IMAGE_NUMBERS)
+        of_channels = _PIXELS in arrays and arrays[_PIXELS].ndim > 1
+        pixels = (ChannelScale if of_channels else PixelScale).from_arrays(arrays, _PIXELS)
+        averages, shape, maximum = _image(image)
+        rate = checked_array(arrays, _RATE, "f8", (1,)).item() if _RATE in arrays else None
         rows = _whole(arrays, "convolution_layers", 2, _COLUMNS)
         stocks = _Stocks.of(arrays)
         layers: list[Layer] = []
@@ -181,23 +206,25 @@ class Convolutions(FeatureStage):
             layers.append(layer)
         for stock in stocks:
             stock.check_empty()
-        return cls(tuple(layers), averages, pixels)
+        return cls(tuple(layers), averages, pixels, rate)
 
     def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (pixels have none)
         """Return the shapes of the image and of all layers, with their windows and weights."""
         averages = self.averages
         return {
             "image_shape": list(self.image_shape),
+            "sample_rate": self.rate,
             "averaged_shape": None if averages is None else list(averages.pooling.shape),
             "layers": [_described(layer) for layer in self.layers],
         }
 
-    def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
-        """Return the size of the images, and the output of each layer."""
+    def facts(self, names: Sequence[str]) -> Facts:
+        """Return the size of the images or windows, and the output of each layer."""
         averaged = self.averages
-        image = f"{self.n_features:,}: {image_text(self.image_shape)}"
+        shape = image_text(self.image_shape) if self.signal is None else self.signal.text(names)
+        image = f"{self.n_features:,}: {shape}"
         if averaged is not None:
-            image += f", averaged to {image_text((*averaged.pooling.shape, 1))}"
+            image += f", averaged to {image_text(self.layers[0].shape)}"
         layers = ", ".join(_layer_text(layer) for layer in self.layers)
         return (("features", image), ("layers", layers), ("values D", f"{self.n_outputs:,}"))
 
@@ -205,7 +232,7 @@ class Convolutions(FeatureStage):
 def _check_chain(stage: Convolutions) -> None:
     given: tuple[ImageShape, int] | None = None
     if stage.averages is not None:
-        given = (*stage.averages.pooling.shape, 1), stage.averages.maximum
+        given = _averaged(stage.averages, stage.image_shape), stage.averages.maximum
     for number, layer in enumerate(stage.layers, 1):
         if given not in (None, (layer.shape, layer.input_maximum)):
             assert given is not None
@@ -219,21 +246,12 @@ def _check_chain(stage: Convolutions) -> None:
 
 def _described(layer: Layer) -> dict[str, Any]:
     own: dict[str, Any] = {"kind": layer.kind, "output_shape": list(layer.output_shape)}
+    own["window"] = list(layer.window)
     if isinstance(layer, IntegerPooling):
-        return own | {"window": list(layer.window), "how": layer.how}
-    if isinstance(layer, IntegerInt8Layer):
-        return own | {
-            "window": list(layer.window),
-            "stride": list(layer.stride),
-            "margins": [list(pair) for pair in layer.margins],
-            "depthwise": layer.depthwise,
-            "weight_bits": 8,
-            "accumulator_range": list(layer.accumulators.ends),
-        }
+        return own | {"how": layer.how}
     return own | {
-        "window": [layer.side, layer.side],
-        "stride": layer.stride,
-        "padding": layer.padding,
+        "stride": list(layer.steps),
+        "margins": [list(pair) for pair in layer.margins],
         "depthwise": layer.depthwise,
         "weight_bits": layer.weight_bits,
         "maximum": layer.maximum,
@@ -258,9 +276,9 @@ def _row(layer: Layer) -> list[int]:
         return [_HOW.index(layer.how), *layer.window] + [0] * (_COLUMNS - 3)
     if isinstance(layer, IntegerInt8Layer):
         return [_HOW.index("int8")] + [0] * (_COLUMNS - 1)
-    window = layer.side, layer.stride, layer.padded, layer.depthwise, len(layer.weights)
-    numbers = layer.multiplier, layer.shift, layer.maximum, layer.weight_bits, layer.to_even
-    return [0, *window, *numbers]
+    window = *layer.window, layer.stride, layer.padded, layer.depthwise, len(layer.weights)
+    numbers = layer.multiplier, layer.shift, layer.maximum, layer.weight_bits
+    return [0, *window, *numbers, layer.to_even, layer.padding_value]
 
 
 def _int8_arrays(layers: Sequence[Layer]) -> Arrays:
@@ -284,7 +302,8 @@ def _int8_arrays(layers: Sequence[Layer]) -> Arrays:
 def _digest(arrays: Arrays) -> str:
     """Return the SHA-256 of all numbers of layers, and of averages before them, in hexadecimal."""
     hashed = hashlib.sha256()
-    for name, array in (arrays | {_PIXELS: np.array([0.0, 1.0])}).items():
+    counted = {name: array for name, array in arrays.items() if name != _RATE}
+    for name, array in (counted | {_PIXELS: np.array([0.0, 1.0])}).items():
         little = little_endian(array)
         hashed.update(f"{name}{little.shape}".encode() + little.tobytes())
     return hashed.hexdigest()
@@ -332,8 +351,8 @@ class _Stocks(NamedTuple):
 
 
 def _layer(row: list[int], shape: ImageShape, maximum: int, stocks: _Stocks) -> Layer:
-    how, side, stride, padded, depthwise, channels, *numbers = row
-    if how >= len(_HOW) or max(padded, depthwise, numbers[-1]) > 1:
+    how, height, width, stride, padded, depthwise, channels, *numbers = row
+    if how >= len(_HOW) or max(padded, depthwise, numbers[-2]) > 1:
         raise InputError(
             "array 'convolution_layers' has a number that is invalid for a layer; train the model "
             "again"
@@ -341,15 +360,15 @@ def _layer(row: list[int], shape: ImageShape, maximum: int, stocks: _Stocks) -> 
     if _HOW[how] == "int8":
         return _int8_layer(shape, maximum, stocks)
     if how:
-        return IntegerPooling(shape, (side, stride), _HOW[how], maximum)  # type: ignore[arg-type]
-    multiplier, shift, largest, bits, to_even = numbers
-    taken = stocks.weights.take(channels, side, side, 1 if depthwise else shape[2])
+        return IntegerPooling(shape, (height, width), _HOW[how], maximum)  # type: ignore[arg-type]
+    multiplier, shift, largest, bits, to_even, padding = numbers
+    taken = stocks.weights.take(channels, height, width, 1 if depthwise else shape[2])
     if not taken.size:
         raise _without_weights()
     scaling = multiplier, shift, largest, maximum
     bias = stocks.bias.take(channels)
     return IntegerConvolution(
-        shape, taken, bias, *scaling, stride, bool(padded), bits, bool(to_even)
+        shape, taken, bias, *scaling, stride, bool(padded), bits, bool(to_even), padding
     )
 
 
@@ -392,9 +411,15 @@ def _image(
     if not any(others):
         return None, (height, width, channels), maximum
     cropped, pooled = (others[0], others[1]), (others[2], others[3])
-    areas = Areas((height, width), cropped, pooled)
+    areas = Areas((height, width * channels), cropped, pooled)
     averages = IntegerAveragePooling(areas, others[4], cuts=bool(others[5]))
-    return averages, (*pooled, 1), averages.maximum
+    return averages, _averaged(averages, (height, width, channels)), averages.maximum
+
+
+def _averaged(averages: IntegerAveragePooling, shape: ImageShape) -> ImageShape:
+    """Return the shape of the averages of an image, or of each channel of a window."""
+    height, width = averages.pooling.shape
+    return (height, width, 1) if shape[2] == 1 else (height, 1, width)
 
 
 def _whole(arrays: Arrays, name: str, dimensions: int, columns: int) -> NDArray[np.int64]:

@@ -161,7 +161,7 @@ class WindowRow:
 
     parts: tuple[Part, ...]  # its instructions
     advance: int  # their increment of X
-    # (k channels,): cycles of each value if it is 0, and if it is not
+    # (w channels,): cycles of each value if it is 0, and if it is not
     zero: IntArray
     other: IntArray
     spread: int  # cycles that the row may take less or more than its values together
@@ -197,7 +197,7 @@ def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) ->
     if name == "packed":
         products = [f"add  {SUMMED}, {INPUT}", "clr  r1", f"adc  {_above(SUMMED)}, r1"]
         products += _unpacked(group, stage.weight_bits)
-    own, count = f"{group.number}_{row}", stage.side * stage.shape[2]
+    own, count = f"{group.number}_{row}", stage.window[1] * stage.shape[2]
     part = Part(
         own,
         "\n".join(
@@ -225,10 +225,10 @@ def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) ->
 
 def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> WindowRow:
     """Return a row with each value added to the sum of its own channel, also 0."""
-    name, channels = f"{group.number}_{row}", stage.shape[2]
+    name, pixels, channels = f"{group.number}_{row}", stage.window[1], stage.shape[2]
     between = channels - group.size
     each = [f"ld  {INPUT}, X+\n{_multiplied(register)}" for register in group.registers]
-    lines = [*_moved(group.first), f"ldi  r28, {stage.side}", f"tap_{name}:", *each]
+    lines = [*_moved(group.first), f"ldi  r28, {pixels}", f"tap_{name}:", *each]
     lines += [*_moved(between), "dec  r28", f"brne  tap_{name}"]
     part = Part(name, "\n".join(lines))
     value = 2 + Part("", _multiplied("r2")).cycles()[0]
@@ -236,17 +236,17 @@ def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> Windo
     cycles[group.channels] = value
     around = part.cycles("tap", tap=1)[0] - value * group.size
     cycles[group.first] += around
-    every = np.tile(cycles, stage.side)
-    advance = group.first + stage.side * channels
+    every = np.tile(cycles, pixels)
+    advance = group.first + pixels * channels
     return WindowRow((part,), advance, every, every, spread=len(_moved(group.first)) + 2)
 
 
 def _by_input(stage: IntegerConvolution, group: Group, row: int) -> IntArray:
-    """Return the weights (k channels, size) of the values of a row for a group."""
-    own = stage.weights[group.channels, row].astype(np.int64)  # (size, k, channels or 1)
+    """Return the weights (w channels, size) of the values of a row for a group."""
+    own = stage.weights[group.channels, row].astype(np.int64)  # (size, w, channels or 1)
     if not stage.depthwise:
         return own.reshape(group.size, -1).T
-    spread = np.zeros((stage.side, stage.shape[2], group.size), np.int64)
+    spread = np.zeros((stage.window[1], stage.shape[2], group.size), np.int64)
     for place in range(group.size):
         spread[:, group.first + place, place] = own[place, :, 0]
     return spread.reshape(-1, group.size)
@@ -258,7 +258,7 @@ def weights_of(stage: IntegerConvolution, group: Group, name: Name) -> Iterator[
     Packed ones are made positive, and several lie in a byte, the first one in its lowest bits.
     """
     bits = stage.weight_bits
-    for row in range(stage.side):
+    for row in range(stage.window[0]):
         own = np.moveaxis(stage.weights[group.channels, row].astype(np.int64), 0, -1)
         if name == "packed":
             own = np.pad(own + (1 << bits - 1), ((0, 0), (0, 0), (0, -group.size % (8 // bits))))

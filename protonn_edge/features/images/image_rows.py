@@ -53,14 +53,9 @@ class ImageStage(IntegerStage):
         return prod(self.output_shape[1:])
 
     @property
-    def padding(self) -> int:
-        """Pixels on each side of the image, where they are equally many."""
-        return 0
-
-    @property
     def margins(self) -> Margins:
         """The padding on each side of the image."""
-        return (self.padding, self.padding), (self.padding, self.padding)
+        return (0, 0), (0, 0)
 
     @property
     def reads_in_place(self) -> bool:

@@ -18,12 +18,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_stage import IntArray, Range, check_bits, check_holds
-from protonn_edge.features.images.image_rows import (
-    MOST_IN_A_ROW,
-    ImageShape,
-    ImageStage,
-    Margins,
-)
+from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
+from protonn_edge.features.images.window_sums import WindowSums
 
 SUM_BITS = (24, 32)
 _MOST_MULTIPLIER = (1 << 31) - 1
@@ -32,7 +28,7 @@ _MOST_IN_A_WINDOW_ROW = 0xFFFF
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerInt8Layer(ImageStage):
+class IntegerInt8Layer(WindowSums):
     """From bytes to bytes, for each output channel o at each place of the window.
 
     With a byte `padding_value` around the image::
@@ -47,13 +43,12 @@ class IntegerInt8Layer(ImageStage):
     """
 
     kind: ClassVar[str] = "int8_layer"
+    exact: ClassVar[type[np.floating[Any]]] = np.float64  # sums are below 2**53
     input_maximum: ClassVar[int] = BYTE_MAXIMUM
     maximum: ClassVar[int] = BYTE_MAXIMUM
+    weight_bits: ClassVar[int] = 8
 
-    # (out, h, w, channels): W; with one weight for each place in place of one for each channel
-    # there, an output channel uses only the input channel with its number (depthwise)
-    weights: NDArray[np.int8]
-    bias: IntArray  # (out,): the initial sums, with the input's zero point
+    # The initial sums, `bias`, have the input's zero point.
     multipliers: IntArray  # (out,): 1..2^31 - 1
     shifts: IntArray  # (out,): to the right, -15..31
     offset: int  # the byte of the output's zero point, 0..255
@@ -74,37 +69,15 @@ class IntegerInt8Layer(ImageStage):
         check_bits("sums in", shifted, SUM_BITS[-1] - 1)
 
     @property
-    def window(self) -> tuple[int, int]:
-        """Its height and width."""
-        return int(self.weights.shape[1]), int(self.weights.shape[2])
-
-    @property
-    def depthwise(self) -> bool:
-        """Whether each output channel is computed from one input channel."""
-        return int(self.weights.shape[3]) < self.shape[2]
-
-    @property
-    def output_shape(self) -> ImageShape:
-        """Height, width and channels of the image that it gives."""
-        sizes = zip(self.shape[:2], self.margins, self.window, self.stride, strict=True)
-        height, width = ((size + sum(m) - side) // step + 1 for size, m, side, step in sizes)
-        return height, width, len(self.weights)
-
-    @property
-    def lines(self) -> int:
-        """The lines of a window."""
-        return 0 if self.reads_in_place else self.window[0]
+    def steps(self) -> tuple[int, int]:
+        """The rows and pixels by which the window moves."""
+        return self.stride
 
     @property
     def reads_in_place(self) -> bool:
         """Whether the only row of windows reads an image that is held as a whole."""
         whole = self.window[0] == self.shape[0] and not any(map(any, self.margins))
         return whole and not self.by_rows
-
-    def completes_at(self, row: int) -> bool:
-        """Return whether this row is the last one of a window."""
-        first = self.window[0] - 1
-        return row >= first and (row - first) % self.stride[0] == 0
 
     @cached_property
     def products(self) -> Range:
@@ -125,15 +98,6 @@ class IntegerInt8Layer(ImageStage):
         ends = self.accumulators.low, self.accumulators.high
         return Range(*(np.tile(self.requantized(end), places) for end in ends))
 
-    def sums(self, x: NDArray[Any]) -> IntArray:
-        """Return the sums a, (n, h, w, out), of images (n, n_inputs)."""
-        sums = np.zeros((len(x), *self.output_shape))
-        # BLAS lacks an integer product; float64 is exact here, all sums are far below 2**53.
-        for i, j, tap in _taps(self, x.astype(np.float64)):
-            each = self.weights[:, i, j].astype(np.float64)
-            sums += tap * each[:, 0] if self.depthwise else tap @ each.T
-        return sums.astype(np.int64) + self.bias
-
     def requantized(self, a: IntArray) -> IntArray:
         """Return the values of sums (..., out)."""
         left, right = np.maximum(-self.shifts, 0), np.maximum(self.shifts, 0)
@@ -146,13 +110,9 @@ class IntegerInt8Layer(ImageStage):
         values: IntArray = np.clip(v + self.offset, *self.limits)
         return values
 
-    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the values (n, n_outputs) of images (n, n_inputs)."""
-        return self.requantized(self.sums(x)).astype(np.uint8).reshape(len(x), -1)
-
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
         """Return the share of a window's values that are not 0, and of sums that are below 0."""
-        taps = [np.count_nonzero(tap) / tap[0].size for *_, tap in _taps(self, x)]
+        taps = [np.count_nonzero(tap) / tap[0].size for *_, tap in self.taps(x)]
         below = np.count_nonzero(self.sums(x) < 0) / self.n_outputs
         return np.array([np.mean(taps)]), np.array([below])
 
@@ -163,23 +123,11 @@ class IntegerInt8Layer(ImageStage):
         yield self.shifts.astype(np.int8)
 
 
-def _taps(layer: IntegerInt8Layer, x: NDArray[Any]) -> Iterator[tuple[int, int, NDArray[Any]]]:
-    """Yield places of the window, with the pixels (n, h, w, channels) that are there."""
-    height, width, _ = layer.output_shape
-    images = x.reshape(-1, *layer.shape)
-    around = ((0, 0), *layer.margins, (0, 0))
-    images = np.pad(images, around, constant_values=layer.padding_value)
-    down, across = layer.stride
-    for i, j in np.ndindex(layer.window):
-        yield i, j, images[:, i::down, j::across][:, :height, :width]
-
-
 def _check_shapes(layer: IntegerInt8Layer) -> None:
-    out, height, width, depth = layer.weights.shape
+    out, height, width, _ = layer.weights.shape
     channels = layer.shape[2]
-    full, each = depth == channels, depth == 1 and out == channels
-    check_holds(full or each, f"windows of {depth} channels of {channels}")
-    for name in ("bias", "multipliers", "shifts"):
+    layer.check_weights()
+    for name in ("multipliers", "shifts"):
         given = getattr(layer, name).shape
         check_holds(given == (out,), f"{name} of the shape {given} for {out} channels")
     steps, margins = layer.stride, [each for pair in layer.margins for each in pair]

@@ -121,15 +121,9 @@ class Int8LayerKernel(Kernel):
         return cycles + stage.output_shape[0] * _OUTPUT_CYCLES[most] + self._places * pixel
 
     @property
-    def filled(self) -> int:
-        """Bytes of lines that get the value of the padding in the beginning."""
-        sides = any(self.stage.margins[1]) and self.stage.padding_value
-        return self.stage.lines * self.stage.line_bytes if sides else 0
-
-    @property
     def _begin(self) -> int:
         above = self.stage.margins[0][0] * self.stage.row_values
-        return _BEGIN_CYCLES + _FILLED_CYCLES * (self.filled + above)
+        return _BEGIN_CYCLES + _FILLED_CYCLES * (self.stage.filled + above)
 
 
 kernels = Int8LayerKernel.of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -13,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, parsed_json
-from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal, check_sample_rate
+from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.raw_inputs import RawQuantizer, raw_quantizer
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.errors import InputError
+from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import FeatureSet, Windows
 
 
@@ -46,10 +46,6 @@ class IntegerWindowFeatures(IntegerStage):
         return self.quantizer.quantize(self.window.of_bytes(x))
 
 
-SAMPLE_RATES = (1e-3, 1e6)  # the range of samples per second of a channel
-_CHANNELS_SHOWN = 12
-
-
 @dataclass(frozen=True)
 class WindowFeatureStage(Windows, FeatureStage):
     """The features of a window of raw samples; it has the fields of `Windows`, too.
@@ -71,22 +67,10 @@ class WindowFeatureStage(Windows, FeatureStage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("zero", "step"):
-            numbers = tuple(float(number) for number in getattr(self, name))
-            object.__setattr__(self, name, numbers)
-            if len(numbers) != self.channels or not all(map(math.isfinite, numbers)):
-                raise InputError(
-                    f"the samples' {name} is not a finite number for each of {self.channels} "
-                    "channels; train the model again"
-                )
-        if min(self.step) <= 0:
-            raise InputError("a step of the samples is not above 0; train the model again")
-        slowest, fastest = SAMPLE_RATES
-        if self.rate is not None and not slowest <= self.rate <= fastest:
-            raise InputError(
-                f"the sampling rate is {self.rate:g}; give {slowest:g} to {fastest:g} samples a "
-                "second"
-            )
+        scale = ChannelScale(self.zero, self.step, self.channels)
+        object.__setattr__(self, "zero", scale.zero)
+        object.__setattr__(self, "step", scale.step)
+        check_sample_rate(self.rate)
 
     @classmethod
     def fitted(
@@ -101,23 +85,13 @@ class WindowFeatureStage(Windows, FeatureStage):
         - `shape`: samples of a channel, and channels.
         - `X` (n, window * channels), n >= 1; raises `InputError` if it has another shape.
         """
-        window, channels = shape
-        if X.ndim != 2 or min(shape) < 1 or X.shape[1] != window * channels:
-            raise InputError(
-                f"windows of {window}x{channels} have {window * channels:,} samples, but the "
-                f"points have {math.prod(X.shape[1:]):,} features; give the samples and channels "
-                "of a window"
-            )
-        samples = X.reshape(-1, channels)
-        lower = samples.min(axis=0).astype(np.float64)
-        extent = samples.max(axis=0).astype(np.float64) - lower
-        step = np.where(extent > 0, extent / BYTE_MAXIMUM, 1.0)
-        return cls(features, window, channels, tuple(lower.tolist()), tuple(step.tolist()), rate)
+        scale = ChannelScale.of_windows(X, shape)
+        return cls(features, *shape, scale.zero, scale.step, rate)
 
     @property
     def scale(self) -> InputQuantizer:
         """The conversion of each channel's samples to bytes."""
-        return InputQuantizer(np.array(self.zero), np.array(self.step), BYTE_MAXIMUM)
+        return ChannelScale(self.zero, self.step, self.channels).quantizer()
 
     @property
     def signal(self) -> Signal:
@@ -179,11 +153,7 @@ class WindowFeatureStage(Windows, FeatureStage):
 
     def facts(self, names: Sequence[str]) -> Facts:
         """Return the size of windows, and the features."""
-        rate = "" if self.rate is None else f" at {self.rate:g} Hz"
-        shown = ", ".join(channel_names(names, self.channels)[:_CHANNELS_SHOWN])
-        shape = f"{self.window:,} of {self.channels} channels{rate}"
-        shape += f" ({shown})" if shown else ""
         return (
-            ("samples", f"{self.n_features:,}: {shape}"),
+            ("samples", f"{self.n_features:,}: {self.signal.text(names)}"),
             ("features D", f"{self.n_outputs:,}: {self.features.text}"),
         )

@@ -8,9 +8,9 @@
 #define POOLING_LINES (convolution_memory + 18u)
 #define POOLING_2_LINES (convolution_memory + 22u)
 #define CONVOLUTION_ROW_VALUES 4u
-#define CONVOLUTION_SIDE 3u /* of the window */
+#define CONVOLUTION_SIDE 3u /* rows of the window */
 #define CONVOLUTION_STRIDE 1u
-#define CONVOLUTION_MARGIN 1u /* zeros on either side of a row */
+#define CONVOLUTION_MARGIN 1u /* padding on either side of a row */
 #define CONVOLUTION_LINE_VALUES (CONVOLUTION_MARGIN + CONVOLUTION_ROW_VALUES + CONVOLUTION_MARGIN)
 #define CONVOLUTION_PLACES 4u /* positions of the window in a row */
 /* Grouped by channels that are computed together; each line holds one row of the window. */
@@ -123,9 +123,9 @@ static void convolution_compute(pnn_input_t *output)
                 sums[o] = (int16_t)PNN_READ_I16(&bias[o]);
             }
             for (uint8_t row = 0; row < CONVOLUTION_SIDE; ++row) {
-                for (uint8_t i = 0; i < CONVOLUTION_SIDE * 1; ++i) {
+                for (uint8_t i = 0; i < 3; ++i) {
                     for (uint8_t o = 0; o < 1; ++o) {
-                        const uint8_t byte = PNN_READ_U8(&convolution_weights[(row * CONVOLUTION_SIDE * 1 + i) * 1 + o / 2]);
+                        const uint8_t byte = PNN_READ_U8(&convolution_weights[(row * 3 + i) * 1 + o / 2]);
                         const int8_t own = (int8_t)((byte >> o % 2 * 4 & 15) - 8);
                         sums[o] = (int16_t)((uint16_t)sums[o] + (uint16_t)(convolution_window[row][i] * own));
                     }

@@ -56,9 +56,9 @@ class Convolution(Layer):
         cls, layout: ConvolutionLayout, channels: int, generator: np.random.Generator
     ) -> Self:
         """Return one for images with this number of channels (He et al., 2015)."""
-        outputs, inputs = layout.channels_of(channels), 1 if layout.depthwise else channels
-        shape = (outputs, layout.kernel, layout.kernel, inputs)
-        spread = np.float32(math.sqrt(2 / (layout.kernel**2 * inputs)))
+        outputs, inputs = layout.channels or channels, 1 if layout.depthwise else channels
+        shape = (outputs, *layout.window, inputs)
+        spread = np.float32(math.sqrt(2 / math.prod(shape[1:])))
         weights = generator.standard_normal(shape, dtype=np.float32) * spread
         return cls(layout, weights, np.zeros(outputs, np.float32))
 
@@ -69,8 +69,10 @@ class Convolution(Layer):
 
     def forward(self, x: Float32) -> tuple[Float32, Any]:
         """Return the sums (out, h', w', n)."""
-        margin = self.layout.padding
-        padded = np.pad(x, ((0, 0), (margin, margin), (margin, margin), (0, 0))) if margin else x
+        above, left = self.layout.padding
+        around = ((0, 0), (above, above), (left, left), (0, 0))
+        value = self.layout.padding_value
+        padded = np.pad(x, around, constant_values=value) if above + left else x
         if self.layout.depthwise:
             sums = sum(
                 self.weights[:, i, j, :, None, None] * padded[place]
@@ -112,17 +114,16 @@ class Convolution(Layer):
         return self._inside(of_x), [of_weights, of_biases]
 
     def _inside(self, padded: Float32) -> Float32:
-        margin = self.layout.padding
-        return padded[:, margin:-margin, margin:-margin] if margin else padded
+        above, left = self.layout.padding
+        return padded[:, above : -above or None, left : -left or None]
 
     def _places(self, shape: tuple[int, ...]) -> Iterator[tuple[int, int, tuple[slice, ...]]]:
         """Yield each place of the kernel, and its view of a padded image."""
-        kernel, stride = self.layout.kernel, self.layout.stride
-        ends = (shape[1] - kernel + 1, shape[2] - kernel + 1)
-        for i in range(kernel):
-            for j in range(kernel):
-                rows, columns = slice(i, i + ends[0], stride), slice(j, j + ends[1], stride)
-                yield i, j, (slice(None), rows, columns)
+        window, stride = self.layout.window, self.layout.stride
+        ends = [side - kernel + 1 for side, kernel in zip(shape[1:], window, strict=False)]
+        for i, j in np.ndindex(window):
+            rows, columns = slice(i, i + ends[0], stride), slice(j, j + ends[1], stride)
+            yield i, j, (slice(None), rows, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,19 +236,15 @@ class Pooling(Layer):
             np.multiply(largest, wide / ties, out=areas)
         return of_x, []
 
-    def window(self, height: int, width: int) -> tuple[int, int]:
-        """Return rows and columns of an area of such an image."""
-        return (height, width) if self.layout.everywhere else self.layout.window
-
     def integer_stage(self, shape: ImageShape, maximum: int) -> IntegerPooling:
         """Return the device's stage for images of this shape and largest value."""
         how: How = "average" if self.layout.average else "maximum"
-        return IntegerPooling(shape, self.window(*shape[:2]), how, maximum)
+        return IntegerPooling(shape, self.layout.window_of(*shape[:2]), how, maximum)
 
     def _areas(self, x: Float32) -> Float32:
         """Return a view (channels, h', rows, w', columns, n) of x."""
         channels, height, width, n = x.shape
-        rows, columns = self.window(height, width)
+        rows, columns = self.layout.window_of(height, width)
         down, across = height // rows, width // columns
         whole = x[:, : down * rows, : across * columns]
         return whole.reshape(channels, down, rows, across, columns, n)

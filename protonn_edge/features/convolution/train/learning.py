@@ -18,12 +18,15 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.notation import Layout, shapes_of
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages
 from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.training.augmentation import move
+from protonn_edge.features.window_features.scale import ChannelScale
+from protonn_edge.training.augmentation import SignalMovement, move
 from protonn_edge.training.loop import Adam, points_a_step, rate_at
 from protonn_edge.training.points import Batch, Float32, Indices
 from protonn_edge.training.progress import Callback, EpochReport, TrainingStopped
@@ -64,14 +67,16 @@ class Images:
     Y: Float32  # (n, L): A row is 1 at the image's class, 0 elsewhere
     weights: Float32 | None  # (n,): the weight of each image, 1 on average
     shape: Shape  # H, W
-    to_bytes: Callable[[Float32], NDArray[np.uint8]]  # from raw images (n, H W) to bytes (n, h, w)
+    to_bytes: Callable[[Float32], NDArray[np.uint8]]  # from raw images to bytes (n, h, w, channels)
+    # moves a share of raw images of a shape, in place
+    move: Callable[[Float32, Shape, np.random.Generator, float], None] = move
 
     def of(self, rows: Indices, moved_share: float, generator: np.random.Generator) -> Float32:
-        """Return bytes (h, w, n) of the images in `rows`, that share of them moved."""
+        """Return bytes (channels, h, w, n) of the images in `rows`, that share of them moved."""
         raw = self.raw[rows]
         if moved_share > 0:
-            move(raw, self.shape, generator, moved_share)
-        return np.ascontiguousarray(np.moveaxis(self.to_bytes(raw), 0, -1), np.float32)
+            self.move(raw, self.shape, generator, moved_share)
+        return networks.innermost(self.to_bytes(raw))
 
     def batches(
         self, size: int, unit: np.float32, moved_share: float, generator: np.random.Generator
@@ -178,14 +183,16 @@ class Wanted:
     Raises `InputError` if the layers leave nothing of the image.
     """
 
-    image_shape: Shape  # height and width of a raw image
+    image_shape: Shape  # height and width of a raw image; samples and channels of a window
     averages: IntegerAveragePooling | None  # pools the image first
-    pixels: PixelScale  # how raw pixels become bytes
+    pixels: PixelScale | ChannelScale  # how raw pixels, or samples, become bytes
     layouts: tuple[Layout, ...]
     bits: Bits
     schedule: Schedule
     # d and m of the prototypes at the network's end; without them its scores are weighted sums
     prototypes: tuple[int, int] | None = None
+    movement: SignalMovement | None = None  # of windows of samples; None for images
+    sample_rate: float | None = None  # of these
 
     def __post_init__(self) -> None:
         assert self.n_features >= 1  # shapes are refused before
@@ -196,13 +203,19 @@ class Wanted:
         return math.prod(list(shapes_of(self.layouts, self.shape))[-1])
 
     @property
-    def shape(self) -> Shape:
-        """Height and width of the first layer's image."""
-        return self.image_shape if self.averages is None else self.averages.pooling.shape
+    def shape(self) -> ImageShape:
+        """Height, width and channels of the first layer's image."""
+        height, width = self.image_shape if self.averages is None else self.averages.pooling.shape
+        return (height, width, 1) if self.movement is None else (height, 1, width)
+
+    def stage(self, layers: Layers) -> Convolutions:
+        """Return the layers for a device, with their averages and scale."""
+        return Convolutions(layers, self.averages, self.pixels, self.sample_rate)
 
     def to_bytes(self, raw: Float32) -> NDArray[np.uint8]:
-        """Return the first layer's images (n, h, w) of raw ones (n, H W)."""
-        images = self.pixels.to_bytes(raw)
+        """Return the first layer's images (n, h, w, channels) of raw ones (n, H W)."""
+        scale = self.pixels.quantizer()
+        images = scale.steps(raw.reshape(-1, len(scale.zero))).reshape(raw.shape)
         if self.averages is not None:
             images = self.averages.run(images)
         return images.reshape(-1, *self.shape)
@@ -210,7 +223,8 @@ class Wanted:
     def images(self, points: Float32, y: Indices, weights: Float32 | None) -> Images:
         """Return raw points (n, H W) of classes y as images for training."""
         Y = np.eye(int(y.max()) + 1, dtype=np.float32)[y]
-        return Images(points, Y, weights, self.image_shape, self.to_bytes)
+        moves = move if self.movement is None else self.movement.move
+        return Images(points, Y, weights, self.image_shape, self.to_bytes, moves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,10 +266,10 @@ def learned_network(
 def untrained_layers(wanted: Wanted) -> Layers:
     """Return layers of the right shapes, with random weights."""
     generator = np.random.default_rng(0)
-    images = generator.random((*wanted.shape, 1), dtype=np.float32)
-    network = networks.Network(
-        networks.layers_of(wanted.layouts, generator), networks.MatrixHead.random(1, 1, generator)
-    )
+    height, width, channels = wanted.shape
+    images = generator.random((channels, height, width, 1), dtype=np.float32)
+    layers = networks.layers_of(wanted.layouts, generator, channels)
+    network = networks.Network(layers, networks.MatrixHead.random(1, 1, generator))
     rounded = network.rounded(images, wanted.bits, 1 / BYTE_MAXIMUM, BYTE_MAXIMUM)
     return integer_stages(rounded.layers, wanted.shape, BYTE_MAXIMUM)
 
@@ -263,7 +277,7 @@ def untrained_layers(wanted: Wanted) -> Layers:
 def _new_network(
     wanted: Wanted, images: Images, generator: np.random.Generator
 ) -> networks.Network:
-    layers = networks.layers_of(wanted.layouts, generator)
+    layers = networks.layers_of(wanted.layouts, generator, wanted.shape[2])
     head: networks.TrainableHead
     if wanted.prototypes is None:
         n_classes = images.Y.shape[1]

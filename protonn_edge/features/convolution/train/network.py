@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protonn_edge.features.convolution.train.layers import (
     Convolution,
@@ -162,9 +163,9 @@ class Network:
         return of_layers + [1.0] * len(self.head.parameters)
 
     def features(self, x: Float32) -> Float32:
-        """Return the features (n, F), rows, columns and channels in turn, of images (h, w, n).
+        """Return the features (n, F), rows, columns and channels in turn, of images `x`.
 
-        Images of several channels are (channels, h, w, n), here and below.
+        Images are (channels, h, w, n), here and below; see `innermost`.
         """
         layers, starts = folded(self.layers), range(0, x.shape[-1], _AT_ONCE)
         parts = [features_of(layers, x[..., start : start + _AT_ONCE]) for start in starts]
@@ -173,8 +174,8 @@ class Network:
     def gradient(
         self, x: Float32, Y: Float32, weights: Float32 | None
     ) -> tuple[float, list[Float32]]:
-        """Return the mean loss of images (h, w, n) and its derivatives by the parameters."""
-        values, kept = forward_through(self.layers, _with_channels(x))
+        """Return the mean loss of images x and its derivatives by the parameters."""
+        values, kept = forward_through(self.layers, x)
         unit = np.float32(self.unit)
         loss, by_features, of_head = self.head.gradient(flat(values) * unit, Y, weights)
         slope = unflat(by_features, values.shape) * unit
@@ -190,9 +191,9 @@ class Network:
     def rounded(self, images: Float32, bits: Bits, step: float, largest: int) -> Self:
         """Return the network on a device's integers.
 
-        It sees training points, `images` (h, w, n), as `step` times whole numbers up to `largest`.
+        It sees training points, `images`, as `step` times whole numbers up to `largest`.
         """
-        values = _with_channels(images)
+        values = images
         layers: list[Layer] = []
         floats = folded(self.layers)
         convolutions = [layer for layer in floats if isinstance(layer, Convolution)]
@@ -215,14 +216,15 @@ class Network:
         return replace(self, layers=tuple(layers), unit=step)
 
 
-def layers_of(layouts: Sequence[Layout], generator: np.random.Generator) -> tuple[Layer, ...]:
-    """Return layers to begin with, for images of one channel."""
+def layers_of(
+    layouts: Sequence[Layout], generator: np.random.Generator, channels: int = 1
+) -> tuple[Layer, ...]:
+    """Return layers to begin with, for images with this number of channels."""
     layers: list[Layer] = []
-    channels = 1
     for layout in layouts:
         if isinstance(layout, ConvolutionLayout):
             layers.append(Convolution.random(layout, channels, generator))
-            channels = layout.channels_of(channels)
+            channels = layout.channels or channels
             layers += [Normalization.plain(channels), Rectifier()]
         else:
             layers.append(Pooling(layout))
@@ -230,15 +232,15 @@ def layers_of(layouts: Sequence[Layout], generator: np.random.Generator) -> tupl
 
 
 def features_of(layers: Sequence[Layer], x: Float32) -> Float32:
-    """Return the outputs of layers for images (h, w, n), flat, (n, F)."""
-    values = _with_channels(x)
+    """Return the outputs of layers for images x, flat, (n, F)."""
     for layer in layers:
-        values = layer.forward(values)[0]
-    return flat(values)
+        x = layer.forward(x)[0]
+    return flat(x)
 
 
-def _with_channels(x: Float32) -> Float32:
-    return x if x.ndim == 4 else x[None]
+def innermost(images: NDArray[Any]) -> Float32:
+    """Return images (n, h, w, channels) as (channels, h, w, n), in which layers compute fast."""
+    return np.ascontiguousarray(np.moveaxis(images, (3, 0), (0, 3)), np.float32)
 
 
 def forward_through(layers: Sequence[Layer], x: Float32) -> tuple[Float32, list[Any]]:

@@ -5,6 +5,9 @@
 - ``dw3`` has one kernel for each channel that there is (depthwise);
 - ``/2`` after either: every other place only; ``p``: a margin of zeros, so that none are lost;
 - ``max2`` and ``average2`` make one value of 2x2 pixels, ``max`` and ``average`` of all of them.
+
+A window of samples is an image one pixel wide, with its samples below each other: there ``8x3`` has
+kernels of 3 samples of all channels, and ``max2`` makes one value of 2 samples.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from protonn_edge.errors import InputError
+from protonn_edge.features.images.image_rows import ImageShape
 
 MOST_LAYERS = 12
 MOST_CHANNELS = 128
@@ -27,9 +31,10 @@ class ConvolutionLayout:
     """A convolution: its channels (None: one kernel for each that there is), kernel and stride."""
 
     channels: int | None
-    kernel: int
+    window: tuple[int, int]  # height and width of a kernel
     stride: int = 1
     padded: bool = False
+    padding_value: int = 0  # around the image
 
     @property
     def depthwise(self) -> bool:
@@ -37,21 +42,20 @@ class ConvolutionLayout:
         return self.channels is None
 
     @property
-    def padding(self) -> int:
-        """Zeros around the image."""
-        return (self.kernel - 1) // 2 if self.padded else 0
+    def padding(self) -> tuple[int, int]:
+        """Rows above and below the image, and pixels to its left and right."""
+        height, width = self.window
+        return ((height - 1) // 2, (width - 1) // 2) if self.padded else (0, 0)
 
-    def channels_of(self, channels: int) -> int:
-        """Return the number of output channels."""
-        return self.channels or channels
-
-    def side_of(self, side: int) -> int:
-        """Return the output pixels along a side; below 1 if the image is too small."""
-        return (side + 2 * self.padding - self.kernel) // self.stride + 1
+    def shape_of(self, shape: ImageShape) -> ImageShape:
+        """Return the shape of the output; sides are below 1 if the image is too small."""
+        sides = zip(shape[:2], self.padding, self.window, strict=True)
+        height, width = ((n + 2 * more - side) // self.stride + 1 for n, more, side in sides)
+        return height, width, self.channels or shape[2]
 
     def __str__(self) -> str:
         begin = "dw" if self.channels is None else f"{self.channels}x"
-        return f"{begin}{self.kernel}{'/2' * (self.stride == 2)}{'p' * self.padded}"
+        return f"{begin}{self.window[0]}{'/2' * (self.stride == 2)}{'p' * self.padded}"
 
 
 @dataclass(frozen=True)
@@ -62,13 +66,15 @@ class PoolingLayout:
     everywhere: bool = False
     window: tuple[int, int] = (2, 2)  # of imported networks others, too
 
-    def channels_of(self, channels: int) -> int:
-        """Return the number of output channels."""
-        return channels
+    def window_of(self, height: int, width: int) -> tuple[int, int]:
+        """Return rows and columns of an area of such an image."""
+        return (height, width) if self.everywhere else self.window
 
-    def side_of(self, side: int) -> int:
-        """Return the output pixels along a side."""
-        return 1 if self.everywhere else side // 2
+    def shape_of(self, shape: ImageShape) -> ImageShape:
+        """Return the shape of the output; sides are below 1 if the image is too small."""
+        height, width, channels = shape
+        rows, columns = self.window_of(height, width)
+        return height // rows, width // columns, channels
 
     def __str__(self) -> str:
         return f"{'average' if self.average else 'max'}{'' if self.everywhere else '2'}"
@@ -77,19 +83,22 @@ class PoolingLayout:
 Layout = ConvolutionLayout | PoolingLayout
 
 
-def read_network(text: str) -> tuple[int, tuple[Layout, ...]]:
+def read_network(text: str, *, signal: bool = False) -> tuple[int, tuple[Layout, ...]]:
     """Return the side of the areas that the image is averaged over, 1 for none, and the layers.
+
+    With `signal`, the image is a window of samples, and all areas and kernels are one pixel wide.
 
     Raises `InputError` if the text has no layers, too many, or an unknown one.
     """
     first, *others = text.replace(" ", "").split(",")
     found = _FIRST.fullmatch(first)
-    return (int(found[1]), read_layers(",".join(others))) if found else (1, read_layers(text))
+    side, rest = (int(found[1]), ",".join(others)) if found else (1, text)
+    return side, read_layers(rest, signal=signal)
 
 
-def read_layers(text: str) -> tuple[Layout, ...]:
+def read_layers(text: str, *, signal: bool = False) -> tuple[Layout, ...]:
     """Return the layers of a text; raises `InputError` as `read_network`."""
-    layers = tuple(_layer(part.strip()) for part in text.split(","))
+    layers = tuple(_layer(part.strip(), signal) for part in text.split(","))
     if len(layers) > MOST_LAYERS:
         raise InputError(
             f"there are {len(layers)} convolution layers, but the limit is {MOST_LAYERS}; leave "
@@ -103,10 +112,10 @@ def read_layers(text: str) -> tuple[Layout, ...]:
     return layers
 
 
-def _layer(part: str) -> Layout:
+def _layer(part: str, signal: bool) -> Layout:
     found = _POOLING.fullmatch(part)
     if found:
-        return PoolingLayout(found[1] == "average", everywhere=found[2] is None)
+        return PoolingLayout(found[1] == "average", found[2] is None, (2, 1 if signal else 2))
     found = _CONVOLUTION.fullmatch(part)
     channels = None if found is None or found[1] is None else int(found[1])
     if found is None or (channels is not None and channels > MOST_CHANNELS):
@@ -115,23 +124,23 @@ def _layer(part: str) -> Layout:
             f"{MOST_CHANNELS}) x kernel (1, 3 or 5), such as 8x3, 8x3/2 or 8x5p, or dw3, max2, "
             "average2, max or average"
         )
-    return ConvolutionLayout(channels, int(found[2]), 2 if found[3] else 1, found[4] is not None)
+    side = int(found[2])
+    window = side, 1 if signal else side
+    return ConvolutionLayout(channels, window, 2 if found[3] else 1, found[4] is not None)
 
 
-def shapes_of(layers: tuple[Layout, ...], shape: tuple[int, int]) -> Iterator[tuple[int, int, int]]:
-    """Yield height, width and channels of an image of one channel, and of each layer's output.
+def shapes_of(layers: tuple[Layout, ...], shape: ImageShape) -> Iterator[ImageShape]:
+    """Yield the shapes of an image and of each layer's output.
 
     Raises `InputError` if nothing is left of the image.
     """
-    height, width, channels = *shape, 1
-    yield height, width, channels
+    yield shape
     for layer in layers:
-        before = f"{height}x{width}"
-        height, width = layer.side_of(height), layer.side_of(width)
-        channels = layer.channels_of(channels)
-        if min(height, width) < 1:
+        height, width, _ = shape
+        shape = layer.shape_of(shape)
+        if min(shape) < 1:
             raise InputError(
-                f"the layer {layer!s} needs a larger image than the {before} pixels that remain "
-                "there; leave layers out, or pad with p"
+                f"the layer {layer!s} needs a larger image or window than the {height}x{width} "
+                "that remain there; leave layers out, or pad with p"
             )
-        yield height, width, channels
+        yield shape

@@ -15,6 +15,7 @@ from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train import learning
 from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
+from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.training import refusals as rows
 from protonn_edge.training.features import ImageRequest, pixel_scale, unread
 from protonn_edge.training.parameters import FeatureParameters
@@ -30,22 +31,35 @@ def _cropped_alone(case: rows.Case) -> bool:
     if not isinstance(asked, ConvolutionRequest):
         return False
     whole = asked.cropped_shape in (None, case.settings.image_shape)
-    return not whole and read_network(asked.layers)[0] == 1
+    of_window = case.settings.window_shape is not None
+    return not whole and (of_window or read_network(asked.layers)[0] == 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ConvolutionRequest(ImageRequest):
-    """Layers of a small network, to be learned, with the bits of a weight and of a value."""
+    """Layers of a small network, to be learned, with the bits of a weight and of a value.
+
+    Its points are windows of samples if `window_shape` is given, otherwise images.
+    """
 
     kind: ClassVar[str] = KIND
     word: ClassVar[str] = "conv"
     form: ClassVar[str] = "conv:8x3,max2"
+    of_samples: ClassVar[bool] = True
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.models_all_at_once(KIND, "convolutions"),
         rows.Refusal(
             _cropped_alone,
             "convolutions use the whole image unless it is pooled, but {features} is "
-            "{settings.features}; begin the layers with average2, or leave crop out",
+            "{settings.features}; begin the layers of an image with average2, or leave crop out",
+        ),
+        rows.Refusal(
+            lambda case: (
+                KIND in case.kinds
+                and None not in (case.settings.image_shape, case.settings.window_shape)
+            ),
+            "convolutions use images or windows, but {image_shape} and {window_shape} are given; "
+            "leave one of them out",
         ),
         *rows.but(
             lambda case: KIND in case.kinds,
@@ -87,7 +101,7 @@ class ConvolutionRequest(ImageRequest):
     ) -> FeatureStage:
         """Return convolutions with random weights."""
         wanted = self.network(settings, points, weights)
-        return Convolutions(learning.untrained_layers(wanted), wanted.averages, wanted.pixels)
+        return wanted.stage(learning.untrained_layers(wanted))
 
     def learned_for(
         self,
@@ -103,17 +117,18 @@ class ConvolutionRequest(ImageRequest):
         told = learning.reporting(settings.network_callback, "layers", settings.network_epochs)
         network = learning.learned_network(wanted, points, y, weights, seed=seed, callback=told)
         settings.keep_network(network)
-        return Convolutions(network.layers, wanted.averages, wanted.pixels)
+        return wanted.stage(network.layers)
 
     def network(
         self, settings: FeatureParameters, points: Float32, weights: Float32 | None
     ) -> learning.Wanted:
         """Return the network that is to be learned from raw points (n, H W)."""
-        side, layouts = read_network(self.layers)
-        image_shape, cropped = self.shapes(settings)
+        window = settings.window_shape
+        side, layouts = read_network(self.layers, signal=window is not None)
+        image_shape, cropped = self.shapes(settings) if window is None else (window, window)
         averages, (height, width) = None, (-(-pixels // side) for pixels in cropped)
         if side > 1:
-            areas = Areas(image_shape, cropped, (height, width))
+            areas = Areas(image_shape, cropped, (height, width if window is None else window[1]))
             averages = IntegerAveragePooling(areas, BYTE_MAXIMUM)
         # The sizes of a ProtoNN, if they are given; it is the network's head.
         d: int | None = getattr(settings, "n_projections", None)
@@ -121,7 +136,9 @@ class ConvolutionRequest(ImageRequest):
         return learning.Wanted(
             image_shape,
             averages,
-            pixel_scale(points, weights),
+            pixel_scale(points, weights)
+            if window is None
+            else ChannelScale.of_windows(points, window),
             layouts,
             self.bits,
             learning.Schedule(
@@ -130,4 +147,6 @@ class ConvolutionRequest(ImageRequest):
                 still_epochs=settings.network_still_epochs,
             ),
             (d, m) if d and m else None,
+            None if window is None else self.movement,
+            settings.sample_rate,
         )

@@ -157,8 +157,9 @@ class RoundedConvolution(Layer):
         rounded = self.rounded
         weights, biases = rounded.weights.astype(np.int8), rounded.biases.astype(np.int64)
         scaling, layout = (self.multiplier, self.shift, self.maximum, maximum), self.layout
+        placed = layout.stride, layout.padded, self.bits.weights
         return IntegerConvolution(
-            shape, weights, biases, *scaling, layout.stride, layout.padded, self.bits.weights
+            shape, weights, biases, *scaling, *placed, padding_value=layout.padding_value
         )
 
 
@@ -216,14 +217,13 @@ def _as_product(ratio: float) -> tuple[int, int]:
 
 
 def integer_stages(
-    layers: Sequence[Layer], shape: tuple[int, int] | ImageShape, maximum: int
+    layers: Sequence[Layer], shape: ImageShape, maximum: int
 ) -> tuple[IntegerConvolution | IntegerPooling, ...]:
-    """Return the device's stages from rounded layers and pooling; a channel by default."""
+    """Return the device's stages from rounded layers and pooling, for images of this shape."""
     stages: list[IntegerConvolution | IntegerPooling] = []
-    within = shape if len(shape) == 3 else (*shape, 1)
     for layer in layers:
         assert isinstance(layer, RoundedConvolution | Pooling)
-        made = layer.integer_stage(within, maximum)
+        made = layer.integer_stage(shape, maximum)
         stages.append(made)
-        within, maximum = made.output_shape, made.maximum
+        shape, maximum = made.output_shape, made.maximum
     return tuple(stages)

@@ -25,7 +25,12 @@ from protonn_edge.features.convolution.train.learning import (
     reporting,
     untrained_layers,
 )
-from protonn_edge.features.convolution.train.network import MatrixHead, Network, layers_of
+from protonn_edge.features.convolution.train.network import (
+    MatrixHead,
+    Network,
+    innermost,
+    layers_of,
+)
 from protonn_edge.features.convolution.train.notation import (
     MOST_CHANNELS,
     ConvolutionLayout,
@@ -36,6 +41,8 @@ from protonn_edge.features.convolution.train.notation import (
 )
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.convolution.train.rounding import integer_stages
+from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train import images as basis
 from protonn_edge.kinds.dense.train import DenseClassifier
@@ -49,7 +56,9 @@ _FIRST_DEVIATION = basis.LARGEST_VALUE / 4  # of a weight, which is 0 on average
 _TEACHERS = 4  # times as many channels
 
 
-def student_layouts(layouts: tuple[Layout, ...], shape: Shape, weights: int) -> tuple[Layout, ...]:
+def student_layouts(
+    layouts: tuple[Layout, ...], shape: ImageShape, weights: int
+) -> tuple[Layout, ...]:
     """Return layers and one more, which computes a number of weights.
 
     Its kernels cover the whole remaining image; if no kernel has that size, averages of each
@@ -64,8 +73,9 @@ def student_layouts(layouts: tuple[Layout, ...], shape: Shape, weights: int) -> 
         )
     height, width, _ = list(shapes_of(layouts, shape))[-1]
     if height == width and height in SIDES:
-        return (*layouts, ConvolutionLayout(weights, height))
-    return (*layouts, PoolingLayout(average=True, everywhere=True), ConvolutionLayout(weights, 1))
+        return (*layouts, ConvolutionLayout(weights, (height, width)))
+    averages = PoolingLayout(average=True, everywhere=True)
+    return (*layouts, averages, ConvolutionLayout(weights, (1, 1)))
 
 
 def wider(text: str) -> str:
@@ -157,8 +167,7 @@ class TaughtStudent:
         return found
 
     def _values(self, points: Float32) -> Float32:
-        images = np.moveaxis(self.wanted.to_bytes(points), 0, -1)
-        return self.network.features(np.ascontiguousarray(images, np.float32))
+        return self.network.features(innermost(self.wanted.to_bytes(points)))
 
 
 def learned_teacher(
@@ -176,7 +185,7 @@ def learned_teacher(
     head = MatrixHead.random(wanted.n_features, images.Y.shape[1], generator)
     network = Network(layers_of(wanted.layouts, generator), head)
     Training(images, wanted.schedule, generator, callback).in_floats(network)
-    return basis.NetworkTeacher.of(network, wanted.shape)
+    return basis.NetworkTeacher.of(network, wanted.shape[:2])
 
 
 def learned_student(
@@ -218,7 +227,7 @@ def learned_student(
 
 
 def _stage(taught: TaughtStudent) -> Convolutions:
-    return Convolutions(taught.layers, taught.wanted.averages, taught.wanted.pixels)
+    return taught.wanted.stage(taught.layers)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -263,6 +272,10 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
             "basis images need the layers of a student; give them with {features}, such as "
             "conv:8x3,max2",
         ),
+        Refusal(
+            lambda case: case.settings.window_shape is not None,
+            "basis images are images, but {window_shape} is given; leave it out",
+        ),
     )
 
     @classmethod
@@ -283,7 +296,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
         if isinstance(self.teacher, TaughtStudent):
             return _stage(self.teacher)
         student = self.wanted_images(points, weights).whole_student
-        return Convolutions(untrained_layers(student), student.averages, student.pixels)
+        return student.stage(untrained_layers(student))
 
     def learned_stage_for(
         self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
@@ -323,6 +336,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
         if hasattr(given, "forward"):
             teacher: basis.Teacher = given
             return teacher
+        assert isinstance(student.pixels, PixelScale)  # windows are refused
         return basis.EstimatorTeacher.of(given, student.image_shape, student.pixels)
 
     def _train(self, prepared: PreparedPoints) -> Learned:

@@ -1,0 +1,103 @@
+"""Stages that add up weighted windows of an image, for each output channel at each place."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.integer_stage import IntArray, check_holds
+from protonn_edge.features.images.image_rows import ImageShape, ImageStage
+
+
+@dataclass(frozen=True, eq=False)
+class WindowSums(ImageStage):
+    """A layer of weighted sums, in which bytes of `padding_value` surround the image."""
+
+    exact: ClassVar[type[np.floating[Any]]]  # holds all sums without bias exactly
+
+    # (out, h, w, channels): W; with one weight for each place in place of one for each channel
+    # there, an output channel uses only the input channel with its number (depthwise)
+    weights: NDArray[np.int8]
+    bias: IntArray  # (out,): the initial sums
+
+    @property
+    @abstractmethod
+    def padding_value(self) -> int:
+        """The byte around the image."""
+
+    @property
+    @abstractmethod
+    def steps(self) -> tuple[int, int]:
+        """The rows and pixels by which the window moves."""
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """Its height and width."""
+        return int(self.weights.shape[1]), int(self.weights.shape[2])
+
+    @property
+    def depthwise(self) -> bool:
+        """Whether each output channel is computed from one input channel."""
+        return int(self.weights.shape[3]) < self.shape[2]
+
+    @property
+    def output_shape(self) -> ImageShape:
+        """Height, width and channels of the image that it gives."""
+        sizes = zip(self.shape[:2], self.margins, self.window, self.steps, strict=True)
+        height, width = ((size + sum(m) - side) // step + 1 for size, m, side, step in sizes)
+        return height, width, len(self.weights)
+
+    @property
+    def lines(self) -> int:
+        """The lines of a window."""
+        return 0 if self.reads_in_place else self.window[0]
+
+    @property
+    def filled(self) -> int:
+        """Bytes of lines that get the value of the padding in the beginning; others are 0."""
+        sides = any(self.margins[1]) and self.padding_value
+        return self.lines * self.line_bytes if sides else 0
+
+    def completes_at(self, row: int) -> bool:
+        """Return whether this row is the last one of a window."""
+        first = self.window[0] - 1
+        return row >= first and (row - first) % self.steps[0] == 0
+
+    @abstractmethod
+    def requantized(self, a: IntArray) -> IntArray:
+        """Return the values of sums (..., out)."""
+
+    def sums(self, x: NDArray[Any], weights: NDArray[Any] | None = None) -> IntArray:
+        """Return the sums a, (n, h, w, out), of images (n, n_inputs), also with other weights."""
+        # BLAS lacks an integer product; these floats hold all sums exactly.
+        wide = (self.weights if weights is None else weights).astype(self.exact)
+        sums = np.zeros((len(x), *self.output_shape), self.exact)
+        for i, j, tap in self.taps(x.astype(self.exact)):
+            sums += tap * wide[:, i, j, 0] if self.depthwise else tap @ wide[:, i, j].T
+        return sums.astype(np.int64) + self.bias
+
+    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the values (n, n_outputs) of images (n, n_inputs)."""
+        return self.requantized(self.sums(x)).astype(np.uint8).reshape(len(x), -1)
+
+    def taps(self, x: NDArray[Any]) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Yield places of the window, with the pixels (n, h, w, channels) that are there."""
+        height, width, _ = self.output_shape
+        around = ((0, 0), *self.margins, (0, 0))
+        images = np.pad(x.reshape(-1, *self.shape), around, constant_values=self.padding_value)
+        down, across = self.steps
+        for i, j in np.ndindex(self.window):
+            yield i, j, images[:, i::down, j::across][:, :height, :width]
+
+    def check_weights(self) -> None:
+        """Refuse weights and biases of other numbers of channels."""
+        out, _, _, depth = self.weights.shape
+        channels = self.shape[2]
+        full, each = depth == channels, depth == 1 and out == channels
+        check_holds(full or each, f"windows of {depth} channels of {channels}")
+        check_holds(self.bias.shape == (out,), f"{self.bias.size} biases of {out} channels")

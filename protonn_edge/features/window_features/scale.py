@@ -1,0 +1,70 @@
+"""How the samples of each channel of a window become bytes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.checks import Arrays, checked_array
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.errors import InputError
+
+
+@dataclass(frozen=True)
+class ChannelScale:
+    """The conversion of interleaved channels; `InputError` for numbers that cannot be one."""
+
+    zero: tuple[float, ...]  # the raw value of each channel for the byte 0, or for those below
+    step: tuple[float, ...]  # raw units per step, above 0
+    channels: int = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("zero", "step"):
+            numbers = tuple(float(number) for number in getattr(self, name))
+            object.__setattr__(self, name, numbers)
+            if len(numbers) != self.channels or not all(map(math.isfinite, numbers)):
+                raise InputError(
+                    f"the samples' {name} is not a finite number for each of {self.channels} "
+                    "channels; train the model again"
+                )
+        if min(self.step) <= 0:
+            raise InputError("a step of the samples is not above 0; train the model again")
+
+    @classmethod
+    def of_windows(cls, X: NDArray[Any], shape: tuple[int, int]) -> Self:
+        """Return the scale that covers the range of each channel in raw, finite windows X.
+
+        - `X` (n, N C), n >= 1; raises `InputError` if it has another shape.
+        - `shape`: N samples of a channel, and C channels.
+        """
+        window, channels = shape
+        if X.ndim != 2 or min(shape) < 1 or X.shape[1] != window * channels:
+            raise InputError(
+                f"windows of {window}x{channels} have {window * channels:,} samples, but the "
+                f"points have {math.prod(X.shape[1:]):,} features; give the samples and channels "
+                "of a window"
+            )
+        samples = X.reshape(-1, channels)
+        lower = samples.min(axis=0).astype(np.float64)
+        extent = samples.max(axis=0).astype(np.float64) - lower
+        step = np.where(extent > 0, extent / BYTE_MAXIMUM, 1.0)
+        return cls(tuple(lower.tolist()), tuple(step.tolist()), channels)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, name: str) -> Self:
+        """Return the scale in an array of a model file, (2, channels)."""
+        channels = arrays[name].shape[-1]
+        zero, step = checked_array(arrays, name, "f8", (2, channels)).tolist()
+        return cls(tuple(zero), tuple(step), channels)
+
+    def to_array(self) -> NDArray[np.float64]:
+        """Return the array of a model file, (2, channels)."""
+        return np.array([self.zero, self.step])
+
+    def quantizer(self, maximum: int = BYTE_MAXIMUM) -> InputQuantizer:
+        """Return the conversion of each channel to 0..maximum."""
+        return InputQuantizer(np.array(self.zero), np.array(self.step), maximum)

@@ -1,0 +1,169 @@
+"""Convolutions along time, learned on windows of samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import refusal, run, succeed
+from convolution_factory import random_window_layers
+
+from protonn_edge.chain.feature_stage import Signal
+from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.model import Model
+from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
+from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.quantization import quantize
+from protonn_edge.training.augmentation import SignalMovement
+
+SHAPE = (32, 3)
+N = 120
+
+
+def windows() -> tuple[np.ndarray, np.ndarray]:
+    """Return windows (n, 32, 3) of waves, the faster ones of class 1, in units of each channel."""
+    rng = np.random.default_rng(0)
+    y = np.arange(N) % 2
+    phase = rng.uniform(0, 2 * np.pi, (N, 1, 1))
+    waves = np.sin(np.arange(32)[:, None] * (0.3 + 0.7 * y[:, None, None]) + phase)
+    X = waves * [1.0, 50.0, 1000.0] + rng.normal(0, 0.1, (N, *SHAPE)) * [1.0, 50.0, 1000.0]
+    return X.astype(np.float32), y
+
+
+def classifier(features: str, **settings: object) -> LinearClassifier:
+    settings = {"window_shape": SHAPE, "sample_rate": 50.0, "network_epochs": 6, **settings}
+    return LinearClassifier(features=features, random_state=0, **settings)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    X, y = windows()
+    return classifier("conv:4x5/2,max2,6x3,average").fit(X.reshape(N, -1), y).to_model()
+
+
+def test_waves_are_told_apart_along_time(model: Model) -> None:
+    X, y = windows()
+    stage = model.feature_stage
+    assert isinstance(stage, Convolutions)
+    assert [layer.output_shape for layer in stage.layers] == [
+        (14, 1, 4),
+        (7, 1, 4),
+        (5, 1, 6),
+        (1, 1, 6),
+    ]
+    integers = quantize(model)
+    found = integers.predict(integers.quantize(X.reshape(N, -1)))
+    assert np.mean(found == y) > 0.9
+
+
+def test_each_channel_has_its_own_scale(model: Model) -> None:
+    X, _ = windows()
+    stage = model.feature_stage
+    assert stage is not None
+    assert stage.signal == Signal(32, 3, 50.0)
+    assert stage.n_channels == 3
+    ends = stage.to_bytes(X.reshape(N, -1)).reshape(-1, 3)
+    assert (ends.min(axis=0) == 0).all()
+    assert (ends.max(axis=0) == 255).all()
+
+
+def test_a_file_keeps_the_window(model: Model, tmp_path: Path) -> None:
+    for each in (model.feature_stage, random_window_layers()):
+        assert isinstance(each, Convolutions)
+        read = Convolutions.from_arrays(each.to_arrays())
+        assert read is not None
+        assert (repr(read), read.rate) == (repr(each), each.rate)
+    save_model(model, tmp_path / "model.npz")
+    stage = load_model(tmp_path / "model.npz").feature_stage
+    assert isinstance(stage, Convolutions)
+    assert stage.facts(())[0] == ("features", "96: 32 of 3 channels at 50 Hz")
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "sentence"),
+    [
+        ("convolution_pixels", np.ones((2, 4)), "have scales of 4 channels for 32x1x3"),
+        ("convolution_pixels", np.ones((3, 3)), "'convolution_pixels' has the shape"),
+        ("convolution_pixels", np.zeros((2, 3)), "a step of the samples is not above 0"),
+        ("convolution_rate", np.array([0.0]), "the sampling rate is 0; give"),
+        ("convolution_rate", np.array([np.nan]), "'convolution_rate'"),
+    ],
+)
+def test_damaged_scales_are_refused(name: str, changed: np.ndarray, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        Convolutions.from_arrays(random_window_layers().to_arrays() | {name: changed})
+
+
+def test_scales_of_channels_are_for_windows_alone() -> None:
+    stage = random_window_layers()
+    arrays = stage.to_arrays()
+    arrays["convolution_image"][:3] = 32, 3, 1  # an image of one channel
+    with pytest.raises(InputError):
+        Convolutions.from_arrays(arrays)
+
+
+def test_averages_are_along_time() -> None:
+    X, y = windows()
+    made = classifier("conv:average4,4x3", network_epochs=1).fit(X.reshape(N, -1), y)
+    stage = made.to_model().feature_stage
+    assert isinstance(stage, Convolutions)
+    assert stage.image_shape == (32, 1, 3)
+    assert stage.layers[0].shape == (8, 1, 3)
+    flat = stage.to_bytes(X.reshape(N, -1)).astype(int).reshape(N, 8, 4, 3)
+    assert stage.averages is not None
+    averages = stage.averages.run(stage.to_bytes(X.reshape(N, -1))).reshape(N, 8, 3)
+    assert np.abs(averages - flat.mean(axis=2)).max() <= 1
+
+
+def test_a_share_of_signals_moves_in_place() -> None:
+    X = windows()[0].reshape(N, -1)
+    movement = SignalMovement(0.1, speed=1.2, gain=1.2, noise=0.1)
+    for share, least, most in ((0.0, 0, 0), (0.5, 30, 90), (1.0, N, N)):
+        moved = X.copy()
+        movement.move(moved, SHAPE, np.random.default_rng(0), share)
+        assert least <= (moved != X).any(axis=1).sum() <= most
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"image_shape": (32, 3)}, "image_shape and window_shape are given; leave one"),
+        ({"window_shape": (32, 2)}, "windows of 32x2 have 64 samples, but the points have 96"),
+        ({"features": "crop:8x3,conv:4x3"}, "leave crop out"),
+        ({"features": "conv:4x3,max2,4x5,max2,4x5,4x3"}, "needs a larger image or window than"),
+    ],
+)
+def test_what_does_not_fit_windows_is_refused(settings: dict, sentence: str) -> None:
+    X, y = windows()
+    settings = {"features": "conv:4x3", **settings}
+    with pytest.raises(InputError, match=sentence):
+        classifier(**settings).fit(X.reshape(N, -1), y)
+
+
+def test_basis_images_are_no_windows() -> None:
+    X, y = windows()
+    images = BasisImagesClassifier(features="conv:4x3", window_shape=SHAPE)
+    with pytest.raises(InputError, match="basis images are images, but window_shape is given"):
+        images.fit(X.reshape(N, -1), y)
+
+
+def test_data_says_what_its_points_are(tmp_path: Path) -> None:
+    X, y = windows()
+    named = {"channel_names": np.array(["x", "y", "z"]), "sample_rate": np.array(50.0)}
+    for name, facts in (("windows.npz", named), ("images.npz", {})):
+        np.savez(tmp_path / name, X_train=X, y_train=y, **facts)
+    words = ["--classifier", "linear", "--features", "conv:4x3/2,max", "--set", "network_epochs=1"]
+    shapes = []
+    for name, given in (("windows", []), ("images", []), ("images", ["--window", "32x3"])):
+        path = tmp_path / "model.npz"
+        succeed("train", tmp_path / f"{name}.npz", "-o", path, *words, *given)
+        stage = load_model(path).feature_stage
+        assert isinstance(stage, Convolutions)
+        shapes.append((stage.image_shape, None if stage.signal is None else stage.signal.rate))
+    assert shapes == [((32, 1, 3), 50.0), ((32, 3, 1), None), ((32, 1, 3), None)]
+    shape = ["--image-shape", "32x3", "--window", "32x3", "-o", tmp_path / "both.npz"]
+    both = refusal(run("train", tmp_path / "windows.npz", *words, *shape))
+    assert "--image-shape and --window are given" in both
