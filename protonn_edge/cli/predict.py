@@ -19,7 +19,7 @@ from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
 from protonn_edge.datasets.recorded import read_recording
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.live import live_figures
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table
@@ -89,7 +89,7 @@ def predict_command(
     if output is not None:
         files = image_names(data, table) if has_images(data) else []
         write_atomically(output, _table(names, per_cent, files))
-        out.say(fact_table([(name, f"{n:,} points") for name, n in record.items()]))
+        out.say(fact_table([(name, counted(n, "point")) for name, n in record.items()]))
         out.say(f"wrote {output}")
     else:
         out.say(*names)

@@ -14,8 +14,8 @@ Float32 = NDArray[np.float32]
 _MARKS = ("", "na", "n/a", "#n/a", "nan", "<na>", "null", "none", "?", "-", "--")
 _GAPS = frozenset(form for mark in _MARKS for form in (mark, mark.upper(), mark.title(), " "))
 _GROUPED = {
-    ",": re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*"),
-    ".": re.compile(r"\s*[+-]?\d{1,3}(\.\d{3})+(,\d*)?\s*"),
+    ",": re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*"),
+    ".": re.compile(r"\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*"),
 }
 """Numbers with a comma or a point between thousands, which is not their decimal mark."""
 
@@ -83,6 +83,14 @@ class Decimals:
         text = "but the table has both decimal points and decimal commas; use one of these"
         return f"{text} way"
 
+    def ambiguous(self, cells: Iterable[str]) -> str:
+        """Return a cell whose mark may separate thousands, if all that have one may; else ''."""
+        mark = "," if self.comma else "."
+        if self.thousands or self._delimiter == ",":
+            return ""
+        marked = [cell for cell in cells if _ONE_MARK[mark].fullmatch(cell)]
+        return marked[0].strip() if marked and all(map(_GROUPED[mark].fullmatch, marked)) else ""
+
     def _one_by_one(self, cells: Sequence[str]) -> tuple[Float32, list[int]]:
         self._settle(cell for cell in cells if ("," in cell or "." in cell))
         values, others = np.full(len(cells), np.nan), []
@@ -113,9 +121,17 @@ class Decimals:
                 if not known:
                     self.thousands = self.thousands or separator
                     self._point, self.comma = mark == ".", mark == ","
-        if not (self._point or self.comma):
-            marks = {mark for cell in seen for mark in ".," if _ONE_MARK[mark].fullmatch(cell)}
-            self._point, self.comma = "." in marks, marks == {","}
+        shown = {mark for mark, is_known in ((".", self._point), (",", self.comma)) if is_known}
+        if not shown:
+            marked = [
+                (mark, cell) for mark in ".," for cell in seen if _ONE_MARK[mark].fullmatch(cell)
+            ]
+            shown = {mark for mark, cell in marked if not _GROUPED[mark].fullmatch(cell)}
+            shown = shown or {mark for mark, _ in marked}
+        self._point, self.comma = "." in shown, shown == {","}
+        separator = "," if self._point else "."
+        if len(shown) == 1 and any(map(_GROUPED[separator].fullmatch, seen)):
+            self.thousands = separator
 
     def _plain(self, cell: str) -> str:
         """Return a cell as Python writes a number, or something that is none."""

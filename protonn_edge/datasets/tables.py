@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets import rules
-from protonn_edge.datasets.cells import Decimals, is_gap
+from protonn_edge.datasets.cells import is_gap
 from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, TableLayout
 from protonn_edge.datasets.gaps import Numbers, checked_missing, counts, prepared
 from protonn_edge.datasets.naming import Notice, label_text
@@ -82,8 +82,7 @@ def read_table(
     else:
         names_of = {cell: label_text(cell) or options.background or "" for cell in set(label.cells)}
         labels = [names_of[cell] for cell in label.cells]
-    decimals = numbers.decimals
-    notices = [*file.notices(decimals), *roles.notices]
+    notices = [*file.notices(numbers), *roles.notices]
     if roles.label_found.startswith("the last") and labels:
         notices.append(_label_notice(file, roles, labels, judged=expected is None))
     left_out = roles.left_out.items()
@@ -164,8 +163,9 @@ class TableFile:
         ]
         return cls(path, delimiter, why, header, columns, line, delimiter != usual)
 
-    def notices(self, decimals: Decimals) -> Iterator[Notice]:
+    def notices(self, numbers: Numbers) -> Iterator[Notice]:
         """Yield the notices about how cells are written."""
+        decimals = numbers.decimals
         if self.is_unusual:
             text = f"columns are separated by {DELIMITERS[self.delimiter]}"
             yield Notice("delimiter", text)
@@ -174,6 +174,12 @@ class TableFile:
         if decimals.thousands:
             mark = "commas" if decimals.thousands == "," else "points"
             yield Notice("thousands", f"{mark} in numbers separate thousands")
+        cells = (cell for column in numbers.columns for cell in column.first)
+        if cell := decimals.ambiguous(cells):
+            mark = "comma" if decimals.comma else "point"
+            text = f"the {mark} in numbers such as {cell} is read as a decimal {mark}; if it "
+            text += "separates thousands, remove it from the file"
+            yield Notice("ambiguous_mark", text, warning=True)
 
     def read(
         self, roles: Roles, expected: Expected | None, options: TableOptions, *, is_strict: bool

@@ -244,6 +244,9 @@ def test_what_cannot_become_features_is_refused(
         (";", ["1,253", "12"], [1.253, 12]),
         (";", ["1.253", "", "1e3"], [1.253, None, 1000]),
         (";", ["-1.253.000,5", "?"], [-1253000.5, None]),
+        (";", ["1.403", "69,5", "k.A."], [1403, 69.5, None]),
+        (";", ["1,403", "69.5"], [1403, 69.5]),
+        (";", ["0.403", "69,5"], [0.403, None]),
         (",", ["12,53", "1,2,3", "1_0", "inf", "x", "1e39"], [None] * 6),
         (";", ["1.5", "1,5"], [1.5, None]),
     ],
@@ -262,6 +265,25 @@ def test_separated_thousands_are_noticed(tmp_path: Path) -> None:
     dataset = load_dataset(path)
     assert dataset.X_train.ravel().tolist() == [1253, 2, 3000]
     assert texts(dataset, "thousands") == ["commas in numbers separate thousands"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        (
+            ("980", "1.403"),
+            ["the point in numbers such as 1.403 is read as a decimal point; if it"],
+        ),
+        (("0.980", "1.403"), []),
+        (("980,5", "1.403"), []),
+    ],
+)
+def test_marks_that_may_separate_thousands_are_noticed(
+    tmp_path: Path, cells: tuple[str, ...], wanted: list[str]
+) -> None:
+    rows = "".join(f"{cell};{row % 2}a\n" for row, cell in enumerate(cells * 2))
+    found = texts(load_dataset(write(tmp_path / "d.csv", "rpm;label\n" + rows)), "ambiguous_mark")
+    assert [text.partition(" separates")[0] for text in found] == wanted
 
 
 def test_classes_that_differ_in_case_are_noticed(tmp_path: Path) -> None:
