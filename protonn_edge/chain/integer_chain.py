@@ -342,7 +342,7 @@ def observed(chain: IntegerChain, model: Model) -> IntegerChain:
     if model.expected is None:
         raise InputError(
             "the model has no statistics for --observe; train it with at least 100 test points, or "
-            "run 'protonn-edge calibrate' with points of its classes"
+            "run 'protonn-edge calibrate' with as many other points of its classes"
         )
     return replace(chain, expected=IntegerExpected.of(chain, model.expected))
 

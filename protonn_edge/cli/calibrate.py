@@ -1,4 +1,4 @@
-"""``protonn-edge calibrate``: make a model reject unknown inputs; `train` shares the options."""
+"""``protonn-edge calibrate``: thresholds and expected answers; `train` shares the options."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from protonn_edge.chain.decision import STATISTICS, UNKNOWN, Statistic
 from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.cli.command import OUTPUT, Output, command, option
@@ -69,26 +70,32 @@ def rejection_record(model: Model) -> dict[str, Any] | None:
 def calibrate_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
-    rate: float = rejection_rate(
-        "Share of valid inputs that may be rejected by mistake, such as 1%.", required=True
+    rate: float | None = rejection_rate(
+        "Share of valid inputs that may be rejected by mistake, such as 1%.  [default: thresholds "
+        "stay as they are]"
     ),
     by: tuple[Statistic, ...] = REJECTION_BY,
     output: Path = MODEL_OUTPUT,
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Make MODEL answer "unknown" to inputs unlike its classes, and write the new model.
+    """Adapt MODEL to DATA: points of its classes without training or test points.
 
-    The thresholds are chosen on DATA: points of its classes on which MODEL was not trained and will
-    not be tested. 'train --rejection' needs no such points. 'build --observe' then compares answers
-    with those to DATA.
+    With --rejection, the new model answers "unknown" to inputs unlike its classes; 'train
+    --rejection' needs no such points. 'build --observe' compares a board's answers with those to
+    DATA, if these are at least 100 points.
     """
+    if rate is None and by:
+        raise click.UsageError("--rejection-by needs --rejection; give both, or neither")
     check_output(output)
     model = load_model(model_file)
     X, _ = points_for(model, data, table, out, held_out=True)
-    model = with_rejection(model, statistics_of(model, X), rate, by or DEFAULT_STATISTICS)
+    if rate is not None:
+        model = with_rejection(model, statistics_of(model, X), rate, by or DEFAULT_STATISTICS)
     integers = quantize(model)
     model = replace(model, expected=ExpectedAnswers.of(integers, integers.quantize(X)))
+    if rate is None:
+        observed(integers, model)  # refuses a model, or points, from which nothing was measured
     save_model(model, output)
     rejected = float(np.mean(integers.predict(integers.quantize(X)) == UNKNOWN))
     share = f"{100 * rejected:.2f} % of the {len(X):,} calibration points"

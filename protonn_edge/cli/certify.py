@@ -23,6 +23,7 @@ from protonn_edge.cli.paths import (
 )
 from protonn_edge.errors import CheckFailed
 from protonn_edge.export.certificate import certify_library, is_library
+from protonn_edge.export.folder import check_project
 from protonn_edge.report.terminal import row_table
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
@@ -106,6 +107,7 @@ def _certify(out: Output, path: Path, settings: Settings) -> Certificate:
             return certify_program(path, board, settings)
         if is_library(path):
             return certify_library(path, board, settings)
+        check_project(path)
         return certify_project(path, board, settings)
 
 

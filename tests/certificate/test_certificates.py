@@ -16,6 +16,7 @@ from protonn_edge.build.project import build
 from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
 from protonn_edge.errors import InputError
 from protonn_edge.export.exporting import export
+from protonn_edge.export.folder import LIVE, write_folder
 
 pytestmark = pytest.mark.usefixtures("_tools")
 
@@ -111,6 +112,12 @@ def test_a_project_whose_c_was_edited_is_not_certified(project: Path, tmp_path: 
         source.write_text(text, "utf-8")
     assert "differs from what 'build' writes" in refusal(done)
     assert not (tmp_path / "certificate.json").exists()
+
+
+def test_firmware_with_a_sensor_is_refused_by_its_kind(tmp_path: Path) -> None:
+    write_folder(tmp_path / "live", {"main.c": ""}, LIVE)
+    done = run("certify", tmp_path / "live", "-o", tmp_path / "certificate.json")
+    assert "contains firmware with a sensor" in refusal(done)
 
 
 def test_a_certificate_with_endless_points_is_refused(project: Path, tmp_path: Path) -> None:

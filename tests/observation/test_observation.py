@@ -196,6 +196,24 @@ def test_a_model_file_keeps_the_statistics_and_damaged_ones_are_refused(tmp_path
             load_model(path)
 
 
+def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> None:
+    model, path = of_file(tmp_path)
+    integers, points, new = quantize(model), tmp_path / "points.npz", tmp_path / "new.npz"
+    for n in (99, 100):
+        X = integers.features.restore(random_inputs(5, n, integers)).astype(np.float32)
+        np.savez(points, X=X, y=["class 0"] * n)
+        done = run("calibrate", path, points, "-o", new)
+        assert (done.exit_code, new.exists()) == ((2, False) if n < 100 else (0, True))
+        assert ("at least 100 test points" in done.stderr) == (n < 100)
+    found, wanted = load_model(new), ExpectedAnswers.of(integers, integers.quantize(X))
+    assert found.rejection is None
+    assert found.expected is not None
+    assert wanted is not None
+    assert np.array_equal(found.expected.to_array(), wanted.to_array())
+    done = run("calibrate", path, points, "-o", tmp_path / "no.npz", "--rejection-by", "score")
+    assert "--rejection-by needs --rejection" in done.stderr
+
+
 @needs_emulated_avr
 def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> None:
     model, path = of_file(tmp_path)
