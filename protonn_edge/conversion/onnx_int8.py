@@ -40,7 +40,7 @@ _TYPES = {"uint8": 2, "int8": 3}  # ONNX's numbers of types
 _RANGE = 1e-30, 1e30  # of scales
 _FINE = np.arange(64, 128)  # weights of values that are only scaled or moved; one suits the bias
 _ALL = -math.inf, math.inf  # limits of real values that have none
-_QUANTIZED = "quantize weights, inputs and outputs of it, as onnxruntime's quantize_static does"
+_QUANTIZED = "quantize its weights, inputs and outputs, as onnxruntime's quantize_static does"
 Float32 = NDArray[np.float32]
 
 

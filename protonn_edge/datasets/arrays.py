@@ -237,8 +237,8 @@ def _labels(
         if y.dtype.kind != "U":
             raise archive.refusal(
                 name,
-                "must point into 'class_names' with whole numbers from 0 to "
-                f"{len(classes) - 1}; fix it or leave 'class_names' out",
+                "must hold indices into 'class_names', whole numbers from 0 to "
+                f"{len(classes) - 1}; correct them or leave 'class_names' out",
             )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))

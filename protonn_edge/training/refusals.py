@@ -371,7 +371,7 @@ REFUSALS: tuple[Refusal, ...] = (
             and isinstance(case.settings.init_projection, str)
             and case.settings.init_projection == "nca"
         ),
-        "{init_projection} is 'nca', but <but>, which needs dense points of one class each; "
+        "{init_projection} 'nca' needs dense points with one class each, but <but>; "
         "choose 'sleec', 'gaussian' or 'pca'",
         replace(LABEL_SETS, reads=("init_projection",)),
         replace(SPARSE, reads=("init_projection",)),

@@ -97,7 +97,7 @@ def test_more_axes_are_flattened(tmp_path: Path) -> None:
         ({"y_test": [1, 7]}, "unknown label '7' in row 1.*knows '0', '1'"),
         ({"X_test": np.zeros((2, 5))}, "5 features, but the training part has 3"),
         ({"class_names": ["a", "b", "c"]}, "no point of class 'c'"),
-        ({"class_names": ["a"]}, "'y_train' must point into 'class_names'"),
+        ({"class_names": ["a"]}, "'y_train' must hold indices into 'class_names'"),
         ({"class_names": ["a", "a"]}, "twice"),
         ({"class_names": ["a", "b\x07"]}, "printable"),
         ({"class_names": [1, 2]}, "'class_names' must be a list of text"),

@@ -207,8 +207,16 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         "leave prototypes_per_class out, or the budget",
     ),
     ({"n_prototypes": 4, "prototypes_per_class": 2}, {}, "is 2; give only one of the two"),
-    ({"init_projection": "nca"}, SETS, "is 'nca', but points have sets of labels"),
-    ({"init_projection": "nca"}, SPARSE, "is 'nca', but the points are sparse"),
+    (
+        {"init_projection": "nca"},
+        SETS,
+        "'nca' needs dense points with one class each, but points have sets of labels",
+    ),
+    (
+        {"init_projection": "nca"},
+        SPARSE,
+        "'nca' needs dense points with one class each, but the points are sparse",
+    ),
     (ONE, SETS, "one_class is set, but points have sets of labels"),
     (ONE, SPARSE, "one_class is set, but the points are sparse"),
     (ONE, BLOCKS, "one_class is set, but the points are read in blocks"),

@@ -178,7 +178,7 @@ class ProtoNNParameters(MiniBatchParameters):
         "cross_entropy", Choices(LOSSES), help="What is minimized.", option="--loss"
     )
     gamma_numerator: float = parameter(
-        1.5, Number(float, 1e-6, 1e6), help="Initial gamma times the median distance."
+        1.5, Number(float, 1e-6, 1e6), help="Initial gamma, as a multiple of 1 / median distance."
     )
     quantization_aware: bool = parameter(
         True, "boolean", help="Joint: train the second half on the integer model's results."

@@ -96,7 +96,7 @@ def test_nca_is_refused_for_sets_of_labels(tmp_path):
         "--prototypes",
         9,
     )
-    assert "--set init_projection is 'nca'" in refusal(done)
+    assert "--set init_projection 'nca' needs" in refusal(done)
 
 
 def test_copies_of_a_plain_table_are_refused_by_the_name_of_the_option(tmp_path):

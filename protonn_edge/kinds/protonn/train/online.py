@@ -111,9 +111,9 @@ class OnlineTraining:
             self.history.append(progress.EpochReport(call, call, objective, accuracy))
             return self.history[-1]
         raise InputError(
-            f"partial_fit diverges at the learning rate {progress.BACK_OFF * self._rate:.2g} "
-            f"({self.restarts[-1].reason}); try a smaller learning rate, or a first call with more "
-            "typical points"
+            f"partial_fit diverges at a learning rate of {progress.BACK_OFF * self._rate:.2g} "
+            f"({self.restarts[-1].reason}); try a smaller learning rate, or pass more "
+            "representative points in the first call"
         )
 
     def trained(self) -> progress.Trained:
