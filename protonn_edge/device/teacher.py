@@ -90,6 +90,14 @@ class TeachingListener(Listener):
     def _read(self) -> None:
         self._early += self.stream.feed(self._line.read(READ_S))
 
+    def answers(self, seconds: float | None = None) -> Iterator[Answer]:
+        """Yield answers like a `Listener`, then the replies to what was asked last."""
+        yield from super().answers(seconds)
+        deadline = Deadline(self._host, _STORE_S)
+        while self._asked and deadline.left_s > 0:
+            replies = self.receive(READ_S)
+            yield from (reply for reply in replies if isinstance(reply, LearnReply))
+
     def receive(self, wait_s: float) -> Iterator[Answer]:
         """Yield the board's reports within some time."""
         if self.poll is not None:

@@ -70,13 +70,15 @@ def teacher(monkeypatch: pytest.MonkeyPatch) -> Callable[..., TeachingListener]:
     return make
 
 
-def acted(board: TeachingListener, *keys: str) -> tuple[list[str], list[str]]:
+def acted(
+    board: TeachingListener, *keys: str, seconds: float | None = None
+) -> tuple[list[str], list[str]]:
     """Press a key after each window; return what is said of replies, and what else is told."""
     board.wait()
     told: list[str] = []
     labels, left, said = Labels(board, told.append), list(keys), []
     try:
-        for answer in board.answers():
+        for answer in board.answers(seconds):
             if isinstance(answer, WindowAnswer):
                 for key in left.pop(0):
                     labels._press(key)
@@ -107,6 +109,14 @@ def test_a_request_names_the_window_and_the_reply_says_what_became_of_it(teacher
         "forgotten rest: rest 0, wave 1",
     ]
     assert told == []
+
+
+def test_the_reply_about_the_last_window_is_awaited(teacher) -> None:
+    late = [sent(window(4)), b"", sent(TaughtMessage(9, (1, 1)), LearnReply(1, 2), number=1)]
+    board = teacher(BEGIN, sent(window(3)), *late)
+    assert acted(board, "2", seconds=1.9) == (["taught wave: rest 1, wave 1"], [])
+    board = teacher(BEGIN, sent(window(3)))
+    assert acted(board, "2", seconds=1.9) == ([], [])
 
 
 @pytest.mark.parametrize(
