@@ -59,17 +59,24 @@ def load_grouped(
 
 
 def of_data(model: Model, dataset: Dataset) -> Model:
-    """Return a model that records its training points: rows, sensor, and preparation.
+    """Return a model that records its training points: rows, names, sensor, and preparation.
 
     The record has the values that fill gaps of a table, and the texts that became features.
     """
+    names = model.feature_names or dataset.feature_names
     rows = model.training_rows
     if rows is None and not is_sparse(dataset.X_train):
         rows = RowSketch.of([dataset.X_train])  # of a converted model
     preparation = dataset.preparation
     known = {} if preparation is None else preparation.to_record()
     record = {**known, **model.record}  # a pipeline's imputers go first
-    return replace(model, instrument=dataset.instrument, record=record, training_rows=rows)
+    return replace(
+        model,
+        feature_names=names,
+        instrument=dataset.instrument,
+        record=record,
+        training_rows=rows,
+    )
 
 
 def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, Any]:

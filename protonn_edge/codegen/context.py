@@ -175,11 +175,11 @@ def c_string(text: str) -> str:
 
 
 def c_comment(text: str) -> str:
-    """Return text for a C comment or a README: letters, digits and signs of units stay.
+    """Return text for a C comment or a README: letters of any script, digits, signs of units stay.
 
     The rest becomes ``_``: nothing can end a comment or a cell, or be a link.
     """
-    return re.sub(r"[^A-Za-z0-9_.()\[\]%=/+ -]|(?<=\])\(|/(?!\w)|(?<!\w)/", "_", text, flags=re.A)
+    return re.sub(r"[^\w°.()\[\]%=/+ -]|(?<=\])\(|/(?!\w)|(?<!\w)/", "_", text)
 
 
 @dataclass(frozen=True)

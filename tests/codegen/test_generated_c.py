@@ -158,6 +158,10 @@ def test_any_class_name_becomes_a_harmless_literal_and_comment(name: str) -> Non
     assert all(each not in c_comment(name) for each in ("/*", "//", "\\", "|", "<", "]("))
 
 
+def test_letters_of_other_scripts_stay_in_comments() -> None:
+    assert c_comment("Überhitzung (°C) 温度\u202e;") == "Überhitzung (°C) 温度__"
+
+
 def test_hostile_class_names_compile_and_keep_their_text() -> None:
     names = ("*/ #error", '"); }', "??/\n\\", "\u00fcn\u00efc\u00f6de 7", "</script>")
     base = quantize(random_model(classes=5))

@@ -12,13 +12,15 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from command_line import succeed
 from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
-from protonn_edge.chain.file import model_bytes
+from protonn_edge.chain.file import load_model, model_bytes
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
 from protonn_edge.errors import InputError
@@ -49,6 +51,15 @@ def test_it_converts_to_the_same_model(tmp_path: Path):
     read = load_estimator(stored(tmp_path / "machine.skops"))
     here, there = (from_sklearn(each, X, epochs=2).model for each in (MACHINE, read))
     assert model_bytes(here) == model_bytes(there)
+
+
+def test_names_of_columns_are_those_of_the_training_data(tmp_path: Path):
+    machine = stored(tmp_path / "machine.skops", LinearDiscriminantAnalysis().fit(X, Y))
+    rows = [["a", "b", "c", "d", "label"], *([*x, y] for x, y in zip(X, Y, strict=True))]
+    data = tmp_path / "d.csv"
+    data.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    succeed("convert", machine, "--data", data, "-o", tmp_path / "m.npz")
+    assert load_model(tmp_path / "m.npz").feature_names == ("a", "b", "c", "d")
 
 
 def test_labels_are_texts(tmp_path: Path):
