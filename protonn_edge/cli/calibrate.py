@@ -79,7 +79,7 @@ def calibrate_command(
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Adapt MODEL to DATA: points of its classes without training or test points.
+    """Adapt MODEL to DATA, points of its classes that are not for training or testing.
 
     With --rejection, the new model answers "unknown" to inputs unlike its classes; 'train
     --rejection' needs no such points. 'build --observe' compares a board's answers with those to

@@ -78,8 +78,11 @@ def emulate_command(
             emulator=chosen_emulator(out, emulator, board),
         )
         with emulated, _linked(device, emulated.url) as url:
-            named = "" if board_name == "uno" else f" --board {shlex.quote(board_name)}"
-            _introduce(out, board, emulated, url, (firmware, named))
+            reader = "answers:     protonn-edge monitor"
+            if not sensors:
+                reader = "test points: protonn-edge hil test.csv"
+            of_board = "" if board_name == "uno" else f" --board {shlex.quote(board_name)}"
+            _introduce(out, board, emulated, url, (firmware, reader + of_board))
             _report_faults(out, emulated, _Lines() if buttons else None)
 
 
@@ -118,13 +121,13 @@ def _linked(path: Path | None, device: str) -> Iterator[str]:
 def _introduce(
     out: Output, board: Board, emulated: EmulatedBoard, url: str, said: tuple[Path | None, str]
 ) -> None:
-    firmware, of_board = said
+    firmware, reader = said
     upload_port = emulated.upload_port if emulated.port else url
     bootloader = emulated.has_bootloader
     out.say(f"emulated {board.name} with {firmware or 'an empty flash'} at {url}")
     name, python = shlex.quote(url), Path(sys.executable).name
     out.say(f"  a terminal:  {python} -m serial.tools.miniterm {name} {board.baud}")
-    out.say(f"  test points: protonn-edge hil test.csv{of_board} --port {name}")
+    out.say(f"  {reader} --port {name}")
     if bootloader:
         out.say(f"  upload:      protonn-edge upload --port {name}")
     out.say("opening the line resets the board; press Ctrl-C to stop")

@@ -354,7 +354,7 @@ class SensorBoard(Generic[Described, Reported]):
             wires = "SPI" if bus == "spi" else "SDA and SCL (A4 and A5 of an Uno)"
             raise DeviceError(
                 f"the board cannot find its {name}; check its wires: {wires}, VCC, GND; an "
-                f"emulated board needs --sensor {name}=FILE"
+                f"emulated board needs --sensor {name}=FILE, or --pnn-sensor in pytest"
             )
 
     def receive(self, wait_s: float) -> Iterator[Reported]:

@@ -197,6 +197,7 @@ def test_a_letter_forgets_all(library: Path, tmp_path: Path) -> None:
     script.press(2, at_ms=2000)
     printed = simulated(library, "TeachButtons", script, 3, tmp_path)
     assert [count for _, count in learned(printed)] == [1, 1]
+    assert printed.count("forgot all examples") == 1
 
 
 @needs_compiler

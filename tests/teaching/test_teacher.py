@@ -169,5 +169,5 @@ def test_more_classes_than_keys_are_refused(teacher) -> None:
     names = [f"class {label}" for label in range(40)]
     board = teacher(sent(live(classes=40), TaughtMessage(9, (0,) * 40), *named(*names)))
     board.wait()
-    with pytest.raises(CheckFailed, match="has 40 classes, but --teach has keys for 35 only"):
+    with pytest.raises(CheckFailed, match="has 40 classes, but --teach has keys for only 35"):
         Labels(board, print)
