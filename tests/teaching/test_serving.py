@@ -223,6 +223,26 @@ def test_a_damaged_store_starts(which: str, request: pytest.FixtureRequest) -> N
     assert damaged > DAMAGES // 3
 
 
+def test_of_examples_in_all_slots_the_hidden_one_or_the_first_does_not_count(
+    tmp_path: Path,
+) -> None:
+    layout, rng = teaching.store_of(SMALL), np.random.default_rng(6)
+    points = rng.integers(-128, 128, (6, 3)).astype(np.int8)
+    five, sixth = (
+        teaching.stored(SMALL, Taught(points[rows], np.arange(6, dtype=np.uint8)[rows] % 3))
+        for rows in (slice(0, 5), slice(5, 6))
+    )
+    crowded = bytearray(five)
+    crowded[-layout.record :] = sixth[layout.header :][: layout.record]
+    with on_host(SMALL, tmp_path) as fresh:  # whose free slot is still the first
+        for hidden in (255, *range(6)):
+            crowded[layout.hidden] = hidden
+            known = teaching.recalled(SMALL, bytes(crowded))
+            fresh.store = bytes(crowded)
+            assert fresh.start() == len(known) == 5
+            assert fresh.stored == known
+
+
 def test_wear_is_spread_over_the_store(host: Serving) -> None:
     history = prepared([host], 0, 0)
     written: dict[int, int] = {}
