@@ -46,7 +46,7 @@ def samples_of(url: str, count: int) -> tuple[SampleStream, list[Samples]]:
     """Return the first samples, at least so many, that a board sends."""
     stream, found = SampleStream(), []
     with listening(url) as line:
-        while stream.received < count:
+        while sum(len(each.values) for each in found) < count:
             data = line.read(20.0)
             assert data, "the board fell silent"
             found += stream.feed(data)
