@@ -31,9 +31,11 @@ export class Features {
         return Float64Array.from(bytes, (byte, i) => this.zero(i) + this.step(i) * byte);
     }
 
-    /** Return the raw values in a text of numbers; a sentence is thrown where they do not fit. */
+    /** Return the raw values in a text of numbers, with decimal commas if semicolons or tabs separate
+     *  them; a sentence is thrown where they do not fit. */
     read(text) {
-        const words = text.split(/[\s,;]+/).filter(Boolean);
+        const pointed = /[;\t]/.test(text) ? text.replaceAll(/,(?=\d)/g, ".") : text;
+        const words = pointed.split(/[\s,;]+/).filter(Boolean);
         const wrong = words.find((word) => !Number.isFinite(Number(word)));
         if (wrong !== undefined) {
             throw new Error(`“${wrong.slice(0, 20)}” is not a number`);

@@ -82,7 +82,8 @@ def certify_command(
         from protonn_edge.certificate.bill import bill_of_materials  # noqa: PLC0415 - an extra
 
         write_atomically(bill, bill_of_materials(certificate))
-    out.say(_table(certificate), f"wrote {output}")
+    written = ", ".join(map(str, filter(None, (output, page, bill))))
+    out.say(_table(certificate), f"wrote {written}")
     out.finish(certificate.to_json())
 
 

@@ -118,6 +118,7 @@ def test_numbers_are_pasted_and_wrong_ones_are_told(show, digits):
     for text, sentence in (
         ("1 2 3", "there are 3 numbers, but the model takes 64."),
         ("1, <b>x</b>", "“<b>x</b>” is not a number."),
+        ("1,5; 2,5", "there are 2 numbers, but the model takes 64."),
     ):
         shown.page.fill("[data-part=row]", text)
         shown.page.click("[data-part=use]")
