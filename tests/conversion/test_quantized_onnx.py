@@ -256,7 +256,7 @@ def _redefined() -> Quantized:
 REFUSED = {
     "in floats": (
         _with_floats,
-        "node 'n2', a Gemm, has weights that are not int8.*; quantize weights, inputs and outputs",
+        "node 'n2', a Gemm, has weights that are not int8.*; quantize its weights, inputs",
     ),
     "scores": (
         lambda: begun().layer("Gemm", 3, 6, transB=1),
@@ -295,7 +295,7 @@ REFUSED = {
     ),
     "large": (
         lambda: begun(shape=(300,)).layer("Gemm", 300, 300, transB=1).quantized(0.1, 0),
-        "node 'n3', a Gemm, takes or gives an image of 1 x 1 x 300; use at most 255",
+        "node 'n3', a Gemm, has an input or output of 1 x 1 x 300; use at most 255",
     ),
 }
 

@@ -96,6 +96,11 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (GRADIENTS, SPARSE, "cannot be summed, because the points are sparse"),
     (GRADIENTS, BLOCKS, "summed, because the points are read in blocks"),
     ({"initial_model": OF_CONVOLUTIONS}, PARTS, "continues a model of convolutions"),
+    (
+        CONVOLUTIONS | {"window_shape": (4, 2)},
+        {},
+        "convolutions use images or windows, but image_shape and window_shape are given",
+    ),
     (CONVOLUTIONS, SPARSE, "convolutions cannot be learned, because the points are sparse"),
     (CONVOLUTIONS, SETS, "convolutions cannot be learned, because points have sets of labels"),
     (CONVOLUTIONS, BLOCKS, "convolutions cannot be learned, because the points are read in blocks"),
