@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -22,7 +23,7 @@ from protonn_edge.datasets.recorded import read_recording
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.live import live_figures
 from protonn_edge.quantization import quantize, why_floats_alone
-from protonn_edge.report.terminal import fact_table
+from protonn_edge.report.terminal import fact_table, saturation_fact
 from protonn_edge.system.files import write_atomically
 
 
@@ -63,10 +64,10 @@ def predict_command(
     model = load_model(model_file)
     if hop is not None:
         recorded = read_recording(data, table)
-        figures = live_figures(model, recorded, hop, votes, refractory)
+        live = live_figures(model, recorded, hop, votes, refractory)
         out.notice(recorded.dataset.notices)
-        out.say(fact_table(figures.facts()))
-        out.finish(figures.to_json())
+        out.say(fact_table(live.facts()))
+        out.finish(live.to_json())
         return
     if (votes, refractory) != (1, 0.0):
         raise click.UsageError("--votes and --refractory are for recordings; add --hop")
@@ -76,9 +77,11 @@ def predict_command(
         )
     X, _ = points_for(model, data, table, out, labelled=False)
     per_cent: list[int] = []
+    figures: dict[str, Any] = {}
     if why_floats_alone(model) is None:
         integers = quantize(model)
         answers, scores = integers.answers(integers.quantize(X))
+        figures["saturations"] = integers.features.saturations(X)
         if integers.confidence is not None:
             per_cent = integers.confidence.percent(scores).tolist()
     else:
@@ -93,8 +96,11 @@ def predict_command(
         out.say(f"wrote {output}")
     else:
         out.say(*names)
-    confidence = {"confidence_percent": per_cent} if per_cent else {}
-    out.finish({"n": len(names), "classes": record, "predicted": names, **confidence})
+    if figures.get("saturations"):
+        out.remark(": ".join(saturation_fact(figures["saturations"], X.size)))
+    if per_cent:
+        figures["confidence_percent"] = per_cent
+    out.finish({"n": len(names), "classes": record, "predicted": names, **figures})
 
 
 def _table(names: list[str], per_cent: list[int], files: list[str]) -> str:

@@ -191,7 +191,11 @@ def test_values_beyond_the_training_data_are_counted(folder: Path) -> None:
     record = run_json("verify", folder / "model.npz", folder / "beyond.csv")
     assert (record["saturations"], record["mismatches"]) == (2, 0)
     text = succeed("verify", folder / "model.npz", folder / "beyond.csv").stdout
-    assert "inputs clamped: 2 of 8 values (25.00 %)" in text
+    clamped = "inputs clamped: 2 of 8 values (25.00 %)"
+    assert clamped in text
+    done = succeed("predict", folder / "model.npz", folder / "beyond.csv")
+    assert clamped in done.stderr
+    assert clamped not in done.stdout
 
 
 @needs_emulated_avr
