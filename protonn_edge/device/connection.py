@@ -93,8 +93,12 @@ class Link:
         self._url = url
         try:
             self._port = serial.serial_for_url(
-                url, baudrate=baud, timeout=0, write_timeout=_WRITE_DEADLINE_S
+                url, baudrate=baud, timeout=0, write_timeout=_WRITE_DEADLINE_S, do_not_open=True
             )
+            if url.lower().startswith("socket:"):
+                # Opening would drop what a board that starts now has already sent.
+                self._port.reset_input_buffer = lambda: None  # type: ignore[method-assign]
+            self._port.open()
         except Exception as error:  # pyserial's handlers raise various exceptions
             raise LinkError(
                 f"cannot open {url or 'a port without a name'} ({error}); plug the board in, or "

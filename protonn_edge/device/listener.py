@@ -22,6 +22,7 @@ from protonn_edge.errors import DeviceError
 
 _SILENT_WINDOWS = 3
 _ROUNDING_S = 1e-6
+_NO_SAMPLE = 1 << 32
 _NUMBERS = 1 << 16  # numbers of windows, before they start again
 
 Range = tuple[int, int]
@@ -103,7 +104,12 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         self.taught: TaughtMessage | None = None  # the latest one, of a board that can be taught
         self.store: bytes | None = None  # of examples, if it was asked for
         self.health: Health | None = None  # the latest one, of a board that observes its answers
+        self.begin = _NO_SAMPLE  # the lowest number of a sample in a description
         self._drifted = False
+
+    def _describe(self, new: LiveDescription) -> None:
+        super()._describe(new)
+        self.begin = min(self.begin, new.next_sample)
 
     def take_warning(self) -> str | None:
         """Return a sentence, once, about values far outside the training data, or a drift."""
@@ -183,7 +189,8 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
         """Read until the board's description is complete; `DeviceError` as of `SensorBoard`."""
         super().wait()
         self._began = self._host.now()
-        self._begin = self._latest = self._described = self.description.next_sample
+        # One read may bring several descriptions.
+        self._begin = self._latest = self._described = self.stream.begin
 
     def answers(self, seconds: float | None = None) -> Iterator[Answer]:
         """Yield the answers for windows, for a number of seconds by the board's clock, or forever.

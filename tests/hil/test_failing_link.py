@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import threading
 
 import numpy as np
 import pytest
 from failing_link import FailingLink, Faults
+from serial.urlhandler import protocol_socket
 
 from protonn_edge.device import ReferenceAnswers, Session, run
+from protonn_edge.device.connection import Link
 
 SENT = bytes(range(256)) * 40
 
@@ -117,3 +120,18 @@ def test_no_point_is_lost_and_none_is_wrong_over_a_line_that_does_all_of_it(devi
     assert {result.mismatch for result in done.results} == {False}
     assert done.shares[0].retried > 20
     assert done.shares[0].reopened == 2
+
+
+def test_what_a_tcp_port_sends_before_it_is_open_is_kept(monkeypatch: pytest.MonkeyPatch):
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+
+        def greeted(port: protocol_socket.Serial) -> None:
+            board = stack.enter_context(server.accept()[0])
+            board.sendall(b"begin")
+            select.select([port._socket], [], [], 10)
+
+        monkeypatch.setattr(protocol_socket.Serial, "_reconfigure_port", greeted)
+        link = Link(f"socket://127.0.0.1:{server.getsockname()[1]}", 115_200)
+        stack.callback(link.close)
+        assert link.read(10) == b"begin"

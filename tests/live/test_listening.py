@@ -134,6 +134,13 @@ def test_seconds_are_those_of_the_board(listener) -> None:
     assert board.seconds == 2.0
 
 
+def test_seconds_count_from_the_first_description_of_a_read(listener) -> None:
+    board = listener(SAID + live(following=50), window(0), window(25), window(50), window(75))
+    board.wait()
+    assert [answer.first for answer in board.answers(1.5)] == [0, 25, 50]
+    assert board.seconds == 1.5
+
+
 def test_a_board_that_waits_for_sound_is_heard_by_what_it_says_of_itself(listener) -> None:
     def at(sample: int) -> bytes:
         return live(from_onset=1, following=sample)

@@ -85,6 +85,9 @@ class PortWithoutNumber:
     def in_waiting(self) -> int:
         return len(self.arriving[0]) if len(self.arriving) == 1 else len(self.arriving.pop(0))
 
+    def open(self) -> None:
+        pass
+
     def fileno(self) -> int:
         raise OSError("fileno")
 
