@@ -101,7 +101,7 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
     done = convert(model, "-o", tmp_path / "run", "--data", foo)
     assert done.exit_code == 0, done.output
     assert "of 30 points, " in done.stdout
-    assert "this model ignores RBF values below 0.00781" in done.stdout
+    assert "RBF values below 0.00781 are ignored by this model" in done.stdout
 
 
 @pytest.mark.parametrize(
