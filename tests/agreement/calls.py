@@ -448,7 +448,7 @@ _FIELD = re.compile(r"^\s*(u?)int(\d+)_t +(\w+)(\[)?", re.M)
 def _take_sample(stage: Stage, function: str) -> Iterator[Case]:
     """The variables of a channel are those of a window of the greatest values."""
     n, k = stage.name, stage.kernel
-    window, bands = k.windows.window, k.features.bands
+    window, bands = k.stage.window.window, k.features.bands
     body = stage.forms.text.split(f"static struct {n}_channel {{")[1].split("}")[0]
     ranges, offset = {}, 0
     most = {
