@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from protonn_edge.avr import instructions
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.avr.state import State, Z
+from protonn_edge.avr.state import OFF, RETI, State, Z
 from protonn_edge.errors import CheckFailed
-
-_LARGEST_SRAM = 0x8000  # of any AVR
 
 
 class Depth(NamedTuple):
@@ -31,30 +29,25 @@ class Function:
     name: str  # for messages
     peak: Depth  # its deepest place, without its callees
     calls: dict[int, Depth]  # where it calls, by the address called; the deepest of several
-    enables_interrupts: bool  # it has a ``sei``, or sets the flag in SREG
+    flags: Mapping[int, frozenset[str]]  # where it sets the interrupt flag, to what (`avr.state`)
     switches: frozenset[int]  # where it jumps through a table, which is believed to stay in it
     # its instructions, those that it jumps to in other functions included
     addresses: frozenset[int]
 
 
-def variable_size(name: str) -> str:
-    """Return the message for a function with a stack pointer that depends on data."""
-    return (
-        f"the stack has no bound because {name} reserves a number of bytes that is only known at "
-        "run time; give its array a fixed size"
-    )
-
-
 def interrupt_handlers(program: LinkedProgram) -> dict[int, int]:
-    """Return where vectors jump to, by their numbers, but for avr-libc's jumps to reset."""
+    """Return where vectors jump to, by their numbers, but for avr-libc's jumps to reset.
+
+    A vector that does not jump is a handler itself.
+    """
     size = program.core.vector_bytes
     named = (_VECTOR.fullmatch(symbol.name) for symbol in program.symbols)
     last = max((int(match[1]) for match in named if match), default=_LAST_VECTOR)
     targets = {number: _jump_target(program, size * number) for number in range(1, last + 1)}
     return {
-        number: target
+        number: size * number if target is None else target
         for number, target in targets.items()
-        if target is not None and _jump_target(program, target) != 0
+        if target is None or _jump_target(program, target) != 0
     }
 
 
@@ -99,11 +92,11 @@ class _Explorer:
         self._switches: dict[int, State] = {}
         self._cases: dict[int, list[int]] = {}
         self._calls: dict[int, Depth] = {}
-        self._enables_interrupts = False
+        self._flags: dict[int, frozenset[str]] = {}
 
     def function(self) -> Function:
         """Follow all paths and return the result."""
-        self._follow(self._entry, State())
+        self._follow(self._entry, State(flag=OFF) if self._entry == 0 else State())
         while (case := self._next_case()) is not None:
             self._follow(*case)
         peak = max(
@@ -112,9 +105,7 @@ class _Explorer:
         )
         addresses = frozenset(self._states)
         switches = frozenset(self._switches)
-        return Function(
-            self._name, peak, self._calls, self._enables_interrupts, switches, addresses
-        )
+        return Function(self._name, peak, self._calls, self._flags, switches, addresses)
 
     def _within(self, address: int) -> str:
         """Return the name of the function that an address belongs to."""
@@ -130,6 +121,11 @@ class _Explorer:
         while pending:
             address, state = pending.pop()
             known = self._states.get(address)
+            if known is not None and known.depth != state.depth:
+                raise CheckFailed(
+                    f"the stack has no bound because {self._name} reaches 0x{address:x} with "
+                    f"{known.depth} or {state.depth} bytes on it; push a fixed number of times"
+                )
             merged = state if known is None else known.merged(state)
             if merged != known:
                 self._states[address] = merged
@@ -148,6 +144,9 @@ class _Explorer:
     def _successors(self, here: Decoded, state: State) -> Iterator[tuple[int, State]]:
         """Yield where the program can be after an instruction, and in which state."""
         name, target = here.name, here.operands.get("k", 0)
+        uses_stack = name in instructions.WITH_RETURN_ADDRESS | {"push", "pop"}
+        if uses_stack and state.pointer != (None, None):  # one half of the pointer is the old one
+            raise self._lost(here)
         if name in instructions.JUMPS:
             yield from self._jump(here.address, target, state)
         elif name in instructions.CALLS:
@@ -157,7 +156,7 @@ class _Explorer:
         elif name in {"icall", "eicall"}:
             yield from self._call(here, self._pointer(state), state)
         elif name in instructions.RETURNS:
-            self._check_return(state)
+            self._check_return(here, state)
         else:
             state = self._step(here, state)
             yield here.end, state
@@ -182,7 +181,7 @@ class _Explorer:
         """Note a call, and yield where it returns to."""
         if target == here.end:  # the shortest way to reserve two bytes, or three
             depth = state.depth + self._program.core.return_bytes
-            yield here.end, self._bounded(state._replace(depth=depth, pushed=()))
+            yield here.end, state._replace(depth=depth)
             return
         known = self._calls.get(target)
         if known is None or known.bytes < state.depth:
@@ -200,9 +199,11 @@ class _Explorer:
             "call the function by its name"
         )
 
-    def _check_return(self, state: State) -> None:
+    def _check_return(self, here: Decoded, state: State) -> None:
         """Refuse a return to an address that the function pushed itself."""
-        if state.depth > 0:
+        if here.name == "reti":
+            self._flags[here.address] = RETI
+        if state.depth:
             raise CheckFailed(
                 f"the stack cannot be bounded because {self._name} returns with {state.depth} "
                 "bytes still on the stack; balance its pushes and pops"
@@ -210,20 +211,20 @@ class _Explorer:
 
     def _step(self, here: Decoded, state: State) -> State:
         """Return the state after an instruction that goes on to the next."""
-        self._enables_interrupts |= state.enables_interrupts(here)
+        flag = state.flag_set_by(here)
+        if flag is not None and not (flag == state.flag == OFF):
+            self._flags[here.address] = flag
         after = state.after(here)
-        if after is None or (after.starts_anew and self._entry != 0):
-            raise CheckFailed(variable_size(self._name))
-        return self._bounded(after)
+        if after is None or after.depth < 0 or (after.starts_anew and self._entry != 0):
+            raise self._lost(here)
+        return after
 
-    def _bounded(self, state: State) -> State:
-        """Return a state if its depth is possible on any chip."""
-        if state.depth > _LARGEST_SRAM:
-            raise CheckFailed(
-                f"the stack has no bound because {self._name} pushes in a loop; push a fixed "
-                "number of times"
-            )
-        return state
+    def _lost(self, here: Decoded) -> CheckFailed:
+        return CheckFailed(
+            f"the stack cannot be bounded because {self._name} moves the stack pointer at "
+            f"0x{here.address:x} by an unknown number of bytes, or above its own stack; give its "
+            "arrays fixed sizes, and pop only what it pushed"
+        )
 
     def _next_case(self) -> tuple[int, State] | None:
         """Return a case of a switch statement that was not followed yet.

@@ -34,11 +34,12 @@ _CYCLES = {
 # EERE in EECR, and how long the CPU then stops (data sheet 8271, 8.4). If another register is at
 # this address, a bound is that much too long.
 _EEPROM_READ_ENABLE, _EEPROM_READ_CYCLES = (0x1F, 0), 4
-_WITH_RETURN_ADDRESS = frozenset({"rcall", "icall", "eicall", "call", "ret", "reti"})
+WITH_RETURN_ADDRESS = frozenset({"rcall", "icall", "eicall", "call", "ret", "reti"})
 
 # One line per instruction: its name and its bits. A letter is a bit of an operand: d and r are
 # registers, K is a constant, k an address or a distance, A an I/O register, b and s a bit number, q
-# an offset. A third column names the pointer that the instruction moves: 26 is X, 28 Y, 30 Z.
+# an offset. A third column names the pointer that the instruction moves: 26 is X, 28 Y, 30 Z; it is
+# negative if the pointer is decremented before its use.
 _ENCODINGS = """
 nop    0000000000000000
 movw   00000001ddddrrrr
@@ -67,25 +68,25 @@ ldd    10q0qq0dddddyqqq
 std    10q0qq1dddddyqqq
 lds    1001000ddddd0000
 ld     1001000ddddd0001 30
-ld     1001000ddddd0010 30
+ld     1001000ddddd0010 -30
 lpm    1001000ddddd0100
 lpm    1001000ddddd0101 30
 elpm   1001000ddddd0110
 elpm   1001000ddddd0111 30
 ld     1001000ddddd1001 28
-ld     1001000ddddd1010 28
+ld     1001000ddddd1010 -28
 ld     1001000ddddd1100
 ld     1001000ddddd1101 26
-ld     1001000ddddd1110 26
+ld     1001000ddddd1110 -26
 pop    1001000ddddd1111
 sts    1001001ddddd0000
 st     1001001ddddd0001 30
-st     1001001ddddd0010 30
+st     1001001ddddd0010 -30
 st     1001001ddddd1001 28
-st     1001001ddddd1010 28
+st     1001001ddddd1010 -28
 st     1001001ddddd1100
 st     1001001ddddd1101 26
-st     1001001ddddd1110 26
+st     1001001ddddd1110 -26
 push   1001001ddddd1111
 com    1001010ddddd0000
 neg    1001010ddddd0001
@@ -144,6 +145,7 @@ class Decoded(NamedTuple):
     # target or of the data, all else as encoded
     operands: Mapping[str, int]
     moved: int | None = None  # the lower register of the pointer that it increments or decrements
+    decrements: bool = False  # before its use
 
     @property
     def end(self) -> int:
@@ -152,7 +154,7 @@ class Decoded(NamedTuple):
 
     def cycles_on(self, core: Core) -> int:
         """Return its cycles if it goes on to the next instruction, or always goes elsewhere."""
-        longer = core.return_bytes - 2 if self.name in _WITH_RETURN_ADDRESS else 0
+        longer = core.return_bytes - 2 if self.name in WITH_RETURN_ADDRESS else 0
         if self.name == "sbi" and (self.operands["A"], self.operands["b"]) == _EEPROM_READ_ENABLE:
             longer = _EEPROM_READ_CYCLES
         return _CYCLES.get(self.name, 1) + longer
@@ -173,7 +175,8 @@ def decode(code: bytes, address: int, wraps_at: int = 0) -> Decoded | None:
             distance = operands["k"] - (operands["k"] >> (bits - 1) << bits)
             target = address + 2 + 2 * distance
             operands = {**operands, "k": target % wraps_at if wraps_at else target}
-        return Decoded(name, address, 2, operands, encoding.moved)
+        moved = encoding.moved
+        return Decoded(name, address, 2, operands, moved and abs(moved), (moved or 0) < 0)
     second = _word(code, address + 2)
     if second is None:
         return None
@@ -201,7 +204,7 @@ class _Encoding(NamedTuple):
     pattern: str
     mask: int
     value: int
-    moved: int | None
+    moved: int | None  # negative if it is decremented
 
 
 def _parsed(line: str) -> _Encoding:

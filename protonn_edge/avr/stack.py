@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from protonn_edge.avr.flow import Depth, Function, function_at, interrupt_handlers, variable_size
+from protonn_edge.avr.flow import Depth, Function, function_at, interrupt_handlers
 from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.avr.state import ON, RETI
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.system.files import read_file
 
@@ -117,10 +118,13 @@ class _Firmware:
     ) -> StackReport:
         """Return the worst case below the return address of the function at `entry`."""
         function = _corrected(self._program, entry, self._usage)
-        if handler and function.enables_interrupts:
+        enabling = ON | RETI if callers else ON  # the handler itself ends with a ``reti``
+        enables = [address for address, flag in function.flags.items() if flag & enabling]
+        if handler and enables:
             raise CheckFailed(
                 f"the stack has no bound because {function.name} enables interrupts inside an "
-                "interrupt handler; remove its sei(), ISR_NOBLOCK or write to SREG"
+                f"interrupt handler at 0x{min(enables):x}, or may; remove its sei(), ISR_NOBLOCK "
+                "or reti, or write only an SREG that it read"
             )
         if entry in callers:
             cycle = [*callers[callers.index(entry) :], entry]
@@ -156,7 +160,10 @@ def _corrected(program: LinkedProgram, entry: int, usage: Mapping[str, _StackUsa
     if account is None:
         return function
     if account.kind == "dynamic":
-        raise CheckFailed(variable_size(function.name))
+        raise CheckFailed(
+            f"the stack has no bound because {function.name} reserves a number of bytes that is "
+            "only known at run time; give its array a fixed size"
+        )
     lacking = max(0, account.bytes - program.core.return_bytes - function.peak.bytes)
     return dataclasses.replace(
         function,

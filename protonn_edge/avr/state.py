@@ -1,21 +1,26 @@
 """What is known of the stack pointer at an instruction, and how the instruction changes it.
 
 Compilers reserve local variables by computing with copies of the stack pointer, byte by byte. So a
-`State` records for each register which part of which stack address it holds, if any.
+`State` records for each register which part of which stack address it holds, if any. It also
+follows the interrupt flag, and the copies of it that code keeps to write them back to SREG.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from protonn_edge.avr import instructions
 from protonn_edge.avr.instructions import Decoded
 
-_Y, Z = 28, 30  # pointers
+_X, _Y, Z = 26, 28, 30  # pointers
 _IO_REGISTERS = 0x20  # where they begin, in data addresses
 _SPL, _SPH, _SREG = 0x5D, 0x5E, 0x5F  # data addresses
 _FLAG = 1 << instructions.INTERRUPT_FLAG
-_ON = "on"  # a byte in which this bit is set
+
+OFF, ON, ENTRY, RETI = (frozenset({each}) for each in ("clear", "set", "as at the entry", "reti"))
+"""What the interrupt flag, or its bit in a byte, may be, also unions; after RETI it is set."""
+_ANY = OFF | ON | ENTRY
 
 
 class _Half(NamedTuple):
@@ -25,8 +30,14 @@ class _Half(NamedTuple):
     high: bool
 
 
-_Value = int | _Half | str | None
-"""What a register holds: a number, a part of an address on the stack, `_ON`, or anything."""
+class _Slot(NamedTuple):
+    """A byte on the stack."""
+
+    below: int  # bytes from it up to the stack pointer at the function's entry
+
+
+_Value = int | _Half | frozenset[str] | None
+"""What a byte holds: a number, a part of a stack address, an interrupt flag, or anything."""
 
 _KEPT_BY_CALLS = frozenset({*range(2, 18), _Y, _Y + 1})
 _LOW_BYTE_SUMS = frozenset({"subi", "sub", "add"})
@@ -35,6 +46,7 @@ _READERS = frozenset(
     {"cp", "cpc", "cpi", "cpse", "std", "st", "sts", "push", "out", "sbrc", "sbrs", "sbic", "sbis"}
     | {"sbi", "cbi", "bst", "bset", "bclr", "brbs", "brbc", "nop", "wdr", "sleep", "break", "spm"}
 )
+_STORES = frozenset({"out", "sts", "std", "st", "push"})
 # Those that leave the carry flag as it is.
 _CARRY_KEEPERS = frozenset(
     {"ldi", "mov", "movw", "in", "out", "push", "pop", "swap", "nop"}
@@ -53,22 +65,21 @@ class State(NamedTuple):
     # how much the last addition to the low byte of a stack address took from it
     carry: int | None = None
     starts_anew: bool = False  # the stack pointer was set to a constant, as the start-up code does
-    # the values of the last pushes that were not popped yet
-    pushed: tuple[_Value, ...] = ()
+    flag: frozenset[str] = ENTRY  # what the interrupt flag may be; calls are taken not to enable it
+    slots: Mapping[int, _Value] = {}  # known bytes on the stack, by `_Slot.below`
 
     def merged(self, other: State) -> State:
-        """Return the state where two paths meet: the larger depth, and registers equal in both."""
+        """Return the state where two paths meet, which have the same depth."""
         if self == other:
             return self
+        shared = self.slots.keys() & other.slots.keys()
         return State(
-            max(self.depth, other.depth),
-            tuple(
-                mine if mine == yours else None
-                for mine, yours in zip(self.registers, other.registers, strict=True)
-            ),
-            self.pointer if self.pointer == other.pointer else (None, None),
+            self.depth,
+            tuple(map(_joined, self.registers, other.registers)),
+            self.pointer if self.pointer == other.pointer else (_ANY, _ANY),
             self.carry if self.carry == other.carry else None,
-            pushed=self.pushed if self.pushed == other.pushed else (),
+            flag=self.flag | other.flag,
+            slots={below: _joined(self.slots[below], other.slots[below]) for below in shared},
         )
 
     def after_call(self) -> State:
@@ -78,42 +89,70 @@ class State(NamedTuple):
             for number, value in enumerate(self.registers)
         ]
         registers[1] = 0
-        return State(self.depth, tuple(registers), pushed=self.pushed)
+        return State(self.depth, tuple(registers), flag=self.flag | ENTRY, slots=self.slots)
 
     def after(self, here: Decoded) -> State | None:
         """Return the state after an instruction, or None if the stack pointer is lost."""
-        name = here.name
-        if (written := self._written(here)) is not None and written[0] in {_SPL, _SPH}:
-            return self._after_pointer_write(written[0] == _SPH, written[1])
-        depth = self.depth + (name == "push") - (name == "pop")
-        carry = self.carry if name in _CARRY_KEEPERS else None
+        name, (place, value) = here.name, self._written(here)
+        if place in {_SPL, _SPH}:
+            return self._after_pointer_write(place == _SPH, value)
         changed = self._results(here)
+        if isinstance(place, int) and place < len(self.registers):
+            changed[place] = value
+        carry = self.carry if name in _CARRY_KEEPERS else None
         if name in _LOW_BYTE_SUMS:
             carry = self._taken(here)
-        return State(
-            depth,
-            self._registers_with(changed),
-            self.pointer,
-            carry,
-            pushed=self._pushed_after(here),
-        )
+        depth, slots = self.depth + (name == "push") - (name == "pop"), self.slots
+        if isinstance(place, _Slot):
+            slots = {**slots, place.below: value if name == "push" else _flag_in(value)}
+        slots = {below: each for below, each in slots.items() if below < depth}
+        registers, flag = self._registers_with(changed), self.flag_set_by(here) or self.flag
+        return State(depth, registers, self.pointer, carry, flag=flag, slots=slots)
 
-    def enables_interrupts(self, here: Decoded) -> bool:
-        """Return whether an instruction sets the interrupt flag, by SEI or by writing to SREG."""
-        if here.name == "bset":
-            return here.operands["s"] == instructions.INTERRUPT_FLAG
-        address, value = self._written(here) or (None, None)
-        return address == _SREG and (value == _ON or (isinstance(value, int) and value >= _FLAG))
+    def flag_set_by(self, here: Decoded) -> frozenset[str] | None:
+        """Return what an instruction may set the interrupt flag to; None if it leaves it."""
+        if here.name in {"bset", "bclr"} and here.operands["s"] == instructions.INTERRUPT_FLAG:
+            return ON if here.name == "bset" else OFF
+        place, value = self._written(here)
+        return _flag_in(value) if place == _SREG else None
 
-    def _written(self, here: Decoded) -> tuple[int, _Value] | None:
-        """Return the data address that an instruction writes to, if it is known, and the value."""
+    def _written(self, here: Decoded) -> tuple[int | _Slot | None, _Value]:
+        """Return the place that an instruction writes to, if it is known, and the value."""
+        if here.name not in _STORES:
+            return None, None
+        return self._place(here), self.registers[here.operands["r" if here.name == "out" else "d"]]
+
+    def _place(self, here: Decoded) -> int | _Slot | None:
+        """Return the data address or byte on the stack that is read or written, if it is known."""
         operands = here.operands
-        if here.name == "out":
-            return operands["A"] + _IO_REGISTERS, self.registers[operands["r"]]
-        if here.name == "sts":
-            return operands["k"], self.registers[operands["d"]]
-        base = self.number_in(_Y if operands["y"] else Z) if here.name == "std" else None
-        return base if base is None else (base + operands["q"], self.registers[operands["d"]])
+        match here.name:
+            case "in" | "out":
+                return operands["A"] + _IO_REGISTERS
+            case "lds" | "sts":
+                return operands["k"]
+            case "push" | "pop":
+                return _Slot(self.depth - (here.name == "pop"))
+        base = here.moved or _X
+        if here.name in {"ldd", "std"}:
+            base = _Y if operands["y"] else Z
+        offset = operands.get("q", -here.decrements)
+        if (address := self.number_in(base)) is not None:
+            return address + offset
+        below = _below(*self.registers[base : base + 2])
+        return None if below is None else _Slot(below - offset)
+
+    def _read(self, here: Decoded) -> _Value:
+        """Return what is known of the byte that an instruction reads.
+
+        Local variables may change through pointers, so of them only copies of SREG are known.
+        """
+        place = self._place(here)
+        if isinstance(place, _Slot):
+            value = self.slots.get(place.below)
+            return value if here.name == "pop" or isinstance(value, frozenset) else None
+        if place == _SREG:
+            return self.flag
+        return _Half(self.depth, place == _SPH) if place in {_SPL, _SPH} else None
 
     def number_in(self, register: int) -> int | None:
         """Return the number in a register and the next one, if it is known."""
@@ -123,33 +162,23 @@ class State(NamedTuple):
         return None
 
     def _registers_with(self, changed: dict[int, _Value]) -> tuple[_Value, ...]:
-        if not changed:
-            return self.registers
-        registers = list(self.registers)
-        for number, value in changed.items():
-            registers[number] = value
-        return tuple(registers)
-
-    def _pushed_after(self, here: Decoded) -> tuple[_Value, ...]:
-        if here.name == "push":
-            return (*self.pushed, self.registers[here.operands["d"]])
-        return self.pushed[:-1] if here.name == "pop" else self.pushed
+        return tuple(changed.get(number, value) for number, value in enumerate(self.registers))
 
     def _after_pointer_write(self, high: bool, value: _Value) -> State | None:
         """Return the state after half of the stack pointer was written."""
         halves = (self.pointer[0], value) if high else (value, self.pointer[1])
         low, top = halves
-        if value is None:
+        if not isinstance(value, int | _Half):
             return None
         if low is None or top is None:
             return self._replace(pointer=halves)
         if isinstance(low, int) and isinstance(top, int):
-            return self._replace(depth=0, pointer=(None, None), starts_anew=True, pushed=())
-        if not isinstance(low, _Half) or not isinstance(top, _Half) or low.high or not top.high:
+            return self._replace(depth=0, pointer=(None, None), starts_anew=True, slots={})
+        depth = _below(low, top)
+        if depth is None:
             return None
-        if (low.below - top.below) % 256 != 0:
-            return None
-        return self._replace(depth=_signed(top.below), pointer=(None, None), pushed=())
+        slots = {below: each for below, each in self.slots.items() if below < depth}
+        return self._replace(depth=depth, pointer=(None, None), slots=slots)
 
     def _results(self, here: Decoded) -> dict[int, _Value]:
         """Return the registers that an instruction changes, with their known contents."""
@@ -180,20 +209,18 @@ class State(NamedTuple):
         match name:
             case "ldi":
                 return operands["K"]
-            case "pop":
-                return self.pushed[-1] if self.pushed else None
+            case "pop" | "in" | "lds" | "ld" | "ldd":
+                return self._read(here)
             case "mov":
                 return self.registers[operands["r"]]
             case "eor" if operands["d"] == operands["r"]:
                 return 0
-            case "in" if operands["A"] + _IO_REGISTERS in {_SPL, _SPH}:
-                return _Half(self.depth, operands["A"] + _IO_REGISTERS == _SPH)
-            case "or" | "ori" | "bld":
-                sets = (
-                    operands.get("K", _FLAG) >= _FLAG
-                    and operands.get("b", 7) == instructions.INTERRUPT_FLAG
-                )
-                return _ON if sets else None
+            case "and" | "andi" | "or" | "ori":
+                other = operands["K"] if "K" in operands else self.registers[operands["r"]]
+                decisive, neutral = (OFF, ON) if name in {"and", "andi"} else (ON, OFF)
+                flags = _flag_in(old), _flag_in(other)
+                both = flags[0] & flags[1]
+                return decisive if decisive in flags else (flags[0] | flags[1]) - (neutral - both)
             case "dec" | "inc" if isinstance(old, _Half) and old.high:
                 return _lowered(old, 256 if name == "dec" else -256)
             case "subi" | "sub" | "add":
@@ -215,6 +242,25 @@ class State(NamedTuple):
         if amount is None or not isinstance(old, _Half):
             return None
         return (-amount if here.name in {"add", "adc"} else amount) * (256 if old.high else 1)
+
+
+def _flag_in(value: _Value) -> frozenset[str]:
+    """Return what the interrupt flag would be if a byte was written to SREG."""
+    if isinstance(value, int):
+        return ON if value >= _FLAG else OFF
+    return value if isinstance(value, frozenset) else _ANY
+
+
+def _joined(mine: _Value, yours: _Value) -> _Value:
+    """Return what is known of a byte where two paths meet."""
+    return mine if mine == yours else _flag_in(mine) | _flag_in(yours)
+
+
+def _below(low: _Value, top: _Value) -> int | None:
+    """Return how far an address on the stack is below the function's entry, from its bytes."""
+    if not isinstance(low, _Half) or not isinstance(top, _Half) or low.high or not top.high:
+        return None
+    return _signed(top.below) if (low.below - top.below) % 256 == 0 else None
 
 
 def _lowered(value: _Value, by: int | None, carry: int = 0) -> _Value:

@@ -85,6 +85,43 @@ def test_writing_back_the_flag_ends_a_span_only_if_it_was_on(compile_avr):
     assert 300 < spans.program.cycles < 340
 
 
+NO_CLI = "SREG &= 0x7F;", "SREG = 0;", "SREG = sink;", "SREG = SREG & sink;"
+
+
+@pytest.mark.parametrize("off", NO_CLI)
+def test_a_span_begins_where_sreg_is_written_too(compile_avr, off):
+    text = f"int main(void) {{ sei(); {off} NOPS(200); sei(); for (;;) {{}} }}"
+    assert 200 < spans_of(compile_avr, text).program.cycles < 210
+
+
+@pytest.mark.parametrize("off", NO_CLI)
+def test_a_function_that_may_leave_interrupts_off_by_sreg_is_refused(compile_avr, off):
+    text = f"SEPARATE void stop(void) {{ {off} }} int main(void) {{ stop(); sei(); for (;;) {{}} }}"
+    with pytest.raises(CheckFailed, match="stop returns with interrupts disabled"):
+        spans_of(compile_avr, text)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "SREG = 0;",
+        "SREG = sink;",
+        "uint8_t kept = SREG; SREG = kept;",
+        '__asm__ volatile("in r24, 0x3f\\n mov r18, r24\\n out 0x3f, r18" ::: "r18", "r24");',
+    ],
+)
+def test_a_write_that_may_leave_interrupts_off_ends_no_span(compile_avr, write):
+    text = f"int main(void) {{ cli(); NOPS(90); {write} NOPS(90); sei(); for (;;) {{}} }}"
+    assert 180 < spans_of(compile_avr, text).program.cycles < 200
+
+
+def test_a_handler_that_ends_by_ret_or_never_is_no_surprise(compile_avr):
+    naked = "ISR(TIMER1_OVF_vect, ISR_NAKED) {{ __asm__({}); }} int main(void) {{ for (;;) {{}} }}"
+    with pytest.raises(CheckFailed, match="__vector_13 returns with interrupts disabled"):
+        spans_of(compile_avr, naked.format('"ret"'))
+    assert spans_of(compile_avr, naked.format('"1: rjmp 1b"')).handlers[13].cycles > 0
+
+
 def test_a_loop_with_interrupts_off_is_refused_by_its_functions_name(compile_avr):
     with pytest.raises(CheckFailed, match="main loops .* while interrupts are disabled"):
         spans_of(compile_avr, "int main(void) { cli(); while (sink) {} sei(); for (;;) {} }")
