@@ -35,6 +35,7 @@ class Function:
     addresses: frozenset[int]
 
 
+@functools.lru_cache(maxsize=4)
 def interrupt_handlers(program: LinkedProgram) -> dict[int, int]:
     """Return where vectors jump to, by their numbers, but for avr-libc's jumps to reset.
 
@@ -96,7 +97,10 @@ class _Explorer:
 
     def function(self) -> Function:
         """Follow all paths and return the result."""
-        self._follow(self._entry, State(flag=OFF) if self._entry == 0 else State())
+        start = State(flag=OFF) if self._entry == 0 else State()
+        if self._entry in interrupt_handlers(self._program).values():
+            start = State(registers=(None,) * 32)  # those of any code
+        self._follow(self._entry, start)
         while (case := self._next_case()) is not None:
             self._follow(*case)
         peak = max(

@@ -132,9 +132,8 @@ class State(NamedTuple):
                 return operands["k"]
             case "push" | "pop":
                 return _Slot(self.depth - (here.name == "pop"))
-        base = here.moved or _X
-        if here.name in {"ldd", "std"}:
-            base = _Y if operands["y"] else Z
+        moved = here.moved or _X
+        base = {0: Z, 1: _Y}[operands["y"]] if "y" in operands else moved
         offset = operands.get("q", -here.decrements)
         if (address := self.number_in(base)) is not None:
             return address + offset

@@ -341,6 +341,7 @@ ENABLING = {
     "a freed byte": "in r0, 0x3f; push r0; pop r0; rcall .+0; pop r0; pop r24; out 0x3f, r24",
     "a changed copy": "in r0, 0x3f; push r0; in r28, 0x3d; in r29, 0x3e; ldi r24, 0x80; "
     "std Y+1, r24; pop r0; out 0x3f, r0",
+    "a register of other code": "out 0x3f, r1",
     "one of two values": "in r24, 0x3f; sbrc r1, 0; lds r24, sink; out 0x3f, r24",
 }
 
