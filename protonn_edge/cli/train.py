@@ -76,6 +76,7 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
     """
     check_there(given.data)
     check_output(given.output)
+    given.classifier.parameters()  # refused before training is imported
     if given.classifier.name == BEST:
         _train_best(given, out)
         return

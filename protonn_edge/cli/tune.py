@@ -110,4 +110,5 @@ def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUT
         require("matplotlib")  # to draw it, at the end
     if given.jobs is not None and given.scheduler is not None:
         raise click.UsageError("--jobs and --dask exclude each other; give one of them")
+    given.classifier.parameters()  # refused before training is imported
     _tune_model(given, out)

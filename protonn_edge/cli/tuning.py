@@ -56,7 +56,6 @@ _TRIALS = 100_000  # the time ends the search
 
 def tune_model(given: TuneOptions, out: Output) -> None:
     """Search for a model, as the options of `tune` say, and write it."""
-    given.classifier.parameters()  # refused before the data is read
     choice = None if given.choose is None else choices.Choice.parse(given.choose)
     search_model(given, fitting.load_grouped(given.data, given.table, given.groups), out, choice)
 

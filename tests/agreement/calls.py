@@ -206,7 +206,8 @@ def _add_votes(stage: Stage, function: str) -> Iterator[Case]:
 
 def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
     """Examples are in some of the slots, near which the point may be."""
-    of, n, store, first = stage.kernel.stage, stage.name, stage.kernel.store, _coordinates(stage)
+    of, n, first = stage.kernel.stage, stage.name, _coordinates(stage)
+    store = stage.kernel.taught.store
     rng = np.random.default_rng(0)
     slots, size = of.teaching.slots, STORE_START + store.size
     examples = rng.integers(-100, 100, (slots, of.n_inputs)).astype(np.int8)
