@@ -155,7 +155,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--features", "pool:2x2"], "the shape of the image is not given"),
         (["--features", "conv:2x3"], "give its height and width with --image-shape"),
         (["--image-shape", "3x4", "--features", "conv:2x4"], "is '2x4'; it must be channels"),
-        (["--image-shape", "3x4", "--features", "conv:2x5"], "2x5 needs a larger image than"),
+        (["--image-shape", "3x4", "--features", "conv:2x5"], "2x5 needs a larger image or window"),
         (["--image-shape", "3x4", "--features", "crop:3x3,conv:2x3"], "use the whole image"),
         (["--features", "conv:2x3,bits:3"], "must have 8, 4 or 2 bits per weight"),
         (["--set", "onset=3"], "--set onset is given, but the classifier 'protonn' does not"),
