@@ -280,7 +280,7 @@ def test_points_are_held_out_at_random(tmp_path: Path) -> None:
     assert np.array_equal(half.X_test, again.X_test)
     both = np.concatenate([half.X_train, half.X_test])
     assert sorted(both[:, 0].tolist()) == X[:, 0].tolist()
-    with pytest.raises(InputError, match="holds out none"):
+    with pytest.raises(InputError, match="0.01 of 4 points is less than one"):
         holdout(dataset, 0.01, seed=1)
 
 
