@@ -201,8 +201,8 @@ class ForestTable:
         ):
             if most > _WORD:
                 raise InputError(
-                    f"the model has {most:,} {what}, but generated code counts only to {_WORD:,}; "
-                    "train it with a smaller --size-budget"
+                    f"the model has {most:,} {what}, but the limit of the generated code is "
+                    f"{_WORD:,}; train it with a smaller --size-budget"
                 )
         sizes = iter(self.tree_bytes.tolist())
         roots = set(self.trees.roots.tolist())
