@@ -83,7 +83,7 @@ def change(source: Path, fault: Fault) -> None:
 
 def test_the_table_of_the_docs_lists_all_faults() -> None:
     text = (CHECKOUT / "docs" / "certificate.md").read_text("utf-8")
-    rows = text.split("| fault | noticed by |\n|---|---|\n", 1)[1].split("\n\n", 1)[0]
+    rows = text.split("| fault | detected by |\n|---|---|\n", 1)[1].split("\n\n", 1)[0]
     listed = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", rows, re.MULTILINE))
     assert listed == CHECKS
     assert len(CHECKS) >= 20
