@@ -4,23 +4,11 @@
  */
 #include "pnn_model.h"
 
-#ifdef __AVR__
-#include "uart.h"
-#include <avr/interrupt.h>
-static int take(void) { return uart_receive(); }
-static void give(uint8_t byte) { uart_send(byte); }
-#else
-#include <stdio.h>
-static int take(void) { return getchar(); }
-static void give(uint8_t byte) { putchar(byte); }
-#endif
+#include "../byte_stream.h"
 
 int main(void)
 {
-#ifdef __AVR__
-    uart_start();
-    sei();
-#endif
+    start();
     for (;;) {
         pnn_begin();
         for (uint16_t i = 0; i < PNN_FEATURES; ++i) {

@@ -6,16 +6,7 @@
 
 #include <string.h>
 
-#ifdef __AVR__
-#include "uart.h"
-#include <avr/interrupt.h>
-static int take(void) { return uart_receive(); }
-static void give(uint8_t byte) { uart_send(byte); }
-#else
-#include <stdio.h>
-static int take(void) { return getchar(); }
-static void give(uint8_t byte) { putchar(byte); }
-#endif
+#include "../byte_stream.h"
 
 static uint16_t take_word(void)
 {
@@ -25,10 +16,7 @@ static uint16_t take_word(void)
 
 int main(void)
 {
-#ifdef __AVR__
-    uart_start();
-    sei();
-#endif
+    start();
     for (;;) {
         const int low = take();
         if (low < 0) {

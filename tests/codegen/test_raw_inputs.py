@@ -178,7 +178,7 @@ def test_host_c_gives_the_bytes_of_numpy_for_floats(tmp_path: Path, name: str):
     model = MODELS[name]()
     write_c(model, tmp_path)
     main = tmp_path / "main.c"
-    main.write_text(f"#define RAW_FLOATS\n{MAIN.read_text()}")
+    main.write_text(f'#define RAW_FLOATS\n#include "{MAIN}"\n')
     sources = [main, tmp_path / "pnn_model.c"]
     program = build_host_executable(sources, tmp_path, tmp_path / "raw", sanitize=True)
     features, raw = float_questions(model)

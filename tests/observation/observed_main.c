@@ -4,17 +4,11 @@
  */
 #include "pnn_model.h"
 
+#include "../byte_stream.h"
+
 #ifdef __AVR__
-#include "uart.h"
-#include <avr/interrupt.h>
 #include <avr/wdt.h>
 extern uint8_t __noinit_start;
-static int take(void) { return uart_receive(); }
-static void give(uint8_t byte) { uart_send(byte); }
-#else
-#include <stdio.h>
-static int take(void) { return getchar(); }
-static void give(uint8_t byte) { putchar(byte); }
 #endif
 
 static void classify(void)
@@ -31,9 +25,8 @@ int main(void)
 #ifdef __AVR__
     MCUSR = 0;
     wdt_disable();
-    uart_start();
-    sei();
 #endif
+    start();
     for (;;) {
         switch (take()) {
         case 'p':
