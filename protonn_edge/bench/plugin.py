@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from protonn_edge.device.listener import Listener
     from protonn_edge.evaluation.measurement import Measurement
 
-_SICK = "board_at_fault"  # the property of a test with a repeated measurement
+_AT_FAULT = "board_at_fault"  # the property of a test with a repeated measurement
 _MEASUREMENT = "pnn_measurement"
 _LOG = pytest.StashKey["LoggingHost"]()
 _FAULTS = pytest.StashKey[list[str]]()
@@ -67,7 +67,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="a power meter in the supply of the first board, named as in `hil --meter`",
     )
     group.addoption(
-        "--pnn-volts", type=_number(0.1, 60), metavar="V", help="the supply's voltage, for it"
+        "--pnn-volts", type=_number(0.1, 60), metavar="V", help="voltage of that supply"
     )
     group.addoption(
         "--pnn-sensor",
@@ -178,7 +178,7 @@ def pnn_port(pytestconfig: pytest.Config) -> Iterator[str | None]:
 
 @pytest.fixture(scope="session")
 def pnn_ports(pnn_port: str | None) -> Sequence[str]:
-    """Give the ports of the boards that share the points; a conftest.py may name several."""
+    """Provide the ports of the boards that share the points; a conftest.py may name several."""
     return () if pnn_port is None else (pnn_port,)
 
 
@@ -298,7 +298,7 @@ def pytest_runtest_makereport(
     """Report a board at fault as an error, and add the record of its line to the report."""
     used = [name for name in getattr(item, "fixturenames", ()) if name.startswith("pnn_")]
     if call.when == "setup" and _MEASUREMENT in used:
-        item.user_properties += [(_SICK, fault) for fault in item.config.stash[_FAULTS]]
+        item.user_properties += [(_AT_FAULT, fault) for fault in item.config.stash[_FAULTS]]
     report = yield
     if call.excinfo is None or not report.failed or not used:
         return report
@@ -317,7 +317,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """List the boards that were measured again or lost, and why."""
     reports = [each for kind in terminalreporter.stats.values() for each in kind]
     properties = [pair for each in reports for pair in getattr(each, "user_properties", ())]
-    faults = dict.fromkeys(text for name, text in properties if name == _SICK)
+    faults = dict.fromkeys(text for name, text in properties if name == _AT_FAULT)
     if faults:
         terminalreporter.section("boards at fault")
         for fault in faults:

@@ -93,11 +93,12 @@ def calibrate_command(
     if rate is not None:
         model = with_rejection(model, statistics_of(model, X), rate, by or DEFAULT_STATISTICS)
     integers = quantize(model)
-    model = replace(model, expected=ExpectedAnswers.of(integers, integers.quantize(X)))
+    Q = integers.quantize(X)
+    model = replace(model, expected=ExpectedAnswers.of(integers, Q))
     if rate is None:
         observed(integers, model)  # refuses a model, or points, from which nothing was measured
     save_model(model, output)
-    rejected = float(np.mean(integers.predict(integers.quantize(X)) == UNKNOWN))
+    rejected = float(np.mean(integers.predict(Q) == UNKNOWN))
     share = f"{100 * rejected:.2f} % of the {len(X):,} calibration points"
     out.say(fact_table([*rejection_facts(model), ("unknown", share)]), f"wrote {output}")
     out.finish(

@@ -16,14 +16,14 @@ _LONGEST_FRAME = 300
 _ASKING = protocol.DELIMITER + protocol.encode_message(protocol.HealthRequest(), 0)
 
 
-def read_health(line: Link, where: str, model: IntegerChain, host: Host | None = None) -> Health:
+def read_health(line: Link, where: str, model: IntegerChain) -> Health:
     """Return the counters of the board at an open line, which must run a model.
 
     A board with a sensor sends them; others are asked. Raises `DeviceError` if none arrive within
     15 s, or the board has another model or none that is observed.
     """
     reader = MessageReader((protocol.HealthReply, protocol.ErrorReply), _LONGEST_FRAME)
-    deadline = Deadline(host or Host(), _DEADLINE_S)
+    deadline = Deadline(Host(), _DEADLINE_S)
     while deadline.left_s > 0:
         line.write(_ASKING)
         for _, message in reader.messages(line.read(_EVERY_S)):
