@@ -24,7 +24,6 @@ import click
 import numpy as np
 from printing import Columns, print_table
 
-from protonn_edge.avr.program import read_program
 from protonn_edge.bench.boards import measure_under_test
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
@@ -120,7 +119,6 @@ def _rows(runs: Runs, faults: list[str], share: int, seed: int) -> Iterator[dict
     """Yield the rows; what depends on the project alone is computed once."""
     with (
         patch.object(measurement, "_checked_firmware", cache(measurement._checked_firmware)),
-        patch.object(measurement, "read_program", cache(read_program)),
         patch.object(agreement, "stated_facts", cache(agreement.stated_facts)),
         patch.object(PossibleCycles, "of_program", cache(PossibleCycles.of_program)),
         patch.object(Project, "generated", cache(Project.generated)),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from protonn_edge.avr.program import read_program
+from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board, board_of
 from protonn_edge.build.checks import OverBudget, Usage, check_budget, check_estimate, check_linked
 from protonn_edge.build.folder import Project, check_folder, copy_over, exclusive, write_project
@@ -150,14 +150,19 @@ class HostBuild(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """A project in a scratch folder with firmware that fits: ELF file, model, plan, costs."""
+    """A project in a scratch folder with firmware that fits: program, model, plan, costs."""
 
     project: Project
-    elf: Path
+    program: LinkedProgram
     reference: DeviceModel
     plan: DevicePlan
     usage: Usage
     possible: PossibleCycles
+
+    @property
+    def elf(self) -> Path:
+        """The ELF file of the firmware."""
+        return self.program.path
 
 
 @contextmanager
@@ -211,8 +216,7 @@ def _first_that_fits(
         check_estimate(plan, board, model.all_remedies)
         folder = scratch / f"project_{len(failures)}"
         project = write_project(model, reference, plan, folder, firmware_of, board)
-        elf = project.compile(board)
-        program = read_program(elf)
+        program = read_program(project.compile(board))
         try:
             usage = check_budget(program, board, model.all_remedies)
         except OverBudget as failure:
@@ -220,7 +224,7 @@ def _first_that_fits(
             continue
         check_linked(program, plan, board, model.all_remedies)
         possible = PossibleCycles.of_program(program, plan, board)
-        return Trial(project, elf, reference, plan, usage, possible)
+        return Trial(project, program, reference, plan, usage, possible)
     raise min(failures, key=lambda failure: failure.usage.flash_bytes)
 
 

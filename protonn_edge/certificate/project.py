@@ -22,7 +22,6 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result
-from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.verification import agreement
@@ -55,7 +54,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         Q = trial_points(model, reference, settings.points)
         options = BuildOptions(reference=reference, plan=plan)
         with trial_build(model, board, folder, options) as trial:
-            program, linked = read_program(trial.elf), project.linked(board)
+            program, linked = trial.program, project.linked(board)
             if linked is not None and read_program(linked).code != program.code:
                 raise CheckFailed(
                     f"{linked} differs from what its sources compile to; build it again"
@@ -70,7 +69,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
                     settings.entry,
                     own_sources=trial.project.has_own_sources(),
                 ),
-                *_executions(trial, program, board, Q),
+                *_executions(trial, board, Q),
             )
         hashes = dict(_hashes(folder, model, reference.model_sha256))
         hashes[claims.FIRMWARE] = image_sha256(program)
@@ -114,21 +113,17 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     )
 
 
-def _executions(
-    trial: Trial, linked: LinkedProgram, board: Board, Q: NDArray[np.uint8]
-) -> Iterator[Claim]:
+def _executions(trial: Trial, board: Board, Q: NDArray[np.uint8]) -> Iterator[Claim]:
     """Run the points and yield claims; raises `CheckFailed` at the first difference."""
     reference, plan = trial.reference, trial.plan
     with host_program(reference, plan, sanitize=True) as program:
         on_host = agreement.compare("host C", ReferenceAnswers.of(reference, Q), *program.run(Q))
     yield agreed("host-c", on_host, "gcc's address and undefined-behaviour sanitizers")
-    facts = agreement.stated_facts(linked, plan, board)
     name = f"emulated {board.name}"
-    with EmulatedBoard(linked.path, board=board, watch=facts.watch) as emulated:
+    with agreement.watched_board(trial.program, plan, board) as emulated:
         on_board, results = agreement.verify_device(
             name, emulated.url, reference, Q, board=board, possible=trial.possible
         )
-        facts.check(emulated.stats())
     yield agreed("firmware", on_board, "the firmware, over its serial line")
     yield from cycles_measured(results, f"the timer of the {name}")
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import BuildOptions, trial_build
@@ -24,7 +23,6 @@ from protonn_edge.cli.options import BOARD, FOLDER, MODEL_FILE, POINTS, PRECISIO
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
-from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import check_project
 from protonn_edge.quantization import DeviceModel, device_model
@@ -155,12 +153,9 @@ class _Device:
             with self.out.status(f"building for {board.name}"):
                 options = BuildOptions(reference=self.reference)
                 trial = stack.enter_context(trial_build(model, board, options=options))
-            facts = compared.stated_facts(read_program(trial.elf), trial.plan, board)
-            emulated = stack.enter_context(
-                EmulatedBoard(trial.elf, board=board, emulator=emulator, watch=facts.watch)
-            )
-            agreement = self.at(f"emulated {board.name}", emulated.url, trial.possible)
-            facts.check(emulated.stats())
+            emulated = compared.watched_board(trial.program, trial.plan, board, emulator)
+            url = stack.enter_context(emulated).url
+            agreement = self.at(f"emulated {board.name}", url, trial.possible)
             say_unproven(trial.possible, self.out)
             return trial.plan, agreement
 

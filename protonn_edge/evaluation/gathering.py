@@ -151,7 +151,7 @@ def _firmware_of(
             return _firmware(program, measure_usage(program), plan, board)
     options = BuildOptions(reference=reference, plan=wanted)
     with trial_build(model, board, options=options) as trial:
-        return _firmware(read_program(trial.elf), trial.usage, trial.plan, board)
+        return _firmware(trial.program, trial.usage, trial.plan, board)
 
 
 def _firmware(program: LinkedProgram, usage: Usage, plan: DevicePlan, board: Board) -> Firmware:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge import device
-from protonn_edge.avr.program import read_program
+from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage, check_budget, check_linked
 from protonn_edge.build.folder import Project, exclusive
@@ -20,7 +20,6 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device.meters.energy import MeteredPower, metered
 from protonn_edge.device.meters.meter import Meter
-from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.quantization import DeviceModel
@@ -220,7 +219,7 @@ def measure(
     - `board`: its clock and power convert cycles into time and energy.
     - `ports`: boards with this firmware, which share the points, as pyserial URLs; by default the
       emulated board runs it, by this `emulator`, see `EmulatedBoard`.
-    - `results`: results file to write; to `resume` is to keep the answers that it has.
+    - `results`: results file to write; `resume` keeps the answers that it has.
     - `repeat`: repetitions of the first point at the end, for an external meter.
     - `meter`: in the supply of the first board; it measures batches of such repetitions.
     - `host`: opens the lines; by default this computer.
@@ -239,11 +238,10 @@ def measure(
     asked = Q, y, expected
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
-        elf, usage = _checked_firmware(project, board, reference, plan)
+        program, usage = _checked_firmware(project, board, reference, plan)
         executed = ", ".join(ports)
-        emulated, facts = None, compared.stated_facts(read_program(elf), plan, board)
         if not ports:
-            emulated = EmulatedBoard(elf, board=board, emulator=emulator, watch=facts.watch)
+            emulated = compared.watched_board(program, plan, board, emulator)
             ports = [stack.enter_context(emulated).url]
             executed = f"emulated {board.name}"
         stack.enter_context(meter or nullcontext())  # before the board: it may supply it
@@ -253,9 +251,7 @@ def measure(
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
         repetition = _repeated(sessions[0], Q[0], board, repeat, meter, host)
-        if emulated is not None:
-            facts.check(emulated.stats())
-    possible = compared.PossibleCycles.of_program(read_program(elf), plan, board)
+    possible = compared.PossibleCycles.of_program(program, plan, board)
     if repetition is not None:
         repetition.check(everything[0], possible)
     agreement = compared.compare_results(executed, expected, everything, possible)
@@ -322,13 +318,12 @@ def _answered(
 
 def _checked_firmware(
     project: Project, board: Board, reference: DeviceModel, plan: DevicePlan
-) -> tuple[Path, Usage]:
-    """Return the ELF file, which a user may have changed since the build, and its memory."""
-    elf = project.compile(board)
-    program = read_program(elf)
+) -> tuple[LinkedProgram, Usage]:
+    """Return the firmware, which a user may have changed since the build, and its memory."""
+    program = read_program(project.compile(board))
     usage = check_budget(program, board, reference.all_remedies)
     check_linked(program, plan, board, reference.all_remedies)
-    return elf, usage
+    return program, usage
 
 
 def _alike(sessions: Sequence[device.Session], Q: NDArray[np.uint8]) -> device.DeviceComparison:

@@ -10,7 +10,8 @@ chip with a multiplier; of float builds and other chips, more than 0 and within 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -27,7 +28,7 @@ from protonn_edge.codegen import DevicePlan, Plan, every_plan, make_float32_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
 from protonn_edge.device.cluster import ClusterSession
-from protonn_edge.emulator.uno import EmulatorStats, Watch
+from protonn_edge.emulator.uno import EmulatedBoard, EmulatorStats, Watch
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.quantization import DeviceModel, Float32Model
 
@@ -186,6 +187,20 @@ def stated_facts(program: LinkedProgram, plan: DevicePlan, board: Board) -> Stat
     except (CheckFailed, InputError):
         return StatedFacts()
     return StatedFacts.of(program, paths, _register(board), whole=plan.buffered)
+
+
+@contextmanager
+def watched_board(
+    program: LinkedProgram, plan: DevicePlan, board: Board, emulator: str | None = None
+) -> Iterator[EmulatedBoard]:
+    """Run a program on the emulated board, and check its stated facts at the end of the block.
+
+    `emulator` as in `EmulatedBoard`. Raises `CheckFailed` if a prediction contradicts a fact.
+    """
+    facts = stated_facts(program, plan, board)
+    with EmulatedBoard(program.path, board=board, emulator=emulator, watch=facts.watch) as emulated:
+        yield emulated
+        facts.check(emulated.stats())
 
 
 def _register(board: Board) -> int:

@@ -109,15 +109,11 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
     device = HostileDevice(ReferenceModel(reference, plan.worst_cycles + 1))
     session = Session("the board", board=UNO, host=SimulatedHost(device))
     possible = PossibleCycles.of(plan, UNO)
-    built = nullcontext(SimpleNamespace(elf=tmp_path / "m.elf", plan=plan, possible=possible))
-    facts = SimpleNamespace(watch=(), check=lambda _: None)
+    built = nullcontext(SimpleNamespace(program=None, plan=plan, possible=possible))
     with (
         mock.patch.object(verify, "trial_build", return_value=built),
-        mock.patch.object(verify, "read_program"),
-        mock.patch.object(agreement, "stated_facts", return_value=facts),
-        mock.patch.object(verify, "EmulatedBoard", return_value=nullcontext(device)),
+        mock.patch.object(agreement, "watched_board", return_value=nullcontext(device)),
         mock.patch.object(device, "url", "the board", create=True),
-        mock.patch.object(device, "stats", mock.DEFAULT, create=True),
         mock.patch.object(agreement, "open_session", answered_by(session)),
     ):
         done = run("verify", tmp_path / "model.npz", tmp_path / "points.csv")
