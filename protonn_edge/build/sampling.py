@@ -33,15 +33,15 @@ class Chip(NamedTuple):
     received: int
     port: str  # of I2C, with its pins SDA and SCL
     pins: tuple[int, int]
-    spi_pins: tuple[int, int, int, int]  # of port B: select, SS, MOSI, SCK
+    spi_pins: tuple[int, int, int, int, int]  # of port B: select, SS, MOSI, MISO, SCK
     reference: int  # the ADC's selection of its own reference
 
 
 _CHIPS = {
-    "atmega328p": Chip(11, 21, 24, 17, 18, "C", (4, 5), (2, 2, 3, 5), 0x0E),
-    "atmega2560": Chip(17, 29, 39, 24, 25, "D", (1, 0), (0, 0, 2, 1), 0x1E),
-    "atmega32u4": Chip(17, 29, 36, 24, 25, "D", (1, 0), (6, 0, 2, 1), 0x1E),
-    "atmega1284p": Chip(13, 24, 26, 19, 20, "C", (1, 0), (4, 4, 5, 7), 0x1E),
+    "atmega328p": Chip(11, 21, 24, 17, 18, "C", (4, 5), (2, 2, 3, 4, 5), 0x0E),
+    "atmega2560": Chip(17, 29, 39, 24, 25, "D", (1, 0), (0, 0, 2, 3, 1), 0x1E),
+    "atmega32u4": Chip(17, 29, 36, 24, 25, "D", (1, 0), (6, 0, 2, 3, 1), 0x1E),
+    "atmega1284p": Chip(13, 24, 26, 19, 20, "C", (1, 0), (4, 4, 5, 6, 7), 0x1E),
 }
 _ADC_HZ = 125_000  # a conversion takes 13 cycles of it
 _FAST_ANALOG_RATE = 4_000.0  # above, conversions take half as long, and are slightly less accurate

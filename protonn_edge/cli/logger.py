@@ -20,8 +20,8 @@ from protonn_edge.system.shell import command_line
 def logger_command(
     names: tuple[str, ...] = option(
         "a0 to a5 (repeat the option for more pins); or microphone (on A0), adxl345, "
-        "adxl345-spi, bme280, bmi160, lsm6ds3, max30102, mpu6050, or a .toml file that describes "
-        "another sensor.",
+        "adxl345-spi, bme280, bmi160, hx711, lsm6ds3, max30102, mpu6050, or a .toml file that "
+        "describes another sensor.",
         flag="--sensor",
         multiple=True,
         required=True,

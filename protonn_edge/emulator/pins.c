@@ -18,7 +18,7 @@ static struct {
     uint8_t mask, levels;
 } held['Z' - 'A' + 1]; /* of each port */
 
-static void hold(char port, unsigned bit, bool is_held, bool high)
+void pins_hold(char port, unsigned bit, bool is_held, bool high)
 {
     uint8_t *mask = &held[port - 'A'].mask, *levels = &held[port - 'A'].levels;
     *mask = (uint8_t)((*mask & ~(1u << bit)) | is_held << bit);
@@ -39,7 +39,7 @@ static avr_cycle_count_t release(avr_t *core, avr_cycle_count_t when, void *para
     const char port = (char)(pin >> 3);
     avr_ioport_state_t state;
     avr_ioctl(avr, AVR_IOCTL_IOPORT_GETSTATE(port), &state);
-    hold(port, bit, false, (state.port >> bit & 1) != 0); /* which sets the pull-up */
+    pins_hold(port, bit, false, (state.port >> bit & 1) != 0); /* which sets the pull-up */
     return 0;
 }
 
@@ -75,7 +75,7 @@ bool pins_press(const char *name)
         return false;
     }
     void *parameter = (void *)(uintptr_t)((unsigned)port << 3 | bit);
-    hold(port, bit, true, false);
+    pins_hold(port, bit, true, false);
     avr_cycle_timer_cancel(avr, release, parameter);
     avr_cycle_timer_register(avr, BUTTON_MS * (chip.clock_hz / 1000), release, parameter);
     return true;
@@ -105,7 +105,7 @@ static avr_cycle_count_t time_of(unsigned bit, unsigned half)
 
 /* ---- to the chip ---- */
 
-static void drive(bool high) { hold('B', pins.rx, true, high); }
+static void drive(bool high) { pins_hold('B', pins.rx, true, high); }
 
 static bool is_output(void) { return avr->data[DDRB] >> pins.tx & 1; }
 

@@ -127,6 +127,7 @@ static void on_reset(avr_io_t *io)
     for (unsigned i = 0; i < recordings_count; i++) {
         recordings[i].playing = false;
     }
+    sensor_bus_reset();
 }
 
 bool sensors_install(void)

@@ -24,7 +24,8 @@ struct device {
     struct recording *recording;
     const uint8_t *sample; /* NULL before it has measured one */
     uint8_t registers[REGISTERS];
-    uint8_t pointer, read;  /* and how many bytes of a FIFO were read */
+    uint8_t pointer, read;  /* and how many bytes of a FIFO or of a converter's sample were read */
+    uint8_t pulses;         /* that ended the sample of a converter */
     bool selected, pointed; /* it is addressed; this write has already set the pointer */
     bool is_read;           /* this transfer of SPI */
 };
@@ -307,17 +308,93 @@ static void on_spi_byte(avr_irq_t *irq, uint32_t value, void *parameter)
     avr_raise_irq(spi_input, answer);
 }
 
+/* ---- a converter on SPI ----
+ *
+ * It has no registers. Pulses of the clock, a pin of port B, end the bytes of a sample, and select the
+ * input of the next one: the first sample after a reset is none of the recording. While the converter
+ * has no new sample it holds MISO high, else low: here, all inputs of port B.
+ */
+
+static void hold_inputs(bool high)
+{
+    avr_ioport_state_t state;
+    avr_ioctl(avr, AVR_IOCTL_IOPORT_GETSTATE('B'), &state);
+    for (unsigned bit = 0; bit < 8; bit++) {
+        if (!(state.ddr >> bit & 1)) {
+            pins_hold('B', bit, true, high);
+        }
+    }
+}
+
+static void offer_sample(struct device *device)
+{
+    device->read = device->pulses = 0;
+    hold_inputs(false);
+}
+
+static avr_cycle_count_t on_new_sample(avr_t *core, avr_cycle_count_t when, void *parameter)
+{
+    struct device *device = parameter;
+    const struct recording *is = device->recording;
+    if (device->pulses == is->address) {
+        offer_sample(device);
+    }
+    return when + 1000ull * chip.clock_hz / is->rate_mhz;
+}
+
+static void on_pulse(avr_irq_t *irq, uint32_t value, void *parameter)
+{
+    struct device *device = parameter;
+    const struct recording *is = device->recording;
+    if (!value || device->read < is->bytes || device->pulses == is->address) {
+        return;
+    }
+    device->pulses++;
+    if (device->pulses == is->address && device->selected) {
+        hold_inputs(true);
+    } else if (device->pulses == is->address) {
+        device->selected = true;
+        offer_sample(device);
+    }
+}
+
+static void on_converted_byte(avr_irq_t *irq, uint32_t value, void *parameter)
+{
+    struct device *device = parameter;
+    struct recording *is = device->recording;
+    if (device->selected && !is->playing) {
+        avr_cycle_timer_register(avr, 500ull * chip.clock_hz / is->rate_mhz, on_new_sample, device);
+    }
+    if (device->selected && device->read == 0) {
+        device->sample = recording_sample(is);
+    }
+    const uint8_t place = device->read;
+    device->read = place < is->bytes ? place + 1 : place;
+    avr_raise_irq(spi_input, device->sample && place < is->bytes ? device->sample[place] : 0xFF);
+}
+
+void sensor_bus_reset(void)
+{
+    for (unsigned i = 0; i < devices_count; i++) {
+        if (devices[i].recording->kind == SENSOR_CONVERTER) {
+            devices[i].selected = false;
+            offer_sample(&devices[i]);
+        }
+    }
+}
+
 static bool spi_install(struct device *device)
 {
+    const bool converts = device->recording->kind == SENSOR_CONVERTER;
     avr_irq_t *output = avr_io_getirq(avr, AVR_IOCTL_SPI_GETIRQ(0), SPI_IRQ_OUTPUT);
     spi_input = avr_io_getirq(avr, AVR_IOCTL_SPI_GETIRQ(0), SPI_IRQ_INPUT);
     if (!output || !spi_input) {
         return false;
     }
-    avr_irq_register_notify(output, on_spi_byte, device);
+    avr_irq_register_notify(output, converts ? on_converted_byte : on_spi_byte, device);
     for (int pin = 0; pin < 8; pin++) {
         avr_irq_t *irq = avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('B'), pin);
-        avr_irq_register_notify(irq, on_select, device);
+        avr_irq_register_notify(irq, converts ? on_pulse : on_select, device);
     }
     return true;
 }
@@ -330,7 +407,7 @@ bool sensor_bus_install(struct recording *recording)
     struct device *device = &devices[devices_count++];
     device->recording = recording;
     restore(device);
-    if (recording->kind == SENSOR_SPI) {
+    if (recording->kind == SENSOR_SPI || recording->kind == SENSOR_CONVERTER) {
         return spi_install(device);
     }
     return twi.interrupt != NULL; /* some chips have none */

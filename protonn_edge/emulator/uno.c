@@ -281,12 +281,12 @@ int main(int argc, char **argv)
     if (refused) {
         die(EXIT_EEPROM, refused);
     }
-    pins_watch_resets();
     if (!install_line()) {
         die(EXIT_CHIP, "the chip has no such serial line");
     }
     twi_install();
     attach_sensors();
+    pins_watch_resets(); /* at a reset, simavr calls the newest first: sensors hold pins after it */
     if (!core_make(&options.core, image, options.image_bytes)) {
         die(EXIT_CHIP, "the chip has less flash");
     }

@@ -106,6 +106,9 @@ void usart_raise_interrupt(void);
 /* Use two pins of port B as the line; false if there is no such port. */
 bool pins_install(unsigned rx, unsigned tx, uint32_t baud);
 
+/* Hold a pin high or low, or release it. */
+void pins_hold(char port, unsigned bit, bool is_held, bool high);
+
 /* Let resets release all buttons, and pull-ups work again after them. */
 void pins_watch_resets(void);
 
@@ -152,12 +155,13 @@ void link_serve(const struct pollfd watched[LINK_WATCHED]);
 /* ---- sensors.c ---- */
 
 /* The same numbers as in protonn_edge/sensors/played.py. */
-enum sensor_kind { SENSOR_ANALOG = 1, SENSOR_I2C = 2, SENSOR_SPI = 3 };
+enum sensor_kind { SENSOR_ANALOG = 1, SENSOR_I2C = 2, SENSOR_SPI = 3, SENSOR_CONVERTER = 4 };
 enum { SENSOR_FIFO = 1, SENSOR_HAS_ID = 2 }; /* flags */
 
 struct recording {
     uint8_t kind;
-    uint8_t address; /* of SPI: the bits of a register's address by which it is read */
+    /* Of SPI: the bits of a register's address by which it is read; of a converter: pulses. */
+    uint8_t address;
     uint8_t bytes;   /* per sample */
     uint8_t flags;
     uint32_t rate_mhz;
@@ -187,9 +191,10 @@ bool sensors_install(void);
  * middle of the first sample, and repeats. */
 const uint8_t *recording_sample(struct recording *recording);
 
-/* ---- twi.c: the sensors on the two-wire bus, and the chip's end of it, in place of simavr's ---- */
+/* ---- twi.c: the sensors on buses, and the chip's end of the two-wire bus, in place of simavr's ---- */
 
 bool sensor_bus_install(struct recording *recording);
+void sensor_bus_reset(void);
 void twi_install(void);
 
 /* ---- uno.c ---- */

@@ -85,19 +85,22 @@ _SENSOR = {
     "units": Key("a text such as 'ax ay 1/256 g; t 1/10 degC'", matches(r".{1,160}")),
     "rates": Key("a lowest and a highest rate of 0.001 to 9,000 Hz", _tuple_of(_RATE, _RATE)),
 }
-_ON_BUS = {
+_DATA = {
     **_SENSOR,
-    "id_register": whole_number(0, 0xFF),
-    "ids": Key("up to 8 bytes", list_of(_BYTE, 8)),
-    "start": Key("a list of [register, value, 'note', ms to wait]; value may be a list of "
-                 "[highest rate, value], and the wait may be left out", list_of(_SETTING, 64)),
-    "data_register": whole_number(0, 0xFF),
     "data_bytes": whole_number(1, _MOST_DATA_BYTES),
     "byte_order": Key("'big' or 'little'", matches("big|little")),
     "places": Key(f"one offset per channel, from 0 to {_MOST_DATA_BYTES - 1}",
                   _some(whole(0, _MOST_DATA_BYTES - 1), MOST_CHANNELS)),
     "word": Key("a table such as { bytes = 3, bits = 18, shift = 3, signed = false "
                 "}, whose values fit an int16", _is_word),
+}  # fmt: skip
+_REGISTERS = {
+    **_DATA,
+    "id_register": whole_number(0, 0xFF),
+    "ids": Key("up to 8 bytes", list_of(_BYTE, 8)),
+    "start": Key("a list of [register, value, 'note', ms to wait]; value may be a list of "
+                 "[highest rate, value], and the wait may be left out", list_of(_SETTING, 64)),
+    "data_register": whole_number(0, 0xFF),
     "fifo": Key("true or false", lambda value: type(value) is bool),
     "sleeps": Key("a register, a mask and a value", _tuple_of(_BYTE, _BYTE, _BYTE)),
     "reset": Key("a register and a mask", _tuple_of(_BYTE, _BYTE)),
@@ -105,13 +108,14 @@ _ON_BUS = {
 _KEYS = {
     "analog": {**_SENSOR, "pin": whole_number(0, ANALOG_PINS - 1)},
     "i2c": {
-        **_ON_BUS,
+        **_REGISTERS,
         "addresses": Key("1 to 4 addresses from 0x08 to 0x77", _some(whole(0x08, 0x77), 4)),
     },
-    "spi": {**_ON_BUS, "read_bits": whole_number(0x80, 0xFE)},
+    "spi": {**_REGISTERS, "read_bits": whole_number(0x80, 0xFE)},
+    "pulses": {**_DATA, "pulses": whole_number(1, 3)},
 }
 _OPTIONAL = ("rates", *Registers.__dataclass_fields__.keys() - {"data_register", "data_bytes",
-             "byte_order", "places", "addresses"})  # fmt: skip
+             "byte_order", "places", "addresses", "pulses"})  # fmt: skip
 KEYS = {key for keys in _KEYS.values() for key in keys}
 """The keys of a sensor's file."""
 
@@ -150,8 +154,10 @@ def _known(name: str) -> SensorKind | None:
 def _described(which: str) -> SensorKind:
     """Return the sensor that a file describes; `InputError` if it is none."""
     name, facts, source = _SHELF.read(which)
-    known = _SENSOR["bus"].holds(facts.get("bus"))
-    _SHELF.check(facts, _KEYS[facts["bus"] if known else "i2c"], _OPTIONAL, source)
+    keys = str(facts["bus"]) if _SENSOR["bus"].holds(facts.get("bus")) else "i2c"
+    if keys == "spi" and "pulses" in facts:
+        keys = "pulses"
+    _SHELF.check(facts, _KEYS[keys], _OPTIONAL, source)
     registers = None if facts["bus"] == "analog" else _registers(facts)
     kind = SensorKind(
         name.lower(),

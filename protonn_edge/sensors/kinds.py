@@ -117,13 +117,14 @@ Setting = tuple[int, tuple[tuple[float, int], ...], str, int]
 class Registers:
     """The registers of a chip on a bus, as docs/own-sensor.md explains them."""
 
-    data_register: int
     data_bytes: int
     byte_order: str  # "big" or "little"
     places: tuple[int, ...]  # the first byte of each channel's word
     word: Word = _INT16
+    data_register: int = 0
     addresses: tuple[int, ...] = ()  # of I2C
     read_bits: int = 0x80  # of SPI
+    pulses: int = 0  # of SPI: after each sample of a converter that has no registers
     id_register: int = 0
     ids: tuple[int, ...] = ()
     start: tuple[Setting, ...] = ()

@@ -37,7 +37,7 @@ _LEAST_RATE = 0.001
 _MAGIC = b"PNNSENS2"  # of sensors.c
 _HEAD = struct.Struct("<8sI")
 _RECORD = struct.Struct("<BBBBII8s")
-_ANALOG, _I2C, _SPI = 1, 2, 3  # of uno.h
+_ANALOG, _I2C, _SPI, _CONVERTER = 1, 2, 3, 4  # of uno.h
 _RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)", re.IGNORECASE)
 _SENSOR = re.compile(r"#.*; sensor: ([^;]+);")  # of a recording
 _NUMBERS = re.compile(r"[-+0-9.,;\s]+")
@@ -261,6 +261,8 @@ def _packed(sensor: PlayedSensor, inputs: Sequence[int]) -> tuple[bytes, bytes]:
     spi = not chip.addresses
     used = ~chip.read_bits & 0xFF if spi else 0xFF  # registers are without the bits of a read
     kind, address = (_SPI, chip.read_bits) if spi else (_I2C, chip.addresses[0])
+    if chip.pulses:
+        kind, address = _CONVERTER, chip.pulses
     (sleep, *bits), (reset, mask), (identity, *_) = chip.sleeps, chip.reset, (*chip.ids, 0)
     registers = [chip.data_register & used, chip.id_register & used, identity]
     about = bytes([*registers, sleep & used, *bits, reset & used, mask])

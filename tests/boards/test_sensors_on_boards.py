@@ -64,13 +64,28 @@ sleeps = [0x20, 0xF0, 0x00]
 """
 
 
+CONVERTER = """
+title = "Converter of two channels"
+bus = "spi"
+pulses = 2
+data_bytes = 6
+byte_order = "big"
+channels = ["left", "right"]
+units = "256 counts of load"
+places = [0, 3]
+word = { bytes = 3, bits = 24, shift = 12 }
+"""
+
+
+@pytest.mark.parametrize("text", [SPI, CONVERTER], ids=["registers", "converter"])
 @pytest.mark.parametrize("name", ["uno", *LARGER])
-def test_a_chip_on_spi_is_logged(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "lis3dh.toml"
-    path.write_text(SPI)
-    rows = noise(40, 3, -2048, 2047)
+def test_a_chip_on_spi_is_logged(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+    kind = sensor_kind(str(path))
+    rows = noise(40, len(kind.channels), -2048, 2047)
     elf = compile_logger(tmp_path, 100.0, str(path), board=name)
-    played = PlayedSensor(sensor_kind(str(path)), rows, 100.0)
+    played = PlayedSensor(kind, rows, 100.0)
     with EmulatedBoard(elf, board=load_board(name), sensors=[played]) as board:
         stream, found = samples_of(board.url, 60)
         assert board.stats().faults == ()

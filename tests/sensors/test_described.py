@@ -15,7 +15,7 @@ from protonn_edge.sensors import PlayedSensor, SensorKind, packed_sensors, senso
 from protonn_edge.sensors.described import KEYS
 from protonn_edge.sensors.kinds import Registers, Word, is_chip
 
-BUNDLED = ("adxl345", "adxl345-spi", "bme280", "bmi160", "lsm6ds3", "max30102", "mpu6050")
+BUNDLED = ("adxl345", "adxl345-spi", "bme280", "bmi160", "hx711", "lsm6ds3", "max30102", "mpu6050")
 GOOD = {
     "title": "'Mine'",
     "bus": "'i2c'",
@@ -100,6 +100,8 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
         ({"bus": "'spi'"}, "has the key 'addresses', which no sensor has"),
         ({"read_bits": "0x80"}, "has the key 'read_bits'"),
         ({"pin": "1"}, "has the key 'pin', which no sensor has"),
+        ({"pulses": "1"}, "has the key 'pulses', which no sensor has"),
+        ({"bus": "'spi'", "pulses": "1"}, "has the key 'addresses', which no sensor has"),
         ({"addresses": "[0x78]"}, "addresses = [120], but it must be 1 to 4 addresses from 0x08"),
         ({"addresses": "[]"}, "addresses = []"),
         ({"addresses": "[true]"}, "addresses = [True]"),
@@ -188,12 +190,14 @@ WRITTEN = {  # registers and their values at 100 Hz, from the data sheets
     "bme280": [(0xE0, 0xB6), (0xF5, 0), (0xF2, 1), (0xF4, 1 << 5 | 1 << 2 | 3)],
     "max30102": [(0x09, 0x40), (0x08, 0), (0x0C, 0x24), (0x0D, 0x24),
                  (0x0A, 1 << 5 | 2 << 2 | 3), (0x09, 3)],
+    "hx711": [],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_what_is_written_at_the_start_is_what_the_data_sheet_has(name: str) -> None:
-    main = logger_of([sensor_kind(name)], 100, load_board("uno")).firmware()["src/main.c"]
+    kind = sensor_kind(name)
+    main = logger_of([kind], min(100, kind.rates[1]), load_board("uno")).firmware()["src/main.c"]
     pairs = re.findall(r"^    write_register\((0x\w+), (0x\w+)\)", main, re.MULTILINE)
     assert [(int(place, 16), int(value, 16)) for place, value in pairs] == WRITTEN[name]
 
@@ -207,7 +211,7 @@ def test_what_a_chip_holds_are_its_values(order: str) -> None:
         signed = bool(rng.integers(2))
         left = int(rng.integers(2, min(bits, 15 + signed) + 1))
         word = Word(n_bytes, bits, bits - left, signed)
-        chip = Registers(0, 9, order, (1, 5), word)
+        chip = Registers(9, order, (1, 5), word)
         low, high = word.limits
         assert high - low == 2**left - 1
         values = rng.integers(low, high + 1, (4, 2)).astype(np.int16)

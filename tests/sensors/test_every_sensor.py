@@ -27,16 +27,17 @@ RATE, WINDOW, WINDOWS = 100.0, 8, 24
 
 @needs_emulated_avr
 @pytest.mark.parametrize(
-    "name", ["adxl345", "adxl345-spi", "lsm6ds3", "bmi160", "bme280", "max30102"]
+    "name", ["adxl345", "adxl345-spi", "lsm6ds3", "bmi160", "bme280", "hx711", "max30102"]
 )
 def test_a_chip_is_recorded_trained_on_and_classified(tmp_path: Path, name: str) -> None:
     kind, rng = sensor_kind(name), np.random.default_rng(0)
+    rate = min(RATE, kind.rates[1])
     labels = np.arange(WINDOWS) % 2
     middle = (kind.low + kind.high) // 2 + 5_000 * np.repeat(labels, WINDOW)
     around = rng.integers(-800, 800, (len(middle), len(kind.channels)))
-    played = PlayedSensor(kind, (middle[:, None] + around).astype(np.int16), RATE)
+    played = PlayedSensor(kind, (middle[:, None] + around).astype(np.int16), rate)
 
-    with EmulatedUno(compile_logger(tmp_path, RATE, name), sensors=[played]) as board:
+    with EmulatedUno(compile_logger(tmp_path, rate, name), sensors=[played]) as board:
         stream, pieces = samples_of(board.url, len(middle))
         assert board.stats().faults == ()
     assert_played(pieces, played.values)
@@ -52,7 +53,7 @@ def test_a_chip_is_recorded_trained_on_and_classified(tmp_path: Path, name: str)
     windows = windowing_of(
         quantize(model),
         model.feature_names,
-        Sampling.of([kind], RATE, load_board("uno")),
+        Sampling.of([kind], rate, load_board("uno")),
         instrument=Instrument.of([kind]),
     )
     for file, text in live_files(windows, make_plan(windows.model)).items():
