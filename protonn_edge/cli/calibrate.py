@@ -94,7 +94,9 @@ def calibrate_command(
         model = with_rejection(model, statistics_of(model, X), rate, by or DEFAULT_STATISTICS)
     integers = quantize(model)
     Q = integers.quantize(X)
-    model = replace(model, expected=ExpectedAnswers.of(integers, Q))
+    expected = ExpectedAnswers.of(integers, Q)
+    if expected is not None or rate is None:  # too few points for thresholds leave it as it is
+        model = replace(model, expected=expected)
     if rate is None:
         observed(integers, model)  # refuses a model, or points, from which nothing was measured
     save_model(model, output)

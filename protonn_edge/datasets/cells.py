@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 Float32 = NDArray[np.float32]
 
-_MARKS = ("", "na", "n/a", "#n/a", "nan", "<na>", "null", "none", "?", "-", "--")
+_MARKS = ("", "na", "n/a", "#n/a", "k.a.", "k. a.", "nan", "<na>", "null", "none", "?", "-", "--")
 _GAPS = frozenset(form for mark in _MARKS for form in (mark, mark.upper(), mark.title(), " "))
 _GROUPED = {
     ",": re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*"),

@@ -157,8 +157,9 @@ def run_of(program: Program) -> Run:
         Q = np.concatenate([Q, longest])
     with scratch_folder() as folder:
         elf = build_program(model, program.plan, folder)
-        paths = prediction_paths(read_program(elf), program.plan, UNO)
-        facts = stated_facts(read_program(elf), program.plan, UNO)
+        linked = read_program(elf)
+        paths = prediction_paths(linked, program.plan, UNO)
+        facts = stated_facts(linked, program.plan, UNO)
         measured = measure(elf, model, Q, facts)
         return Run(program, Q, known, measured, paths, _linked(model, folder))
 

@@ -24,7 +24,7 @@ from protonn_edge.datasets.cells import Decimals
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError
 
-GAPS = ("", " ", "NA", "nan", "NULL", "?", "-", "n/a", "None")
+GAPS = ("", " ", "NA", "nan", "NULL", "?", "-", "n/a", "None", "k.A.")
 EPOCHS = ("--epochs", 1)
 
 
