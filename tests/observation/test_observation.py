@@ -212,8 +212,9 @@ def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> No
     assert np.array_equal(found.expected.to_array(), wanted.to_array())
 
     np.savez(points, X=X[:50], y=["class 0"] * 50)
-    succeed("calibrate", new, points, "-o", new, "--rejection", "10%")
-    found = load_model(new)  # thresholds take fewer points, and leave the answers as they were
+    few = tmp_path / "few.npz"
+    succeed("calibrate", new, points, "-o", few, "--rejection", "10%")
+    found = load_model(few)  # thresholds take fewer points, and leave the answers as they were
     assert found.rejection is not None
     assert found.expected is not None
     assert np.array_equal(found.expected.to_array(), wanted.to_array())
