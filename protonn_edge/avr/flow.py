@@ -11,7 +11,7 @@ from typing import NamedTuple
 from protonn_edge.avr import instructions
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.avr.state import OFF, RETI, State, Z
+from protonn_edge.avr.state import OFF, RETI, Arguments, State, Z
 from protonn_edge.errors import CheckFailed
 
 
@@ -29,6 +29,7 @@ class Function:
     name: str  # for messages
     peak: Depth  # its deepest place, without its callees
     calls: dict[int, Depth]  # where it calls, by the address called; the deepest of several
+    passes: frozenset[tuple[int, Arguments]]  # what it passes, with the address called
     flags: Mapping[int, frozenset[str]]  # where it sets the interrupt flag, to what (`avr.state`)
     switches: frozenset[int]  # where it jumps through a table, which is believed to stay in it
     # its instructions, those that it jumps to in other functions included
@@ -63,21 +64,24 @@ def _jump_target(program: LinkedProgram, address: int) -> int | None:
 
 
 @functools.lru_cache(maxsize=1 << 12)  # several checks look at the same functions
-def function_at(program: LinkedProgram, entry: int) -> Function:
+def function_at(program: LinkedProgram, entry: int, arguments: Arguments = ()) -> Function:
     """Return the function at a byte address; `CheckFailed` if no bound of its stack is found."""
-    return _Explorer(program, entry).function()
+    return _Explorer(program, entry).function(arguments)
 
 
 def functions_from(program: LinkedProgram, entries: Iterable[int]) -> dict[int, Function]:
-    """Return the functions at some addresses, and all that they call; raises as `function_at`."""
-    functions: dict[int, Function] = {}
-    pending = [*entries]
+    """Return the functions at some addresses, and all that they call; raises as `function_at`.
+
+    They are also followed with addresses that are passed to them.
+    """
+    functions: dict[tuple[int, Arguments], Function] = {}
+    pending: list[tuple[int, Arguments]] = [(entry, ()) for entry in entries]
     while pending:
-        address = pending.pop()
-        if address not in functions:
-            functions[address] = function_at(program, address)
-            pending += functions[address].calls
-    return functions
+        called = pending.pop()
+        if called not in functions:
+            functions[called] = function_at(program, *called)
+            pending += functions[called].passes
+    return {entry: each for (entry, arguments), each in functions.items() if not arguments}
 
 
 class _Explorer:
@@ -93,23 +97,41 @@ class _Explorer:
         self._switches: dict[int, State] = {}
         self._cases: dict[int, list[int]] = {}
         self._calls: dict[int, Depth] = {}
+        self._passes = set[tuple[int, Arguments]]()
         self._flags: dict[int, frozenset[str]] = {}
 
-    def function(self) -> Function:
+    def function(self, arguments: Arguments) -> Function:
         """Follow all paths and return the result."""
         start = State(flag=OFF) if self._entry == 0 else State()
         if self._entry in interrupt_handlers(self._program).values():
             start = State(registers=(None,) * 32)  # those of any code
-        self._follow(self._entry, start)
+        self._follow(self._entry, start.given(arguments))
         while (case := self._next_case()) is not None:
             self._follow(*case)
+        if arguments:
+            self._check_flags()
         peak = max(
             (Depth(state.depth, self._within(address)) for address, state in self._states.items()),
             key=lambda place: place.bytes,
         )
-        addresses = frozenset(self._states)
-        switches = frozenset(self._switches)
-        return Function(self._name, peak, self._calls, self._flags, switches, addresses)
+        return Function(
+            self._name,
+            peak,
+            self._calls,
+            frozenset(self._passes),
+            self._flags,
+            frozenset(self._switches),
+            frozenset(self._states),
+        )
+
+    def _check_flags(self) -> None:
+        """Refuse writes to SREG through an argument."""
+        plain = function_at(self._program, self._entry).flags
+        if passed := self._flags.keys() - plain.keys():
+            raise CheckFailed(
+                f"{self._name} writes to SREG at 0x{min(passed):x} through a pointer that is "
+                "passed to it; name SREG in the function"
+            )
 
     def _within(self, address: int) -> str:
         """Return the name of the function that an address belongs to."""
@@ -156,9 +178,9 @@ class _Explorer:
         elif name in instructions.CALLS:
             yield from self._call(here, target, state)
         elif name in {"ijmp", "eijmp"}:
-            yield from self._jump(here.address, self._pointer(state), state)
+            yield from self._jump(here.address, self._pointer(here, state), state)
         elif name in {"icall", "eicall"}:
-            yield from self._call(here, self._pointer(state), state)
+            yield from self._call(here, self._pointer(here, state), state)
         elif name in instructions.RETURNS:
             self._check_return(here, state)
         else:
@@ -187,16 +209,17 @@ class _Explorer:
             depth = state.depth + self._program.core.return_bytes
             yield here.end, state._replace(depth=depth)
             return
+        self._passes |= {(target, ()), (target, state.arguments())}
         known = self._calls.get(target)
         if known is None or known.bytes < state.depth:
             self._calls[target] = Depth(state.depth, self._within(here.address))
         if not self._names.ends_with(here):
             yield here.end, state.after_call()
 
-    def _pointer(self, state: State) -> int:
-        """Return the address in Z, which counts words."""
+    def _pointer(self, here: Decoded, state: State) -> int:
+        """Return the address in Z, which counts words; EIND is unknown."""
         words = state.number_in(Z)
-        if words is not None:
+        if words is not None and here.name in {"ijmp", "icall"}:
             return 2 * words
         raise CheckFailed(
             f"the stack cannot be bounded because {self._name} calls or jumps through a pointer; "

@@ -24,7 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from protonn_edge.avr.flow import Depth, Function, function_at, interrupt_handlers
+from protonn_edge.avr.flow import (
+    Depth,
+    Function,
+    function_at,
+    functions_from,
+    interrupt_handlers,
+)
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import ON, RETI
 from protonn_edge.errors import CheckFailed, InputError
@@ -59,6 +65,7 @@ def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> S
     firmware = _Firmware(program, _read_stack_usage(su_files))
     from_reset = firmware.worst_case(0)
     entries = set(interrupt_handlers(program).values())
+    functions_from(program, [0, *entries])  # refuses what they do with their arguments
     handlers = [firmware.worst_case(entry, handler=True) for entry in entries]
     path = from_reset.path[1:] or from_reset.path  # without the start-up code
     if not handlers:
@@ -75,8 +82,9 @@ def stack_of(program: LinkedProgram, function: str) -> int:
 
     Its return address is included, interrupts are not. Raises as `worst_case_stack` does.
     """
-    firmware = _Firmware(program, {})
-    deepest = (firmware.worst_case(copy).bytes for copy in program.names.copies_of(function))
+    firmware, copies = _Firmware(program, {}), program.names.copies_of(function)
+    functions_from(program, copies)
+    deepest = (firmware.worst_case(copy).bytes for copy in copies)
     return program.core.return_bytes + max(deepest)
 
 

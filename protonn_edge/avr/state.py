@@ -16,6 +16,8 @@ from protonn_edge.avr.instructions import Decoded
 _X, _Y, Z = 26, 28, 30  # pointers
 _IO_REGISTERS = 0x20  # where they begin, in data addresses
 _SPL, _SPH, _SREG = 0x5D, 0x5E, 0x5F  # data addresses
+_ARGUMENTS = range(8, 26, 2)  # pairs of registers that a call may pass
+_LONGEST_OFFSET = 63  # of ``std``
 _FLAG = 1 << instructions.INTERRUPT_FLAG
 
 OFF, ON, ENTRY, RETI = (frozenset({each}) for each in ("clear", "set", "as at the entry", "reti"))
@@ -36,8 +38,20 @@ class _Slot(NamedTuple):
     below: int  # bytes from it up to the stack pointer at the function's entry
 
 
-_Value = int | _Half | frozenset[str] | None
+class _Assumed(NamedTuple):
+    """A number computed or kept in a local variable, which a pointer may have changed.
+
+    It counts for what is stored there, but calls and jumps through it stay unknown.
+    """
+
+    number: int
+
+
+_Value = int | _Assumed | _Half | frozenset[str] | None
 """What a byte holds: a number, a part of a stack address, an interrupt flag, or anything."""
+
+Arguments = tuple[tuple[int, _Value], ...]
+"""Registers that a call passes, and what they hold."""
 
 _KEPT_BY_CALLS = frozenset({*range(2, 18), _Y, _Y + 1})
 _LOW_BYTE_SUMS = frozenset({"subi", "sub", "add"})
@@ -82,6 +96,20 @@ class State(NamedTuple):
             slots={below: _joined(self.slots[below], other.slots[below]) for below in shared},
         )
 
+    def arguments(self) -> Arguments:
+        """Return the numbers through which a callee may get at the stack pointer or SREG."""
+        pairs = ((at, self.registers[at : at + 2]) for at in _ARGUMENTS)
+        return tuple(
+            each
+            for at, pair in pairs
+            if _SPL - _LONGEST_OFFSET <= (_number(*pair) or 0) <= _SREG
+            for each in ((at, pair[0]), (at + 1, pair[1]))
+        )
+
+    def given(self, arguments: Arguments) -> State:
+        """Return the state of a function that is called with arguments."""
+        return self._replace(registers=self._registers_with(dict(arguments)))
+
     def after_call(self) -> State:
         """Return the state after a function was called: it keeps the registers that it must."""
         registers = [
@@ -104,7 +132,7 @@ class State(NamedTuple):
             carry = self._taken(here)
         depth, slots = self.depth + (name == "push") - (name == "pop"), self.slots
         if isinstance(place, _Slot):
-            slots = {**slots, place.below: value if name == "push" else _flag_in(value)}
+            slots = {**slots, place.below: value if name == "push" else _kept(value)}
         slots = {below: each for below, each in slots.items() if below < depth}
         registers, flag = self._registers_with(changed), self.flag_set_by(here) or self.flag
         return State(depth, registers, self.pointer, carry, flag=flag, slots=slots)
@@ -135,20 +163,22 @@ class State(NamedTuple):
         moved = here.moved or _X
         base = {0: Z, 1: _Y}[operands["y"]] if "y" in operands else moved
         offset = operands.get("q", -here.decrements)
-        if (address := self.number_in(base)) is not None:
+        pointer = self.registers[base : base + 2]
+        if (address := _number(*pointer)) is not None:
             return address + offset
-        below = _below(*self.registers[base : base + 2])
+        below = _below(*pointer)
         return None if below is None else _Slot(below - offset)
 
     def _read(self, here: Decoded) -> _Value:
         """Return what is known of the byte that an instruction reads.
 
-        Local variables may change through pointers, so of them only copies of SREG are known.
+        Local variables may change through pointers, so of them only copies of SREG are known, and
+        what else they got is assumed.
         """
         place = self._place(here)
         if isinstance(place, _Slot):
             value = self.slots.get(place.below)
-            return value if here.name == "pop" or isinstance(value, frozenset) else None
+            return value if here.name == "pop" or isinstance(value, _Assumed | frozenset) else None
         if place == _SREG:
             return self.flag
         return _Half(self.depth, place == _SPH) if place in {_SPL, _SPH} else None
@@ -161,7 +191,10 @@ class State(NamedTuple):
         return None
 
     def _registers_with(self, changed: dict[int, _Value]) -> tuple[_Value, ...]:
-        return tuple(changed.get(number, value) for number, value in enumerate(self.registers))
+        registers = [*self.registers]
+        for number, value in changed.items():
+            registers[number] = value
+        return tuple(registers)
 
     def _after_pointer_write(self, high: bool, value: _Value) -> State | None:
         """Return the state after half of the stack pointer was written."""
@@ -184,7 +217,7 @@ class State(NamedTuple):
         name, operands = here.name, here.operands
         results: dict[int, _Value] = {}
         if here.moved is not None:
-            results |= {here.moved: None, here.moved + 1: None}
+            results |= self._moved(here.moved, -1 if here.decrements else 1)
         if name in _READERS:
             return results
         if name in {"mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu"}:
@@ -198,8 +231,18 @@ class State(NamedTuple):
         if name in {"adiw", "sbiw"}:
             taken = operands["K"] if name == "sbiw" else -operands["K"]
             pair = self.registers[target : target + 2]
+            if _number(*pair) is not None:
+                return self._moved(target, -taken)
             return {target: _lowered(pair[0], taken), target + 1: _lowered(pair[1], taken)}
         return results | {target: self._result(here)}
+
+    def _moved(self, register: int, by: int) -> dict[int, _Value]:
+        """Return a pair of registers after a number was added."""
+        number = _number(*self.registers[register : register + 2])
+        if number is None:
+            return {register: None, register + 1: None}
+        low, high = (number + by) & 0xFF, (number + by) >> 8 & 0xFF
+        return {register: _Assumed(low), register + 1: _Assumed(high)}
 
     def _result(self, here: Decoded) -> _Value:  # noqa: PLR0911  (one per instruction)
         """Return the register contents after an instruction with one result."""
@@ -245,6 +288,8 @@ class State(NamedTuple):
 
 def _flag_in(value: _Value) -> frozenset[str]:
     """Return what the interrupt flag would be if a byte was written to SREG."""
+    if isinstance(value, _Assumed):
+        value = value.number
     if isinstance(value, int):
         return ON if value >= _FLAG else OFF
     return value if isinstance(value, frozenset) else _ANY
@@ -252,7 +297,25 @@ def _flag_in(value: _Value) -> frozenset[str]:
 
 def _joined(mine: _Value, yours: _Value) -> _Value:
     """Return what is known of a byte where two paths meet."""
-    return mine if mine == yours else _flag_in(mine) | _flag_in(yours)
+    if mine == yours:
+        return mine
+    both = _kept(mine), _kept(yours)
+    return both[0] if both[0] == both[1] else _flag_in(mine) | _flag_in(yours)
+
+
+def _kept(value: _Value) -> _Value:
+    """Return what is known of a byte in a local variable."""
+    if isinstance(value, int):
+        return _Assumed(value)
+    return value if isinstance(value, _Assumed) else _flag_in(value)
+
+
+def _number(low: _Value, high: _Value) -> int | None:
+    """Return the number in two bytes, if it is known or assumed."""
+    low, high = _kept(low), _kept(high)
+    if isinstance(low, _Assumed) and isinstance(high, _Assumed):
+        return high.number << 8 | low.number
+    return None
 
 
 def _below(low: _Value, top: _Value) -> int | None:

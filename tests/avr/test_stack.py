@@ -438,6 +438,60 @@ def test_a_stack_pointer_that_is_set_by_hand_is_refused(compile_avr, code):
     assert re.search("work moves the stack pointer at 0x[0-9a-f]+ by an unknown", message)
 
 
+@pytest.mark.parametrize("level", ["-O0", "-Os"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "volatile uint8_t *p = (volatile uint8_t *)0x5c; p[1] = sink;",
+        "volatile uint16_t *p = (volatile uint16_t *)0x5d; *p = sink;",
+        "poke(1, &SPL, sink);",
+        "memset((void *)0x5d, sink, 2);",
+    ],
+)
+def test_a_pointer_to_the_stack_pointer_is_followed(compile_avr, code, level):
+    firmware = f"""
+        {PRELUDE}
+        #include <string.h>
+        SEPARATE void set(volatile uint8_t *p, uint8_t value) {{ *p = value; }}
+        SEPARATE void poke(int a, volatile uint8_t *p, uint8_t value) {{ sink = a; set(p, value); }}
+        SEPARATE void work(void) {{ {code} }}
+        int main(void) {{ work(); for (;;) {{}} }}
+    """
+    assert " moves the stack pointer at 0x" in refusal_of(compile_avr(firmware, level))
+
+
+def test_writing_to_sreg_through_an_argument_is_refused(compile_avr):
+    firmware = f"""
+        {PRELUDE}
+        SEPARATE void set(volatile uint8_t *p, uint8_t bits) {{ *p |= bits; }}
+        ISR(TIMER0_OVF_vect) {{ set(&SREG, 0x80); }}
+        int main(void) {{ for (;;) {{}} }}
+    """
+    message = refusal_of(compile_avr(firmware))
+    assert re.search("set writes to SREG at 0x[0-9a-f]+ through a pointer", message)
+
+
+@pytest.mark.parametrize("level", ["-O0", "-Os"])
+def test_numbers_like_the_address_of_the_stack_pointer_are_allowed(compile_avr, level):
+    firmware = f"""
+        {PRELUDE}
+        #include <string.h>
+        uint8_t array[200];
+        SEPARATE void fill(uint8_t *p, int n) {{ for (int i = 0; i < n; i++) p[i] = n; }}
+        SEPARATE void set(volatile uint8_t *p, uint8_t bits) {{ *p |= bits; }}
+        int main(void) {{
+            for (;;) {{
+                int n = 93;
+                fill(array, n);
+                memset(array, 94, 95);
+                set(&PORTB, sink);
+                sink = array[n];
+            }}
+        }}
+    """
+    assert stack_of(compile_avr(firmware, level)).bytes > CALL
+
+
 def test_paths_that_meet_with_other_depths_are_refused(compile_avr):
     code = "sbrs r24, 0; push r0; nop; 1: rjmp 1b"
     firmware = f"""
