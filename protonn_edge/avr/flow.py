@@ -11,7 +11,7 @@ from typing import NamedTuple
 from protonn_edge.avr import instructions
 from protonn_edge.avr.instructions import Decoded
 from protonn_edge.avr.program import LinkedProgram
-from protonn_edge.avr.state import OFF, RETI, Arguments, State, Z
+from protonn_edge.avr.state import AT_CALLS, OFF, RETI, Registers, State, Z
 from protonn_edge.errors import CheckFailed
 
 
@@ -29,7 +29,7 @@ class Function:
     name: str  # for messages
     peak: Depth  # its deepest place, without its callees
     calls: dict[int, Depth]  # where it calls, by the address called; the deepest of several
-    passes: frozenset[tuple[int, Arguments]]  # what it passes, with the address called
+    passes: frozenset[tuple[int, Registers]]  # what may be in registers then, with the address
     flags: Mapping[int, frozenset[str]]  # where it sets the interrupt flag, to what (`avr.state`)
     switches: frozenset[int]  # where it jumps through a table, which is believed to stay in it
     # its instructions, those that it jumps to in other functions included
@@ -64,9 +64,9 @@ def _jump_target(program: LinkedProgram, address: int) -> int | None:
 
 
 @functools.lru_cache(maxsize=1 << 12)  # several checks look at the same functions
-def function_at(program: LinkedProgram, entry: int, arguments: Arguments = ()) -> Function:
+def function_at(program: LinkedProgram, entry: int, registers: Registers = AT_CALLS) -> Function:
     """Return the function at a byte address; `CheckFailed` if no bound of its stack is found."""
-    return _Explorer(program, entry).function(arguments)
+    return _Explorer(program, entry).function(registers)
 
 
 def functions_from(program: LinkedProgram, entries: Iterable[int]) -> dict[int, Function]:
@@ -74,14 +74,14 @@ def functions_from(program: LinkedProgram, entries: Iterable[int]) -> dict[int, 
 
     They are also followed with addresses that are passed to them.
     """
-    functions: dict[tuple[int, Arguments], Function] = {}
-    pending: list[tuple[int, Arguments]] = [(entry, ()) for entry in entries]
+    functions: dict[tuple[int, Registers], Function] = {}
+    pending = [(entry, AT_CALLS) for entry in entries]
     while pending:
         called = pending.pop()
         if called not in functions:
             functions[called] = function_at(program, *called)
             pending += functions[called].passes
-    return {entry: each for (entry, arguments), each in functions.items() if not arguments}
+    return {entry: each for (entry, held), each in functions.items() if held == AT_CALLS}
 
 
 class _Explorer:
@@ -97,18 +97,18 @@ class _Explorer:
         self._switches: dict[int, State] = {}
         self._cases: dict[int, list[int]] = {}
         self._calls: dict[int, Depth] = {}
-        self._passes = set[tuple[int, Arguments]]()
+        self._passes = set[tuple[int, Registers]]()
         self._flags: dict[int, frozenset[str]] = {}
 
-    def function(self, arguments: Arguments) -> Function:
+    def function(self, registers: Registers) -> Function:
         """Follow all paths and return the result."""
-        start = State(flag=OFF) if self._entry == 0 else State()
+        start = State(flag=OFF) if self._entry == 0 else State(registers=registers)
         if self._entry in interrupt_handlers(self._program).values():
             start = State(registers=(None,) * 32)  # those of any code
-        self._follow(self._entry, start.given(arguments))
+        self._follow(self._entry, start)
         while (case := self._next_case()) is not None:
             self._follow(*case)
-        if arguments:
+        if registers != AT_CALLS:
             self._check_flags()
         peak = max(
             (Depth(state.depth, self._within(address)) for address, state in self._states.items()),
@@ -209,7 +209,7 @@ class _Explorer:
             depth = state.depth + self._program.core.return_bytes
             yield here.end, state._replace(depth=depth)
             return
-        self._passes |= {(target, ()), (target, state.arguments())}
+        self._passes |= {(target, AT_CALLS), (target, state.arguments())}
         known = self._calls.get(target)
         if known is None or known.bytes < state.depth:
             self._calls[target] = Depth(state.depth, self._within(here.address))

@@ -50,8 +50,11 @@ class _Assumed(NamedTuple):
 _Value = int | _Assumed | _Half | frozenset[str] | None
 """What a byte holds: a number, a part of a stack address, an interrupt flag, or anything."""
 
-Arguments = tuple[tuple[int, _Value], ...]
-"""Registers that a call passes, and what they hold."""
+Registers = tuple[_Value, ...]
+"""What the 32 registers hold."""
+
+AT_CALLS: Registers = (None, 0, *[None] * 30)
+"""What is known of them where a function is called."""
 
 _KEPT_BY_CALLS = frozenset({*range(2, 18), _Y, _Y + 1})
 _LOW_BYTE_SUMS = frozenset({"subi", "sub", "add"})
@@ -72,8 +75,7 @@ class State(NamedTuple):
     """The known registers and stack before an instruction."""
 
     depth: int = 0  # bytes on the stack below the function's return address
-    # the contents of the 32 registers; at a function's entry r1 is 0
-    registers: tuple[_Value, ...] = (None, 0, *[None] * 30)
+    registers: Registers = AT_CALLS
     # the halves of a new stack pointer, low and high, while only one is written
     pointer: tuple[_Value, _Value] = (None, None)
     # how much the last addition to the low byte of a stack address took from it
@@ -96,19 +98,14 @@ class State(NamedTuple):
             slots={below: _joined(self.slots[below], other.slots[below]) for below in shared},
         )
 
-    def arguments(self) -> Arguments:
-        """Return the numbers through which a callee may get at the stack pointer or SREG."""
-        pairs = ((at, self.registers[at : at + 2]) for at in _ARGUMENTS)
-        return tuple(
-            each
-            for at, pair in pairs
-            if _SPL - _LONGEST_OFFSET <= (_number(*pair) or 0) <= _SREG
-            for each in ((at, pair[0]), (at + 1, pair[1]))
-        )
-
-    def given(self, arguments: Arguments) -> State:
-        """Return the state of a function that is called with arguments."""
-        return self._replace(registers=self._registers_with(dict(arguments)))
+    def arguments(self) -> Registers:
+        """Return the registers of a callee, with numbers near the stack pointer's address."""
+        registers = [*AT_CALLS]
+        for at in _ARGUMENTS:
+            pair = self.registers[at : at + 2]
+            if _SPL - _LONGEST_OFFSET <= (_number(*pair) or 0) <= _SREG:
+                registers[at : at + 2] = pair
+        return tuple(registers)
 
     def after_call(self) -> State:
         """Return the state after a function was called: it keeps the registers that it must."""
@@ -134,8 +131,11 @@ class State(NamedTuple):
         if isinstance(place, _Slot):
             slots = {**slots, place.below: value if name == "push" else _kept(value)}
         slots = {below: each for below, each in slots.items() if below < depth}
-        registers, flag = self._registers_with(changed), self.flag_set_by(here) or self.flag
-        return State(depth, registers, self.pointer, carry, flag=flag, slots=slots)
+        registers = [*self.registers]
+        for number, each in changed.items():
+            registers[number] = each
+        flag = self.flag_set_by(here) or self.flag
+        return State(depth, tuple(registers), self.pointer, carry, flag=flag, slots=slots)
 
     def flag_set_by(self, here: Decoded) -> frozenset[str] | None:
         """Return what an instruction may set the interrupt flag to; None if it leaves it."""
@@ -190,12 +190,6 @@ class State(NamedTuple):
             return high << 8 | low
         return None
 
-    def _registers_with(self, changed: dict[int, _Value]) -> tuple[_Value, ...]:
-        registers = [*self.registers]
-        for number, value in changed.items():
-            registers[number] = value
-        return tuple(registers)
-
     def _after_pointer_write(self, high: bool, value: _Value) -> State | None:
         """Return the state after half of the stack pointer was written."""
         halves = (self.pointer[0], value) if high else (value, self.pointer[1])
@@ -217,7 +211,7 @@ class State(NamedTuple):
         name, operands = here.name, here.operands
         results: dict[int, _Value] = {}
         if here.moved is not None:
-            results |= self._moved(here.moved, -1 if here.decrements else 1)
+            results |= self._moved(here.moved, 1 if here.decrements else -1)
         if name in _READERS:
             return results
         if name in {"mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu"}:
@@ -230,19 +224,17 @@ class State(NamedTuple):
             return {target: self.registers[source], target + 1: self.registers[source + 1]}
         if name in {"adiw", "sbiw"}:
             taken = operands["K"] if name == "sbiw" else -operands["K"]
-            pair = self.registers[target : target + 2]
-            if _number(*pair) is not None:
-                return self._moved(target, -taken)
-            return {target: _lowered(pair[0], taken), target + 1: _lowered(pair[1], taken)}
+            return self._moved(target, taken)
         return results | {target: self._result(here)}
 
     def _moved(self, register: int, by: int) -> dict[int, _Value]:
-        """Return a pair of registers after a number was added."""
-        number = _number(*self.registers[register : register + 2])
+        """Return a pair of registers after a number was subtracted."""
+        low, high = self.registers[register : register + 2]
+        number = _number(low, high)
         if number is None:
-            return {register: None, register + 1: None}
-        low, high = (number + by) & 0xFF, (number + by) >> 8 & 0xFF
-        return {register: _Assumed(low), register + 1: _Assumed(high)}
+            return {register: _lowered(low, by), register + 1: _lowered(high, by)}
+        less = number - by
+        return {register: _Assumed(less & 0xFF), register + 1: _Assumed(less >> 8 & 0xFF)}
 
     def _result(self, here: Decoded) -> _Value:  # noqa: PLR0911  (one per instruction)
         """Return the register contents after an instruction with one result."""
@@ -271,17 +263,12 @@ class State(NamedTuple):
                 return _lowered(old, self._taken(here), self.carry)
         return None
 
-    def _amount(self, here: Decoded) -> int | None:
-        """Return the second operand of a sum, if it is a known number."""
-        operands = here.operands
-        amount = operands["K"] if "K" in operands else self.registers[operands["r"]]
-        return amount if isinstance(amount, int) else None
-
     def _taken(self, here: Decoded) -> int | None:
         """Return by how much a sum with one byte of a stack address lowers the address."""
-        amount = self._amount(here)
-        old = self.registers[here.operands["d"]]
-        if amount is None or not isinstance(old, _Half):
+        operands = here.operands
+        amount = operands["K"] if "K" in operands else self.registers[operands["r"]]
+        old = self.registers[operands["d"]]
+        if not isinstance(amount, int) or not isinstance(old, _Half):
             return None
         return (-amount if here.name in {"add", "adc"} else amount) * (256 if old.high else 1)
 
