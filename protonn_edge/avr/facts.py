@@ -91,8 +91,8 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         own[mark.address] = own.get(mark.address, 0) + int(weight or 1)
         if limits.setdefault((prefix, kind, name), rest) != rest:
             raise InputError(
-                f"{program.path} has two limits of {name}; build its models again, each with a "
-                "prefix of its own"
+                f"{program.path} has two limits of {name}; build its models again, each with its "
+                "own prefix"
             )
     named: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     for (prefix, _, name), addresses in places.items():

@@ -37,7 +37,7 @@ _connected_components = later("scipy.sparse.csgraph", "connected_components")
 _NEARLY = 0.01  # the largest error of a solver's integers
 _SECONDS = 1.0  # for integers, which are seldom needed
 _OPTIMAL, _OUT_OF_TIME = 0, 1  # a solver's result
-_REASONS = {_OUT_OF_TIME: "the linear program takes too long", 2: "no path keeps all facts"}
+_REASONS = {_OUT_OF_TIME: "the linear program takes too long", 2: "no path satisfies all labels"}
 _MOST_CYCLES = 1e12  # as far as the solver's numbers are exact enough
 _MOST_SECONDS = 60.0
 
@@ -219,8 +219,8 @@ class _Flow:
         symbol, line = self._names.at(address), _source_line(self._program, address)
         name = symbol.name if symbol else "the program"
         return CheckFailed(
-            f"the cycles have no bound because no fact limits how often {name} loops at "
-            f"0x{address:x}{f' ({line})' if line else ''}; add a fact there"
+            f"the cycles have no bound because no label limits how often {name} loops at "
+            f"0x{address:x}{f' ({line})' if line else ''}; add one there"
         )
 
     def path(self, sign: int) -> Path:
@@ -271,7 +271,7 @@ class _Flow:
         if not (integers and found.status == _OUT_OF_TIME) and (
             found.status != _OPTIMAL or abs(found.fun) > _MOST_CYCLES
         ):
-            why = _REASONS.get(found.status, "the facts allow too many")
+            why = _REASONS.get(found.status, "the labels allow too many")
             raise CheckFailed(f"the cycles have no bound because {why}; build the library again")
         return found
 

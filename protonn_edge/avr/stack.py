@@ -130,8 +130,8 @@ class _Firmware:
         enables = [address for address, flag in function.flags.items() if flag & enabling]
         if handler and enables:
             raise CheckFailed(
-                f"the stack has no bound because {function.name} enables interrupts inside an "
-                f"interrupt handler at 0x{min(enables):x}, or may; remove its sei(), ISR_NOBLOCK "
+                f"the stack has no bound because {function.name} enables or may enable interrupts "
+                f"inside an interrupt handler at 0x{min(enables):x}; remove its sei(), ISR_NOBLOCK "
                 "or reti, or write only an SREG that it read"
             )
         if entry in callers:

@@ -191,7 +191,7 @@ def measure_under_test(
         else:
             for share in found.shares:
                 if share.loss is not None:
-                    fault(f"{share.device} was lost, and others answered its points: {share.loss}")
+                    fault(f"{share.device} was lost, and others took over its points: {share.loss}")
             return found
 
 

@@ -74,7 +74,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="NAME=FILE[,rate=HZ]",
-        help="a sensor that plays a recording into the emulated board of pnn_monitor",
+        help="a sensor of pnn_monitor's emulated board, which replays a recording",
     )
     group.addoption(
         "--pnn-retries",
@@ -87,7 +87,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--pnn-power-cycle",
         metavar="COMMAND",
-        help="a command that switches a board at fault off and on before a new measurement",
+        help="a command that switches a faulty board off and on before a new measurement",
     )
     group.addoption(
         "--pnn-wait",

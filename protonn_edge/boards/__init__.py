@@ -201,7 +201,7 @@ _CHIP = {
     "gpior0": whole_number(0x20, 0x5F),
     "sleep_enable": Key("a register's data address and a bit", _is_place),
     "analog_inputs": Key(
-        "six numbers of the ADC's inputs, from 0 to 7",
+        "six ADC channel numbers from 0 to 7",
         lambda value: list_of(whole(0, 7), 6)(value) and len(set(value)) == 6,
     ),
 }

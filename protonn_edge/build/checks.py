@@ -89,7 +89,7 @@ def check_estimate(plan: DevicePlan, board: Board, remedies: Remedies) -> None:
     if plan.fed_feature_cycles > _FEATURE_CYCLES_LIMIT:
         raise CheckFailed(
             f"needs {plan.fed_feature_cycles:,.0f} cycles for each feature, but the serial line "
-            f"leaves {_FEATURE_CYCLES_LIMIT:,} at {board.baud:,} baud; try {remedies.cycles}"
+            f"leaves only {_FEATURE_CYCLES_LIMIT:,} at {board.baud:,} baud; try {remedies.cycles}"
         )
 
 
@@ -150,7 +150,7 @@ def check_constants_in_flash(program: LinkedProgram) -> None:
         size = sum(len(constants.contents) for constants in program.initial_values)
         names = _listed([f"{name} ({path.relative_to(folder)})" for name, path in found])
         raise CheckFailed(
-            f"the {size:,} B of SRAM with initial values include constants that flash could hold: "
+            f"the {size:,} B of initialized SRAM include constants that could be in flash: "
             f"{names}; declare them PROGMEM and read them with pgm_read_byte()"
         )
 

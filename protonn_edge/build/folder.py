@@ -171,8 +171,8 @@ class Project:
         written = read_plan(self.folder / _PLAN)
         if board is not None and written.core not in (board.core, None):
             raise InputError(
-                f"{self.folder} was built for {CORES[written.core].chip}, which runs other code "
-                f"than {board.name}; run 'protonn-edge build' with the same --board"
+                f"{self.folder} was built for {CORES[written.core].chip}, which runs different "
+                f"code from {board.name}; run 'protonn-edge build' with the same --board"
             )
         if written.precision in quantization.precisions_of(model):
             reference = quantization.device_model(model, written.precision)

@@ -46,7 +46,7 @@ class Benchmark:
         if found is None:
             raise InputError(
                 f"--benchmark is {text!r}, must be mlperf-tiny:TASK, such as mlperf-tiny:kws01, "
-                "with ,energy behind it to measure the energy"
+                "followed by ,energy to measure the energy"
             )
         return cls(found[1], energy=found[2] is not None)
 
@@ -84,7 +84,7 @@ def build_benchmark(
     """
     if board.serial == "software":
         raise InputError(
-            f"{board.name} has a serial line in software, and MLPerf Tiny needs one in hardware; "
+            f"{board.name} has a software serial line, but MLPerf Tiny needs one in hardware; "
             "choose another --board"
         )
     if model.rejection is not None or model.n_classes == 1:

@@ -113,8 +113,8 @@ def check_range(model: IntegerChain, kinds: Sequence[SensorKind], *, full_scale:
         if beyond > _BEYOND * extent or (full_scale and missing > _SHORT * extent):
             raise InputError(
                 f"the model was trained on values from {low:,.0f} to {high:,.0f}, but {kind.name} "
-                f"gives {kind.low:,} to {kind.high:,}; train it on what 'protonn-edge record' "
-                "wrote"
+                f"gives {kind.low:,} to {kind.high:,}; train it on a recording of 'protonn-edge "
+                "record'"
             )
 
 

@@ -22,9 +22,7 @@ from protonn_edge.errors import CheckFailed, InputError
 
 _ALLOCATION = re.compile(r"malloc|calloc|realloc|free|_Zn[wa]\w*|_Zd[la]\w*|alloca")
 _READ = "the sections of the ELF file"
-_ENUMERATED = (
-    "the longest and shortest path through the machine code, given the facts in its labels"
-)
+_ENUMERATED = "the longest and shortest path through the machine code, limited by its labels"
 _FOLLOWED = "following the machine code along every branch and into every call"
 
 
@@ -149,5 +147,5 @@ class _Reached(NamedTuple):
         code = frozenset[int]().union(*(each.addresses for each in functions.values()))
         names = {each.name.partition(".")[0] for each in program.symbols if each.address in code}
         tables = any(each.switches for each in functions.values())
-        given = ", if its tables of jumps stay in their functions"
+        given = ", if its jump tables stay in their functions"
         return cls(names, given if tables else "")

@@ -100,7 +100,7 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     low, high = reference.score_range()
     yield Claim(
         "ranges",
-        f"no sum overflows its integer on any input; scores are in {low:,}..{high:,}, in "
+        f"no sum overflows its integer for any input; scores are in {low:,}..{high:,}, in "
         f"{reference.score_bits} bits",
         claims.PROVEN,
         "the ranges of all stages, computed from their weights (docs/arithmetic.md)",

@@ -226,7 +226,7 @@ def _kind_of(arrays: Arrays) -> type[Head]:
     kind = str(single_value(arrays["classifier"], "classifier", "U"))
     if kind not in HEADS:
         raise InputError(
-            f"array 'classifier' is {kind[:40]!r}, but this version of protonn-edge knows only "
+            f"array 'classifier' is {kind[:40]!r}, but this version of protonn-edge supports only "
             f"{', '.join(HEADS)}; install a newer one"
         )
     return HEADS[kind]

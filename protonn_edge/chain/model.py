@@ -343,8 +343,8 @@ def _check_rejection(model: Model) -> None:
         return
     if model.multilabel:
         raise InputError(
-            "array 'rejection' is in a model of label sets, which can already assign no label; "
-            "train the model again"
+            "array 'rejection' is in a model of label sets, which cannot answer 'unknown'; train "
+            "the model again"
         )
     if model.n_classes > UNKNOWN:
         raise InputError(

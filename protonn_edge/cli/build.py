@@ -61,7 +61,7 @@ def build_command(
         options.FOLDER,
     ),
     data: Path | None = option(
-        "Labelled points on which float and integer accuracy are compared.", options.PATH
+        "Labelled points for comparing float and integer accuracy.", options.PATH
     ),
     max_drop: float | None = option(
         "Fail if quantization loses more than this many percentage points of accuracy; needs "
@@ -76,15 +76,15 @@ def build_command(
         "SRAM limit for the whole firmware, including the stack.  [default: all]", options.BYTES
     ),
     kernel: str | None = option(
-        "How weights are read or trees evaluated.  [default: the fastest that fits]",
+        "How to read weights or evaluate trees.  [default: the fastest that fits]",
         click.Choice(PLANS),
         flag="--plan",
     ),
     observe: bool = options.OBSERVE,
     tries: bool = options.TRY,
     benchmark: str | None = option(
-        "Write firmware with a benchmark's serial protocol, and write the runner's data from "
-        "--data; see docs/mlperf.md.",
+        "Write firmware with a benchmark's serial protocol, and --data for its runner; see "
+        "docs/mlperf.md.",
         metavar="mlperf-tiny:TASK[,energy]",
     ),
     live: LiveOptions = LIVE_OPTIONS,

@@ -35,10 +35,9 @@ _SHOWN = 3
 def certify_command(
     path: Path = argument(PATH),
     board_name: str = BOARD,
-    entry: str = option("The function whose cycles are bounded.", shown=Settings.entry),
+    entry: str = option("The function for which to bound the cycles.", shown=Settings.entry),
     points: int = option(
-        "Number of points, generated from the model, on which to compare the executions of a "
-        "project.",
+        "Number of generated points for comparing the executions of a project.",
         click.IntRange(*POINTS),
         shown=Settings.points,
     ),

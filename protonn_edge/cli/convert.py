@@ -43,10 +43,10 @@ class ConvertOptions:
 
     source: Path = argument(PATH)
     output: Path = option(
-        "A model file, or a folder; from a model, also .onnx.", OutputFile(CONVERTED), required=True
+        "A model file or a folder; for a model, also .onnx.", OutputFile(CONVERTED), required=True
     )
     data: Path | None = option(
-        "The training data or, from a model, points to compare the answers on.  [default: "
+        "The training data or, for a model, points for comparing the answers.  [default: "
         "train.txt in the folder, or two above it]",
         PATH,
     )

@@ -73,7 +73,7 @@ def hil_command(
     ),
     meter_name: str = option(
         "A power meter in the supply of the first board: ppk2:PORT, joulescope, otii, ina219:PORT "
-        "or none; its trigger is on the board's meter pin.",
+        "or none; connect its trigger to the board's meter pin.",
         flag="--meter",
         shown="none",
     ),

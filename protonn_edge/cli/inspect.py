@@ -34,9 +34,7 @@ _FEATURES_SHOWN = 4
 @command("inspect")
 def inspect_command(
     model_file: Path = MODEL_FILE,
-    data: Path | None = option(
-        "Labelled points on which the cost of quantization is measured.", PATH
-    ),
+    data: Path | None = option("Labelled points for measuring the cost of quantization.", PATH),
     groups: str | None = GROUPS,
     teach: int | None = option(
         "With --groups: teach up to N examples of each class from each group, and report the "

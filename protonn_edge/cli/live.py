@@ -34,14 +34,13 @@ class LiveOptions:
     """The options as they were given."""
 
     sensors: tuple[str, ...] = option(
-        "Classify the samples of this sensor of the board: a name or a file that 'logger' accepts.",
+        "Classify the samples of this sensor: a name or a file that 'logger' accepts.",
         flag="--sensor",
         multiple=True,
         metavar="NAME",
     )
     rate: float | None = option(
-        "With --sensor: samples per second.  [default: that of the training data, if the "
-        "model states it]",
+        "With --sensor: samples per second.  [default: as in the training data, if known]",
         FiniteRange(0, min_open=True),
     )
     unit: str | None = option(

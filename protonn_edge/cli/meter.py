@@ -22,5 +22,5 @@ def meter_command(
     sketch = output / f"{sketch_name(output)}.ino"
     template = template_environment("meters").get_template("ina219.ino.j2")
     write_atomically(sketch, template.render(tool_version=__version__, meter=ina219))
-    out.say(f"{sketch}: a sketch for a second Arduino with an INA219; docs/power.md has its wires")
+    out.say(f"{sketch}: a sketch for an Arduino with an INA219; docs/power.md shows the wiring")
     out.finish({"sketch": str(sketch)})

@@ -46,8 +46,8 @@ def monitor_command(
     source: SensorSource = source_options(
         "Run the firmware on the emulated board.",
         option(
-            "The folder that 'build --sensor' wrote; its firmware runs on the emulated board, or "
-            "must be on the real one.",
+            "The folder of 'build --sensor'; the emulated board runs its firmware, and a real one "
+            "must have it.",
             FOLDER,
             flag="--project",
             shown=LIVE_FOLDER,

@@ -42,8 +42,8 @@ class TrainOptions:
     )
     groups: str | None = options.GROUPS
     rate: float | None = rejection_rate(
-        'Answer "unknown" to inputs unlike any class, with about this share of valid inputs, '
-        "such as 1%, rejected by mistake."
+        'Reject inputs unlike any class as "unknown", and by mistake about this '
+        "share of valid inputs, such as 1%."
     )
     by: tuple[Statistic, ...] = REJECTION_BY
     normal: str | None = option(
@@ -51,7 +51,7 @@ class TrainOptions:
     )
     seed: int = options.seed_option(2**32 - 1)
     share: float | None = option(
-        "Hold out this share of the training points, or groups, and report on it.",
+        "Hold out this share of the training points, or groups, for testing.",
         options.FiniteRange(0, 1, min_open=True, max_open=True),
         flag="--holdout",
     )

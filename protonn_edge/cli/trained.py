@@ -116,8 +116,8 @@ def unlearned(
     by_chance = math.sqrt(constant * (1 - constant) / len(y))  # a standard error
     if constant < 1 and right <= constant + by_chance:
         text = (
-            f"{100 * right:.2f} % of {len(y):,} {part} points are correct, which is within chance "
-            f"of always answering {quoted(dataset.classes[counts.argmax()])} ({100 * constant:.2f} "
+            f"{100 * right:.2f} % of {len(y):,} {part} points are correct, not clearly more than "
+            f"by always answering {quoted(dataset.classes[counts.argmax()])} ({100 * constant:.2f} "
             "%); check labels and features, or train longer"
         )
         notices.append(Notice("chance", text, warning=True))
@@ -196,7 +196,7 @@ def _precisions(record: dict[str, Any], prefix: str = "") -> str:
 
 
 def _ranking_sentence(record: dict[str, Any]) -> str:
-    sizes = f"{record['paper_bytes']:,} B as the paper counts"
+    sizes = f"{record['paper_bytes']:,} B by the paper's count"
     trained = f"{_precisions(record, 'train_')} in training"
     if not record["n"]:
         return f"{trained}, {sizes}; the data has no test part"
@@ -208,7 +208,7 @@ def sentence_of(record: dict[str, Any]) -> str:
     if "precision_at_1" in record:
         return _ranking_sentence(record)
     if "no_device" in record:
-        sizes = f"{record['paper_bytes']:,} B as the paper counts, floats only"
+        sizes = f"{record['paper_bytes']:,} B by the paper's count, floats only"
     else:
         sizes = f"{record['model_bytes']:,} B of int8 parameters"
     trained = f"accuracy {100 * record['train_accuracy']:.2f} % in training"

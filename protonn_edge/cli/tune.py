@@ -109,6 +109,6 @@ def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUT
     if given.front_path is not None and given.front_path.suffix != ".json":
         require("matplotlib")  # to draw it, at the end
     if given.jobs is not None and given.scheduler is not None:
-        raise click.UsageError("--jobs and --dask exclude each other; give one of them")
+        raise click.UsageError("--jobs and --dask cannot be used together; give only one of them")
     given.classifier.parameters()  # refused before training is imported
     _tune_model(given, out)

@@ -114,7 +114,7 @@ def search_model(
     if points.classifier == ANY:
         best = tables.kind_table(choices.best_of_kinds(found), board, points.metric)
         out.say("the best of each kind in cross-validation:", best)
-    out.say(f"{points.metric} in cross-validation against what it takes:", table)
+    out.say(f"{points.metric} in cross-validation against size and time:", table)
     said = [*_sentences(record, refitted, points, choice), *described.proportions]
     out.say(*said, f"wrote {given.output}")
     words = ["build", str(given.output), *board_words(given.board_name)]
@@ -293,7 +293,7 @@ def _record(
 def _chance(record: dict[str, Any]) -> str:
     best, taken = record["most_accurate"], record["cross_validated"]
     lead, n = 100 * record["lead_by_chance"], record["trials"]["complete"]
-    chance = f"the best of {n:,} equally good trials would be ahead by about {lead:.2f}"
+    chance = f"the best of {n:,} equally good trials would lead by about {lead:.2f}"
     if best["trial"] == taken["trial"]:
         return f"no other trial is better; {chance} points"
     ahead = 100 * (best["score"] - taken["score"])

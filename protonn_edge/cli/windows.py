@@ -53,18 +53,18 @@ def windows_command(
         click.IntRange(1),
     ),
     trigger: float | None = option(
-        "Cut a window only where movement begins, which is where the channels' ranges over an "
-        "eighth of a window add up to this level; auto chooses a level.",
+        "Cut a window only where movement begins: where the channels' ranges over an eighth of a "
+        "window add up to this level; auto chooses a level.",
         LEVEL,
     ),
     before: int | None = option(
-        "With --trigger: number of samples of a window before that point.  [default: a fifth of a "
+        "With --trigger: number of samples before the start of movement.  [default: a fifth of a "
         "window]",
         click.IntRange(0),
     ),
     onset: int | None = option(
-        "Cut a clip where a sound begins, which is where the mean difference of samples, in steps "
-        "of a byte, exceeds N; 4 is usual. The data set keeps N for 'train'.",
+        "Cut a clip where a sound begins: where the mean difference of samples, in steps of a "
+        "byte, exceeds N; 4 is usual. The data set stores N for 'train'.",
         click.IntRange(*THRESHOLDS),
     ),
     test_share: float = option(
@@ -76,7 +76,7 @@ def windows_command(
     ),
     channels: tuple[str, ...] = columns_option(
         "Columns of a table to use as channels: names or numbers, separated by commas.  [default: "
-        "all numbers but labels, times and sessions]"
+        "all numbers except labels, times and sessions]"
     ),
     session: str | None = option(
         "Column with the session, person or recording of each row; no window spans two.  "
@@ -165,8 +165,8 @@ def _check_window(window: int, channels: int) -> None:
         check_window(window, channels)
     elif window > SAMPLE_LIMIT:
         raise InputError(
-            f"a window has {window:,} samples, but a device can count only to {SAMPLE_LIMIT:,}; "
-            "give a smaller --window"
+            f"a window has {window:,} samples, but a device supports only {SAMPLE_LIMIT:,}; give a "
+            "smaller --window"
         )
 
 

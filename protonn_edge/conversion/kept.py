@@ -148,7 +148,7 @@ def _class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indic
         if text not in numbers:
             known = ", ".join(repr(name[:40]) for name in list(numbers)[:12])
             raise InputError(
-                f"row {row:,} has the label {text[:40]!r}, but the {estimator.name} knows {known}; "
-                "give the labels that it was fitted with"
+                f"row {row:,} has the label {text[:40]!r}, but the {estimator.name} has only "
+                f"{known}; give the labels that it was fitted with"
             )
     return np.array([numbers[text] for text in texts], dtype=np.int64)

@@ -74,8 +74,8 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         held_out[generator.permutation(members)[: max(count, 0)]] = True
     if not held_out.any():
         raise InputError(
-            f"a share of {fraction:g} of {len(held_out):,} {what} is less than one of them; use a "
-            "larger share"
+            f"a share of {fraction:g} of {len(held_out):,} {what} is less than one; use a larger "
+            "share"
         )
     if groups is not None and dataset.group_names:
         apart = listed(dataset.group_names[group] for group in names[held_out])

@@ -341,7 +341,7 @@ class Connection:
 
     def _open_line(self) -> Link:
         if self._line is None:
-            raise LinkError(f"the line to {self.url} is closed; use the session in a `with`")
+            raise LinkError(f"the line to {self.url} is closed; use the session in a with block")
         return self._line
 
     def _shake_hands(self, within_s: float) -> None:

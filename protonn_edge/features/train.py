@@ -172,7 +172,7 @@ class AudioRequest(features.FeatureRequest):
             "{dead_zone} out",
             _HEARD,
         ),
-        *rows.unclipped(_HEARD, why=", which have a range of their own"),
+        *rows.unclipped(_HEARD, why=", which have their own range"),
     )
 
     sizes: Shape

@@ -79,7 +79,7 @@ class Shelf:
         for key in facts:
             if key not in known:
                 raise InputError(
-                    f"{source} has the key {shortened(key)!r}, which no {self.noun} has; see "
+                    f"{source} has the key {shortened(key)!r}, which no {self.noun} supports; see "
                     f"{self.page}"
                 )
         for key, must in known.items():

@@ -168,8 +168,8 @@ def check_no_links(folder: Path, names: Iterable[str]) -> None:
             path = folder / part
             if path.is_symlink():
                 raise InputError(
-                    f"{path} is a symbolic link, and what it points to is not touched; remove the "
-                    "link, or choose another folder"
+                    f"{path} is a symbolic link, which is not followed; remove the link, or choose "
+                    "another folder"
                 )
 
 

@@ -86,7 +86,7 @@ def build_firmware(
     run_pio(project, *words, variables=variables, accepted=_TOO_LARGE)
     elf = builds / environment / product
     if not elf.is_file():
-        raise CheckFailed(f"pio run succeeded without making {elf}; remove {builds} and try again")
+        raise CheckFailed(f"pio run succeeded without writing {elf}; remove {builds} and try again")
     return elf
 
 
@@ -137,8 +137,8 @@ def pio_variables() -> dict[str, str]:
         return {}
     if shutil.which("avr-gcc") is None:
         raise InputError(
-            "there is no AVR compiler: PlatformIO's registry is out of reach and avr-gcc is not on "
-            "PATH; connect to the internet, or install gcc-avr, avr-libc and avrdude"
+            "there is no AVR compiler: PlatformIO's registry cannot be reached and avr-gcc is not "
+            "on PATH; connect to the internet, or install gcc-avr, avr-libc and avrdude"
         )
     core = _installed_shim()
     return {

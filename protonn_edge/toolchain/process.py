@@ -23,7 +23,7 @@ from protonn_edge.system.folders import scratch_folder
 
 # The beginning of a line in which compilers and linkers give a reason.
 _SIGNS = ("error:", "undefined reference", "is not within region", "not found", "cannot find")
-BUSY = "try again when the machine has less to do"
+BUSY = "try again when the computer is less busy"
 """What to try if a deadline passes, unless a program waits for something else."""
 
 _MOST_LINES = 3

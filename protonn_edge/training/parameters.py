@@ -239,7 +239,7 @@ class FeatureParameters(Parameterized):
     copies: int = parameter(
         0,
         Number(int, 0, 100),
-        help="Additional copies of each image, window or clip to train with, moved at random.",
+        help="Additional, randomly moved copies of each image, window or clip for training.",
         option="--copies",
     )
     background_noise: NDArray[np.float32] | None = parameter(None, "array-like", None)
@@ -247,12 +247,12 @@ class FeatureParameters(Parameterized):
         30, PASSES, help="Passes over the images for learning convolutions."
     )
     network_moved_share: float = parameter(
-        0.5, Number(float, 0, 1), help="Share of the images that are moved at random in each pass."
+        0.5, Number(float, 0, 1), help="Share of the images to move at random in each pass."
     )
     network_still_epochs: int = parameter(
         0,
         Number(int, 0, 1_000_000),
-        help="Number of final passes over the images as they are.",
+        help="Number of final passes over unmoved images.",
     )
     network_callback: Callable[[Any], object] | None = parameter(None, callable, None)
 

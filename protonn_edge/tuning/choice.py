@@ -220,7 +220,7 @@ def refit(
         model = replace(model, record={**model.record, "tuning": told})
         return Refitted(model, candidate, fit, linked)
     raise CheckFailed(
-        "none of the chosen models stays within the limits when trained on all points; the last "
+        "none of the chosen models stays within the limits once trained on all points; the last "
         f"one: {reason}"
     )
 

@@ -153,9 +153,9 @@ class StatedFacts:
         for each, (least, most) in zip(self.sums, stats.passes, strict=False):
             if least < each.least or most > each.most:
                 raise CheckFailed(
-                    f"the cycle bound is wrong, because the fact {each.name} of the generated code "
-                    f"is wrong: it counts {least:,} to {most:,}, but states {each.least:,.0f} to "
-                    f"{each.most:,.0f}"
+                    f"the cycle bound is wrong, because the label {each.name} of the generated "
+                    f"code is wrong: the emulator counts {least:,} to {most:,}, but it allows "
+                    f"{each.least:,.0f} to {each.most:,.0f}"
                 )
 
 

@@ -92,7 +92,7 @@ def test_a_call_through_a_pointer_is_refused(compile_avr: Compile) -> None:
 
 def test_facts_that_no_path_keeps_are_refused(compile_avr: Compile) -> None:
     text = _straight("PASSED(twice, 3, 2); out = 1;")
-    with pytest.raises(CheckFailed, match="no path keeps all facts"):
+    with pytest.raises(CheckFailed, match="no path satisfies all labels"):
         paths_through(read_program(compile_avr(text)), "pnn_predict")
 
 

@@ -302,7 +302,7 @@ def test_a_handler_that_lets_others_interrupt_it_is_refused(compile_avr):
     firmware = (
         PRELUDE + "ISR(TIMER0_OVF_vect, ISR_NOBLOCK) { sink++; } int main(void) { for (;;) {} }"
     )
-    assert "__vector_16 enables interrupts inside an interrupt handler" in refusal_of(
+    assert "__vector_16 enables or may enable interrupts inside an interrupt handler" in refusal_of(
         compile_avr(firmware)
     )
 
@@ -322,7 +322,9 @@ def test_a_handler_that_lets_others_interrupt_it_is_refused(compile_avr):
 def test_a_handler_that_writes_the_flag_of_interrupts_is_refused(compile_avr, write, level):
     work = f"ISR(TIMER0_OVF_vect) {{ {write}; sink++; }} int main(void) {{ for (;;) {{}} }}"
     elf = compile_avr(PRELUDE + work, level)
-    assert "__vector_16 enables interrupts inside an interrupt handler" in refusal_of(elf)
+    assert "__vector_16 enables or may enable interrupts inside an interrupt handler" in refusal_of(
+        elf
+    )
 
 
 def assembly(code):
@@ -354,7 +356,7 @@ def test_a_handler_that_may_set_the_flag_of_interrupts_is_refused(compile_avr, h
         int main(void) {{ for (;;) {{}} }}
     """
     message = refusal_of(compile_avr(firmware))
-    assert re.search("__vector_16 enables interrupts .* at 0x[0-9a-f]+, or may", message)
+    assert re.search("__vector_16 enables or may enable interrupts .* at 0x[0-9a-f]+;", message)
 
 
 @pytest.mark.parametrize("level", ["-O2", "-O0"])
@@ -385,7 +387,7 @@ def test_reti_in_a_function_that_a_handler_calls_is_refused(compile_avr):
         int main(void) {{ for (;;) {{}} }}
     """
     message = refusal_of(compile_avr(firmware))
-    assert "work enables interrupts inside an interrupt handler" in message
+    assert "work enables or may enable interrupts inside an interrupt handler" in message
 
 
 def test_a_vector_that_does_not_jump_is_a_handler(compile_avr):
@@ -403,7 +405,7 @@ def test_a_handler_whose_function_enables_interrupts_is_refused(compile_avr):
         ISR(TIMER0_OVF_vect) {{ work(); }}
         int main(void) {{ work(); for (;;) {{}} }}
     """
-    assert "work enables interrupts inside an interrupt handler" in refusal_of(
+    assert "work enables or may enable interrupts inside an interrupt handler" in refusal_of(
         compile_avr(firmware)
     )
 

@@ -53,7 +53,7 @@ def test_model_that_a_serial_line_feeds_too_fast_is_refused_unless_it_waits_for_
     check_estimate(plan(50, buffered=False), UNO, REMEDIES)
     check_estimate(plan(120, buffered=True), UNO, REMEDIES)
     with pytest.raises(
-        CheckFailed, match="cycles for each feature, but the serial line leaves 1,000"
+        CheckFailed, match="cycles for each feature, but the serial line leaves only 1,000"
     ):
         check_estimate(plan(120, buffered=False), UNO, REMEDIES)
 

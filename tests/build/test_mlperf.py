@@ -184,4 +184,4 @@ def test_a_board_with_its_line_in_software_is_refused(folder):
     options = ["--benchmark", "mlperf-tiny:kws01", "--board", "attiny85", "-o", "unused"]
     result = run("build", model, *options)
     assert result.exit_code == 2
-    assert "serial line in software" in result.stderr
+    assert "software serial line" in result.stderr

@@ -39,7 +39,7 @@ OF_BOUNDS = {
     "a loop that computes one more output": Fault(
         ((r"r22, %\[outputs\]\\n", r"r22, %[outputs]+1\\n"),), "projection_sum"
     ),
-    "a fact that is too small": Fault(
+    "a label with a limit that is too small": Fault(
         ((r"\(prototypes_step0, 5, 5\)", "(prototypes_step0, 4, 0)"),), "prototypes_step0"
     ),
     "a table of prototypes that is an entry short": Fault(
@@ -68,7 +68,7 @@ def test_measurements_contradict_a_wrong_bound(name: str) -> None:
         points = trial_points(model, reference, 20)
         with EmulatedBoard(elf, board=board, watch=facts.watch) as emulated:
             verify_device("uno", emulated.url, reference, points, board=board)
-            with pytest.raises(CheckFailed, match=f"because the fact {fault.fact} "):
+            with pytest.raises(CheckFailed, match=f"because the label {fault.fact} "):
                 facts.check(emulated.stats())
 
 

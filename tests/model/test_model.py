@@ -325,7 +325,7 @@ def test_a_kind_of_classifier_that_nobody_knows_is_refused(tmp_path: Path) -> No
     path = write_arrays(tmp_path / "model.npz", classifier=np.array("oracle"))
     with pytest.raises(
         InputError,
-        match="'classifier' is 'oracle', but this version of protonn-edge knows only proto",
+        match="'classifier' is 'oracle', but this version of protonn-edge supports only proto",
     ):
         load_model(path)
 
@@ -397,7 +397,7 @@ def test_thresholds_that_are_none_are_refused(tmp_path: Path, value: object, wor
 
 def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
     model = replace(plain_model(), rejection=Rejection(score=0.25))
-    with pytest.raises(InputError, match="can already assign no label"):
+    with pytest.raises(InputError, match="cannot answer 'unknown'"):
         replace(model, threshold=0.5)
     many = np.zeros((256, model.head.n_prototypes), np.float32)
     names = tuple(f"class {label}" for label in range(256))

@@ -24,8 +24,8 @@ from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
 
 _HEAD_KEPT = (
-    "training of the layers was stopped, so the classifier is the one that they were trained with, "
-    "as with the solver network"
+    "training of the layers was stopped, so the classifier is the one trained with them, as with "
+    "the solver network"
 )
 
 

@@ -239,7 +239,7 @@ class ProtoNNParameters(MiniBatchParameters):
     new_classes: int = parameter(
         0,
         Number(int, 0, MOST_SLOTS - 2),
-        help="With --teachable: number of classes that only the owner teaches it.",
+        help="With --teachable: number of classes that are only taught on the board.",
         option="--new-classes",
     )
 

@@ -68,13 +68,13 @@ def certified(folder: Path, body: str, before: str = "", flags: str = "-O1") -> 
         ('__asm__ volatile("break");', "waits"),
         ('__asm__ volatile("spm");', "waits"),
         ("if (point[0]) abort();", "never returns"),
-        ("while (!point[0]) { answer = 1; }", "no fact limits how often"),
-        ("for (uint8_t i = point[0]; i; --i) { answer = i; }", "no fact limits how often"),
-        (LOOP.replace("LABEL", "pnn_each.x.x.5.0.1"), "the facts allow too many"),
-        (LOOP.replace("LABEL", CIRCLE), "the facts allow too many"),
-        (LOOP.replace("LABEL", "pnn_passed.x.5.0.0.1"), "no fact limits how often"),
-        (LOOP.replace("LABEL", "pnn_passed.x.5.9.1"), "no path keeps all facts"),
-        (LOOP.replace("LABEL", f"pnn_passed.x.{'9' * 30}.0.1"), "no fact limits how often"),
+        ("while (!point[0]) { answer = 1; }", "no label limits how often"),
+        ("for (uint8_t i = point[0]; i; --i) { answer = i; }", "no label limits how often"),
+        (LOOP.replace("LABEL", "pnn_each.x.x.5.0.1"), "the labels allow too many"),
+        (LOOP.replace("LABEL", CIRCLE), "the labels allow too many"),
+        (LOOP.replace("LABEL", "pnn_passed.x.5.0.0.1"), "no label limits how often"),
+        (LOOP.replace("LABEL", "pnn_passed.x.5.9.1"), "no path satisfies all labels"),
+        (LOOP.replace("LABEL", f"pnn_passed.x.{'9' * 30}.0.1"), "no label limits how often"),
     ],
 )  # fmt: skip
 def test_a_function_without_a_bound_gets_none(tmp_path: Path, body: str, reason: str) -> None:
@@ -149,7 +149,7 @@ def test_the_part_of_a_function_is_no_copy_of_it(tmp_path: Path) -> None:
 def test_a_table_that_leads_elsewhere_is_a_condition_of_the_claims(tmp_path: Path) -> None:
     claims = certified(tmp_path, JUMP, TABLE)
     for name in ("stack", "no-recursion", "no-allocation", "no-floats"):
-        assert claims[name].statement.endswith(", if its tables of jumps stay in their functions")
+        assert claims[name].statement.endswith(", if its jump tables stay in their functions")
     assert claims["cycles-most"].status == "not checked"
 
 
