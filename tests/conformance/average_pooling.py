@@ -23,6 +23,7 @@ def instances() -> Iterator[Instance]:
     for name, pooling in {
         "whole pixels": AveragePooling((16, 16), (16, 16), (8, 8)),
         "parts of pixels, cropped": AveragePooling((9, 11), (7, 8), (7, 3)),
+        "parts of pixels in both directions": AveragePooling((14, 14), (12, 12), (8, 8)),
         "a row": AveragePooling((1, 140), (1, 140), (1, 35)),
         "fed by deskew": AveragePooling((12, 12), (8, 8), (4, 4), BYTES),
     }.items():

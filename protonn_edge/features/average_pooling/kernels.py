@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
@@ -20,13 +22,16 @@ _CODE_BYTES = 800
 _STREAMING_CODE_BYTES = 120
 
 # The compiler's code around the loops (avr-gcc 5.4 at -O2), mean and maximum, besides its calls:
-# for a push with the part of a row that it cuts, a row of parts, a row that comes whole, also from
-# the stage before; and what begins an image and clears a sum.
+# for a push with the part of a row that it cuts, and without it (a mean); for a row of parts, also
+# of areas over several rows, and one that comes whole, also from the stage before; for the pixels
+# that a row of a cropped image skips; and for what begins an image and clears a sum.
 _PUSH_CYCLES = (105, 190)
+_CHUNK_CYCLES = 44
 _ROW_CYCLES = (65, 130)
+_ROW_OF_SEVERAL_CYCLES = (108, 130)
 _WHOLE_ROW_CYCLES = (66, 106)
 _FED_ROW_CYCLES = (60, 70)
-_SKIPPING_CYCLES = 48  # at most, for a row of a cropped image, with its other pixels skipped
+_SKIPPING_CYCLES = (22, 48)
 _ROW_CALLS = 3
 _IMAGE_CYCLES = 60
 _BEGIN_IMAGE_CYCLES, _BEGIN_SUM_CYCLES = 40, 9
@@ -118,7 +123,7 @@ class AveragePoolingKernel(Kernel):
         pixel, last = self.loops.pixel(Listing.worst), self.loops.last_pixel(Listing.worst)
         area = last - pixel
         around = self._around_row(at_most=True)
-        row = _ROW_CYCLES[True] + around
+        row = self._row_cycles[True] + around
         each = math.ceil(pixel + (area * k + row) / n)
         call = PUSH_CALL_BY_COMPILER + _PUSH_CYCLES[True] + 2 * self._calls_of_row + area + row
         return Push(each, each, math.ceil(call), math.ceil(call), following.more)
@@ -145,21 +150,47 @@ class AveragePoolingKernel(Kernel):
             row = around + (_FED_ROW_CYCLES if feed is None else _WHOLE_ROW_CYCLES)[at_most]
             rows = self.stage.pooling.rows.pixels * row
             return self._begin + self.loops.whole_rows(fold) + rows + _IMAGE_CYCLES + passing
+        if feed is not None and not feed.whole and not at_most:
+            return self._begin + self._in_chunks(feed, following, fold) + passing
         push = PUSH_CALL_BY_COMPILER
         if feed is not None:
             push += _PUSH_CYCLES[at_most] + 2 * around
         pushes = self._calls(feed, following) * push + passing
-        row = around + _ROW_CYCLES[at_most]
+        row = around + self._row_cycles[at_most]
         row *= -(-self.stage.pooling.columns.pixels // COUNTED_IN_A_BYTE)  # a call each
         return self._begin + self.loops.parts(fold) + self.stage.pooling.rows.pixels * row + pushes
+
+    def _in_chunks(self, feed: Feed, following: Push, fold: Fold) -> float:
+        """Return the mean cycles of an image whose pixels come in chunks, which cut rows."""
+        areas, push = self.stage.pooling, self._push(following)
+        chunks = feed.chunks(push, [push.value] * self.stage.n_inputs)
+        below = areas.rows.first + np.arange(areas.rows.pixels)
+        first = below * areas.columns.side + areas.columns.first
+        ends = [first, first + areas.columns.pixels - 1]
+        parts = np.ptp(np.searchsorted(np.cumsum(chunks), ends, side="right"), axis=0) + 1
+        whole = (parts == 1) & self.whole_rows
+        share = float(whole.mean())
+        loops = (1 - share) * self.loops.parts(fold)
+        if share:
+            loops += share * self.loops.whole_rows(fold)
+        calls = whole.sum() * _WHOLE_ROW_CYCLES[0] + parts[~whole].sum() * self._row_cycles[0]
+        around = self._around_row(at_most=False) * len(parts)
+        around += (parts.sum() - len(parts)) * self._calls_of_row
+        pushes = len(chunks) * (PUSH_CALL_BY_COMPILER + _CHUNK_CYCLES)
+        return loops + float(calls + around) + pushes
+
+    @property
+    def _row_cycles(self) -> tuple[int, int]:
+        several = self.stage.pooling.rows.output_units > 1
+        return _ROW_OF_SEVERAL_CYCLES if several else _ROW_CYCLES
 
     @property
     def _calls_of_row(self) -> int:
         return _ROW_CALLS * self.core.call_cycles
 
     def _around_row(self, *, at_most: bool) -> int:
-        """Return the cycles of a row's calls and, at most, of its pixels that do not count."""
-        return self._calls_of_row + _SKIPPING_CYCLES * (at_most and self.stage.pooling.is_cropped)
+        """Return the cycles of a row's calls and of skipping its pixels that do not count."""
+        return self._calls_of_row + _SKIPPING_CYCLES[at_most] * self.stage.pooling.is_cropped
 
     @property
     def _begin(self) -> int:
