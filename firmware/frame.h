@@ -1,6 +1,6 @@
 /* Frames on the wire: COBS(body, CRC-16/XMODEM) and a 0x00, both ways, without a buffer.
  *
- * Portable C: the tests compile this file on the host and compare it with Python's.
+ * Portable C: the tests compile this file on the host and compare it with the Python version.
  */
 #ifndef FRAME_H
 #define FRAME_H

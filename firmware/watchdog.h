@@ -1,6 +1,6 @@
 /* Restarts a program that hangs, and reports how often and why it started.
  *
- * The bootloader of an Uno clears MCUSR, the chip's own register of the cause. So the cause is
+ * The bootloader of an Uno clears MCUSR, the chip's register for the reset cause. So the cause is
  * derived from what the SRAM has kept: nothing after a power-on; after a reset, the time since the
  * program last fed the watchdog, which is more than a second if the watchdog caused it.
  */

@@ -5,8 +5,8 @@
  * A timestamp is a line with microseconds or, with -DMLPERF_ENERGY, a pulse on PB1 (pin 9 of an Uno)
  * for the interface board that listens to the power meter.
  *
- * The result is a list with one number a class. The runner divides them by their sum and takes the
- * largest, so that none may be negative: each is the distance to the lowest score, plus 1.
+ * The result is a list with one number per class. The runner divides them by their sum and takes
+ * the largest, so none may be negative: each is the difference from the lowest score, plus 1.
  */
 #include "optimize_size.h"
 
@@ -147,9 +147,9 @@ static void take_bytes(const char *digits)
     }
 }
 
-/* Classify the point again and again. Timer0 turns over every 65,536 cycles, and what a block takes
- * besides its predictions is shorter, so that it and the cycles of the predictions give the time. These
- * cycles leave out the interrupts at each overflow of the other timer. */
+/* Classify the point repeatedly. Timer0 overflows every 65,536 cycles, and a block takes less than
+ * that besides its predictions, so Timer0 and the cycles of the predictions give the time. These
+ * cycles exclude the interrupts at each overflow of the other timer. */
 static void classify(uint32_t times)
 {
     uint32_t done = prediction_cycles();
@@ -231,8 +231,8 @@ static void obey(void)
 
 /* --- the interface of requests.h -------------------------------------------------------------- */
 
-/* No line is sent: a board that is reset when its port is opened would send it after the runner has
- * sent a command, and the runner would take it for the reply. */
+/* No line is sent at the start: a board that is reset when its port is opened would send it after
+ * the runner's first command, and the runner would take it for the reply. */
 void requests_start(void)
 {
     TCCR0B = _BV(CS02); /* a tick every 256 cycles */

@@ -20,7 +20,7 @@ static const struct audio_coefficients {
 };
 #endif
 
-/* What the five bits after the leading 1 of a number add to its logarithm. */
+/* The part of a logarithm given by the five bits after the leading 1. */
 static const uint8_t audio_steps[32] PNN_FLASH = {
     0,    0,    1,    2,    2,    3,    3,    4,    5,    5,    6,    6,    7,    7,    8,    8,
     9,    9,   10,   10,   11,   11,   12,   12,   12,   13,   13,   14,   14,   14,   15,   15,

@@ -6,7 +6,7 @@
 #ifndef PNN_ASSEMBLY /* otherwise the trees are instructions */
 #define FOREST_TREES 3u
 #define FOREST_LEAF 253u /* marks a leaf that adds to the first score */
-#define FOREST_SKIP_BYTES 1u /* bytes that hold the size of a left subtree */
+#define FOREST_SKIP_BYTES 1u /* bytes for the size of a left subtree */
 
 /* The initial scores; then trees, each after the number of its bytes, in preorder:
  *

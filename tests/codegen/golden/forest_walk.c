@@ -4,7 +4,7 @@
 #define FOREST_INPUTS 6u
 #define FOREST_TREES 3u
 #define FOREST_LEAF 255u
-#define FOREST_SKIP_BYTES 1u /* bytes that hold the size of a left subtree */
+#define FOREST_SKIP_BYTES 1u /* bytes for the size of a left subtree */
 
 /* The initial scores; then trees, each after the number of its bytes, in preorder:
  *

@@ -7,7 +7,7 @@ typedef uint32_t pnn_unsigned_score_t;
 
 /* ---- Decision: functions ------------------------------------------------------------------ */
 
-/* For each class, the least and the width of the intervals of the margin and of the sum of scores. */
+/* For each class, the start and width of the intervals of the margin and of the sum of scores. */
 static const uint16_t usual[PNN_CLASSES][4] PNN_FLASH = {
     {27153, 23220, 29480, 21408},
     {27153, 23220, 29480, 21408},
@@ -16,7 +16,7 @@ static const uint16_t usual[PNN_CLASSES][4] PNN_FLASH = {
 
 #define OBSERVED_TAG 72536735ul
 
-/* As it goes over the wire: this chip is little endian like the protocol. */
+/* In the order of the wire protocol: like this chip, it is little endian. */
 static struct {
     uint32_t tag; /* OBSERVED_TAG if the SRAM was kept */
     uint32_t cycles;
@@ -39,14 +39,14 @@ void pnn_observe_anew(void)
     observations.tag = OBSERVED_TAG;
 }
 
-/* Runs before main(). It is not a naked function, because gcc warns about the stack of those. */
+/* Runs before main(). Not a naked function, because gcc warns about the stack of those. */
 #ifdef __AVR__
 #ifdef __AVR_HAVE_JMP_CALL__
 #define OBSERVED_CALL "call"
 #else
 #define OBSERVED_CALL "rcall"
 #endif
-void pnn_keep_observations(void); /* from assembly, which needs its name, even where programs are linked as one */
+void pnn_keep_observations(void); /* called from assembly, which needs its name even with link-time optimization */
 __attribute__((used, externally_visible)) void pnn_keep_observations(void)
 {
     if (observations.tag != OBSERVED_TAG || observations.level > 100) {

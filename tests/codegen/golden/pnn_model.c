@@ -84,12 +84,13 @@ typedef uint16_t pnn_place_t;
 /* Shifts of negative numbers must be arithmetic, as with every compiler for this chip. */
 typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
-/* Facts about loop counts, for the analysis of the compiled code. They are labels: they stay in the symbol
- * table of the linked program and take no memory. PASSED: in one prediction, all places with this name
- * together are passed at least and at most this often. WHOLE: the same, in a prediction by pnn_predict.
- * EACH: the same, each time that another place is passed; with EACH_AND, `base` times more. With SHARED, a
- * pass counts `times` times. The compiler may move a label up past the code before it, but not past the
- * use of its variable, and not into a copy of a loop that the size of an array rules out. */
+/* Limits on loop counts, for the analysis of the compiled code. They are labels: they stay in the
+ * symbol table of the linked program and take no memory. PASSED: one prediction passes all places
+ * with this name together at least and at most this often. WHOLE: the same, in a prediction by
+ * pnn_predict. EACH: the same, each time another place is passed; EACH_AND allows `base` more. With
+ * SHARED, a pass counts `times` times. The compiler may move a label up past the code before it,
+ * but not past the use of its variable, nor into a copy of a loop that the size of an array rules
+ * out. */
 #ifdef __AVR__
 #define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
 #define SHARED(name, most, least, times, place) "pnn_passed." #name "." #most "." #least "." #times ".%=" #place ": "
@@ -107,8 +108,8 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define PNN_FACT_BEFORE(variable, fact)
 #endif
 
-/* Not inlined: calls that skip the work need not save its registers, and a function whose cycles are
- * bounded must exist as a function. */
+/* Not inlined: calls that skip the work need not save its registers, and cycles can be bounded only
+ * for a function that exists in the linked program. */
 #ifdef __GNUC__
 #define PNN_NOINLINE __attribute__((noinline))
 #else
@@ -716,7 +717,7 @@ static const struct pnn_raw_scale raw_scales[6] PNN_FLASH = {
     {      2,     17,   8192, 11, 0,   -6291456 },
 };
 
-/* Which of them applies to each feature. */
+/* The index of the scale of each feature. */
 static const uint8_t raw_choice[6u] PNN_FLASH = {
     0,    1,    2,    3,    4,    5,
 };
@@ -751,7 +752,7 @@ static const struct float_scale float_scales[6] PNN_FLASH = {
     {     2.375e+00f,        4.0e+00f },
 };
 
-/* Which of them applies to each feature. */
+/* The index of the scale of each feature. */
 static const uint8_t float_choice[6u] PNN_FLASH = {
     0,    1,    2,    3,    4,    5,
 };
@@ -798,7 +799,7 @@ uint8_t pnn_confidence(void)
             best = l;
         }
     }
-    uint16_t sum = 255; /* of at most 255 classes, each 255 at most; of the largest score it is 255 */
+    uint16_t sum = 255; /* at most 255 classes, each at most 255 (the largest score has 255) */
     for (uint8_t l = 0; l < PNN_CLASSES; ++l) {
         const uint32_t less = (uint32_t)scores[best] - (uint32_t)scores[l];
         if (l != best && less < 25174u) {

@@ -18,7 +18,7 @@
  *     pnn_push(feature);   ... 6 times
  *     uint8_t class_index = pnn_finish();
  *
- * The functions share their variables: one prediction at a time, and none from an interrupt. Called in
+ * The functions share their variables: make one prediction at a time, none in an interrupt. Called in
  * any order, with any features, they access nothing but these variables and their arguments.
  */
 #ifndef PNN_MODEL_H

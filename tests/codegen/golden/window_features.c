@@ -110,7 +110,7 @@ static void window_features_take_sample(struct window_features_channel *channel,
     channel->last = x;
     channel->changes = (uint16_t)(channel->changes + (uint16_t)(change < 0 ? -change : change));
 
-    /* A sample completes pairs at as many levels as its number has trailing ones. */
+    /* A sample completes pairs at as many levels as its number has trailing one bits. */
     int16_t sum = x;
     uint8_t number = window_features_sample_number;
     for (uint8_t level = 0; level < WINDOW_FEATURES_BANDS; ++level) {
@@ -126,7 +126,7 @@ static void window_features_take_sample(struct window_features_channel *channel,
 }
 #endif
 
-/* The square root, rounded down, of less than 2^30. */
+/* The square root, rounded down, of a number below 2^30. */
 static int16_t window_features_square_root(uint32_t square)
 {
     uint16_t root = 0;
