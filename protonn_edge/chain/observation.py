@@ -1,10 +1,12 @@
 """What a device keeps about its answers in the field, and the points that it should expect there.
 
 For each answer, the device looks at the margin, by which the largest score leads over the second,
-and at the sum of all scores. An answer is *unusual* if one of them is outside its class's interval:
-the class's mean, plus or minus a number of standard deviations that a share of `UNUSUAL_SHARE` of
-points not trained on exceeds. Deviations are measured on one half of these points at a time, and
-the share on the other half.
+at the sum of all scores, and at the runner-up, the class with the second largest score. An answer
+is *unusual* if a number is outside its class's interval: the class's mean, plus or minus a number
+of standard deviations that a share of `UNUSUAL_SHARE` of points not trained on exceeds. Deviations
+are measured on one half of these points at a time, and the share on the other half. It is unusual,
+too, if less than this share of its class's points have its runner-up; a class needs
+`FEWEST_POINTS` points for that.
 
 Unusual answers are counted by a one-sided cumulative sum (Page, 1954, "Continuous inspection
 schemes"): it grows by `STEP` with an unusual answer, falls by 1 with another one, and is never
@@ -55,6 +57,7 @@ class ExpectedAnswers:
     low: Float64
     high: Float64
     edges: Float64  # (7,): of the bins of the margin
+    runners_up: NDArray[np.bool_]  # (L, L): whether a class has a usual runner-up
 
     @classmethod
     def of(cls, chain: Any, Q: NDArray[np.uint8]) -> ExpectedAnswers | None:
@@ -67,7 +70,7 @@ class ExpectedAnswers:
         scores = chain.scores(Q)
         units = chain.score_scale * 256.0 ** _shifted_bytes(chain)
         values = _statistics(scores, _shifted_bytes(chain))
-        classes = scores.argmax(axis=1)
+        classes, runners_up = _ranked(scores)
         even = np.arange(len(Q)) % 2 == 0
         excess = np.empty(len(Q))
         for half in (even, ~even):
@@ -77,22 +80,30 @@ class ExpectedAnswers:
         mean, deviation = _moments(values, classes, chain.n_classes)
         reach = np.quantile(excess, 1 - UNUSUAL_SHARE) * deviation
         edges = np.ceil(np.quantile(values[:, 0], np.arange(1, BINS) / BINS))
-        return cls(np.floor(mean - reach) * units, np.ceil(mean + reach) * units, edges * units)
+        counts = np.zeros((chain.n_classes, chain.n_classes))
+        np.add.at(counts, (classes, runners_up), 1)
+        total = counts.sum(axis=1, keepdims=True)
+        usual = (counts >= UNUSUAL_SHARE * total) | (total < FEWEST_POINTS)
+        low, high = np.floor(mean - reach) * units, np.ceil(mean + reach) * units
+        return cls(low, high, edges * units, usual)
 
     def to_array(self) -> Float64:
         """Return all numbers in one vector, as a model file has them."""
-        return np.concatenate([self.low.ravel(), self.high.ravel(), self.edges])
+        parts = (self.low, self.high, self.edges, self.runners_up)
+        return np.concatenate([part.ravel() for part in parts])
 
     @classmethod
     def of_array(cls, array: Float64, n_classes: int) -> ExpectedAnswers:
         """Return what `to_array` returned; `InputError` if it has another length or order."""
         sizes = _STATISTICS * n_classes
-        if array.shape != (2 * sizes + BINS - 1,) or not np.isfinite(array).all():
+        ends = [sizes, 2 * sizes, 2 * sizes + BINS - 1]
+        if array.shape != (ends[-1] + n_classes**2,) or not np.isfinite(array).all():
             raise InputError("array 'expected' does not fit the classes; calibrate the model again")
-        low, high, edges = np.split(array, [sizes, 2 * sizes])
+        low, high, edges, runners_up = np.split(array, ends)
         if (low > high).any() or (np.diff(edges) < 0).any():
             raise InputError("array 'expected' is not sorted; calibrate the model again")
-        return cls(low.reshape(-1, _STATISTICS), high.reshape(-1, _STATISTICS), edges)
+        low, high = low.reshape(-1, _STATISTICS), high.reshape(-1, _STATISTICS)
+        return cls(low, high, edges, runners_up.reshape(n_classes, -1) != 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +113,7 @@ class IntegerExpected:
     low: IntArray  # (L, 2)
     width: IntArray  # (L, 2): of the intervals
     edges: IntArray  # (7,)
+    runners_up: NDArray[np.bool_]  # (L, L)
     shifted_bytes: int  # lower bytes of a score that are left out
     tag: int  # 32 bits of the model's hash
 
@@ -116,13 +128,14 @@ class IntegerExpected:
         )
         tag = int.from_bytes(bytes.fromhex(chain.model_sha256)[:4], "little")
         width, edges = np.minimum(high - low, _FULL), np.clip(edges, 1, _FULL)
-        return cls(low & _FULL, width, edges, shifted, tag)
+        return cls(low & _FULL, width, edges, expected.runners_up, shifted, tag)
 
     @property
-    def intervals(self) -> list[tuple[int, ...]]:
-        """Least and width of each class's two intervals, one after the other."""
-        rows = np.stack([self.low, self.width], axis=2).reshape(len(self.low), -1)
-        return [tuple(row) for row in rows.tolist()]
+    def rows(self) -> list[tuple[int, ...]]:
+        """Least and width of each class's two intervals, and a bit for each usual runner-up."""
+        bits = self.runners_up @ (1 << np.arange(len(self.low)))
+        intervals = np.stack([self.low, self.width], axis=2).reshape(len(self.low), -1)
+        return [tuple(row) for row in np.column_stack([intervals, bits]).tolist()]
 
     @property
     def n_bytes(self) -> int:
@@ -132,8 +145,9 @@ class IntegerExpected:
     def observed(self, scores: IntArray, answers: IntArray) -> Health:
         """Return a new device's counters after answers (n,) of scores (n, L)."""
         values = _statistics(scores, self.shifted_bytes) & _FULL
-        best = scores.argmax(axis=1)
+        best, runners_up = _ranked(scores)
         unusual = ((values - self.low[best]) & _FULL > self.width[best]).any(axis=1)
+        unusual |= ~self.runners_up[best, runners_up]
         level, alarms = 0, 0
         for one in unusual.tolist():
             before, level = level, min(level + STEP, MOST_LEVEL) if one else max(level - 1, 0)
@@ -218,6 +232,14 @@ def _shifted_bytes(chain: Any) -> int:
     """Return the lower bytes of a score without which differences of two fit 16 bits."""
     low, high = chain.score_range()
     return next(count for count in range(3) if (high >> 8 * count) - (low >> 8 * count) <= _FULL)
+
+
+def _ranked(scores: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the first classes with the largest and the second largest of scores (n, L), (n,)."""
+    best = scores.argmax(axis=1)
+    others = scores.copy()
+    others[np.arange(len(scores)), best] = scores.min(initial=0) - 1
+    return best, others.argmax(axis=1)
 
 
 def _statistics(scores: IntArray, shifted_bytes: int) -> IntArray:

@@ -24,8 +24,8 @@ _REJECTION: dict[Statistic, tuple[int, int]] = {
 }
 
 # Likewise for counting an answer: the mean and the most cycles, and flash with its other functions
-# but without the intervals of classes.
-_OBSERVATION, _INTERVAL_BYTES = (110, 200, 500), 8
+# but without the rows of classes.
+_OBSERVATION, _ROW_BYTES = (110, 200, 440), 10
 
 # Time of the compiler's loops relative to assembly, on a chip without a multiplier.
 _PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
@@ -66,10 +66,11 @@ class DecisionKernel(Kernel):
         size = self.stage.score_bits // 8
         words = "AC"[: size // 2]
         larger = repeated(words, "movw %{0}[largest], %{0}[score]")
-        others = summed = ""
+        others = summed = overtaken = behind = ""
         if self.summed:
             lower, upper = (f"%{byte}[score]" for byte in self.summed)
             summed = f"add %A[sum], {lower}\nadc %B[sum], {upper}"
+            overtaken, behind = "mov %[runner_up], %[best]", "mov %[runner_up], %[l]"
         if self.second:
             larger = repeated(words, "movw %{0}[second], %{0}[largest]") + larger
             others = f"""
@@ -78,6 +79,7 @@ class DecisionKernel(Kernel):
                 {_compared("second", size)}
                 brge next
                 {repeated(words, "movw %{0}[second], %{0}[score]")}
+                {behind}
             """
         return Listing(
             f"""
@@ -87,6 +89,7 @@ class DecisionKernel(Kernel):
                 {_compared("largest", size)}
                 brge {"not_larger" if self.second else "next"}
                 {larger}
+                {overtaken}
                 mov  %[best], %[l]
                 {others}
             next: inc %[l]
@@ -123,7 +126,7 @@ class DecisionKernel(Kernel):
         mean = None if activity is None else usual
         step = Step("observation", "counters", code, mean, cycles, 0)
         steps.append(step.on(self.core, _PORTABLE_REJECTION))
-        tables = _INTERVAL_BYTES * self.stage.n_inputs
+        tables = _ROW_BYTES * self.stage.n_inputs
         return Cost(tuple(steps), tables, flash + code, expected.n_bytes)
 
 

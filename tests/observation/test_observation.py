@@ -186,7 +186,7 @@ def test_a_model_file_keeps_the_statistics_and_damaged_ones_are_refused(tmp_path
     model, path = of_file(tmp_path)
     assert model.expected is not None
     kept = model.expected.to_array()
-    assert len(kept) == 4 * 5 + 7
+    assert len(kept) == 4 * 5 + 7 + 5 * 5
     assert observed(quantize(model), model).model_sha256 == quantize(model).model_sha256
     with np.load(path, allow_pickle=False) as data:
         arrays = dict(data)

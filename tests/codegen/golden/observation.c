@@ -7,17 +7,20 @@ typedef uint32_t pnn_unsigned_score_t;
 
 /* ---- Decision: functions ------------------------------------------------------------------ */
 
-/* For each class, the start and width of the intervals of the margin and of the sum of scores. */
-static const uint16_t usual[PNN_CLASSES][4] PNN_FLASH = {
-    {27153, 23220, 29480, 21408},
-    {27153, 23220, 29480, 21408},
-    {27153, 23220, 29480, 21408},
+/* For each class, the start and width of the intervals of the margin and of the sum of scores, and
+ * a bit for each class that usually has the second largest score. */
+static const struct usual {
+    uint16_t margin, margin_width, sum, sum_width, runners_up;
+} usual[PNN_CLASSES] PNN_FLASH = {
+    {27153, 23220, 29480, 21408, 0x0007},
+    {27153, 23220, 29480, 21408, 0x0007},
+    {27153, 23220, 29480, 21408, 0x0003},
 };
 
 #define OBSERVED_TAG 72536735ul
 
 /* In the order of the wire protocol: like this chip, it is little endian. */
-static struct {
+static struct observations {
     uint32_t tag; /* OBSERVED_TAG if the SRAM was kept */
     uint32_t cycles;
     uint16_t rejected, unusual;
@@ -30,6 +33,16 @@ static struct {
 #else
     = { .tag = OBSERVED_TAG };
 #endif
+
+/* Their place, in a register: an access then takes two bytes of code instead of four. */
+static struct observations *counters(void)
+{
+    struct observations *place = &observations;
+#ifdef __AVR__
+    __asm__("" : "+b"(place));
+#endif
+    return place;
+}
 
 void pnn_observe_anew(void)
 {
@@ -49,7 +62,8 @@ void pnn_observe_anew(void)
 void pnn_keep_observations(void); /* called from assembly, which needs its name even with link-time optimization */
 __attribute__((used, externally_visible)) void pnn_keep_observations(void)
 {
-    if (observations.tag != OBSERVED_TAG || observations.level > 100) {
+    const struct observations *const kept = counters();
+    if (kept->tag != OBSERVED_TAG || kept->level > 100) {
         pnn_observe_anew();
     }
 }
@@ -66,36 +80,95 @@ static void count_one(uint16_t *counter)
     }
 }
 
-/* Count an answer, and return it. `best` has the largest score. */
-static uint8_t observe(uint8_t answer, uint8_t best, uint16_t margin, uint16_t sum)
+/* Return whether an answer is like those expected. */
+static uint8_t is_usual(uint8_t best, uint8_t runner_up, uint16_t margin, uint16_t sum)
 {
-    uint16_t *bin = observations.margins;
+#ifdef PNN_ASSEMBLY
+    uint16_t next;
+    __asm__("    mul   %[size], %[best]\n"
+        movw r30, r0; clr __zero_reg__; subi r30, lo8(-(%[usual])); sbci r31, hi8(-(%[usual])); clt;
+        lpm %A[next], Z+; lpm %B[next], Z+; sub %A[margin], %A[next]; sbc %B[margin], %B[next];
+        lpm %A[next], Z+; lpm %B[next], Z+; cp %A[next], %A[margin]; cpc %B[next], %B[margin];
+        brlo 1f; lpm %A[next], Z+; lpm %B[next], Z+; sub %A[sum], %A[next]; sbc %B[sum], %B[next];
+        lpm %A[next], Z+; lpm %B[next], Z+; cp %A[next], %A[sum]; cpc %B[next], %B[sum]; brlo 1f;
+        sbrc %[runner_up], 3; adiw r30, 1; lpm %A[next], Z; sbrc %[runner_up], 2; swap %A[next];
+        sbrc %[runner_up], 1; lsr %A[next]; sbrc %[runner_up], 1; lsr %A[next];
+        sbrc %[runner_up], 0; lsr %A[next]; bst %A[next], 0
+            "1:  clr   %A[next]\n"
+        bld %A[next], 0
+            : [next] "=&r"(next), [margin] "+&r"(margin), [sum] "+&r"(sum)
+            : [best] "r"(best), [size] "r"((uint8_t)sizeof usual[0]), [runner_up] "r"(runner_up), [usual] "i"(usual)
+            : "r0", "r30", "r31");
+    return (uint8_t)next;
+#else
+    const struct usual *const row = &usual[best];
+    return (PNN_READ_U16(&row->runners_up) >> runner_up & 1u) &&
+           (uint16_t)(margin - PNN_READ_U16(&row->margin)) <= PNN_READ_U16(&row->margin_width) &&
+           (uint16_t)(sum - PNN_READ_U16(&row->sum)) <= PNN_READ_U16(&row->sum_width);
+#endif
+}
 
-    if (margin >= 39718u) {
-        bin += margin >= 41711u ? (margin >= 43319u ? 7 : 6) : (margin >= 40721u ? 5 : 4);
-    } else {
-        bin += margin >= 36038u ? (margin >= 38056u ? 3 : 2) : (margin >= 32884u ? 1 : 0);
+/* Return the bin of a margin: the number of edges up to it. */
+static uint8_t bin_of(uint16_t margin)
+{
+    uint8_t bin = 7;
+#ifdef PNN_ASSEMBLY
+    uint8_t upper;
+    __asm__("    cpi   %A[margin], 38\n"
+        ldi %[upper], 155; cpc %B[margin], %[upper]; brlo 1f; cpi %A[margin], 17; ldi %[upper], 159;
+        cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__; cpi %A[margin], 239; ldi %[upper], 162;
+        cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__; cpi %A[margin], 55; ldi %[upper], 169;
+        cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__; rjmp 2f
+            "1:  ldi   %[bin], 3\n"
+        cpi %A[margin], 116; ldi %[upper], 128; cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__;
+        cpi %A[margin], 198; ldi %[upper], 140; cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__;
+        cpi %A[margin], 168; ldi %[upper], 148; cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__
+            "2:\n"
+            : [bin] "+d"(bin), [upper] "=&d"(upper)
+            : [margin] "d"(margin));
+#else
+    bin = (uint8_t)(bin - (margin < 32884u));
+    bin = (uint8_t)(bin - (margin < 36038u));
+    bin = (uint8_t)(bin - (margin < 38056u));
+    bin = (uint8_t)(bin - (margin < 39718u));
+    bin = (uint8_t)(bin - (margin < 40721u));
+    bin = (uint8_t)(bin - (margin < 41711u));
+    bin = (uint8_t)(bin - (margin < 43319u));
+#endif
+    return bin;
+}
+
+static PNN_NOINLINE void count_unusual(void)
+{
+    struct observations *const all = counters();
+    const uint8_t before = all->level;
+    const uint8_t level = before > 90 ? 100 : (uint8_t)(before + 10);
+
+    all->level = level;
+    if (before < 50 && level >= 50 && all->alarms != 255) {
+        ++all->alarms;
     }
-    count_one(bin);
+    count_one(&all->unusual);
+}
+
+/* Count an answer. `best` has the largest score, `runner_up` the second largest. */
+static void observe(uint8_t answer, uint8_t best, uint8_t runner_up, uint16_t margin, uint16_t sum)
+{
+    count_one(&observations.margins[bin_of(margin)]);
     count_one(answer == best ? &observations.classes[best] : &observations.rejected);
-    if ((uint16_t)(margin - PNN_READ_U16(&usual[best][0])) <= PNN_READ_U16(&usual[best][1]) &&
-        (uint16_t)(sum - PNN_READ_U16(&usual[best][2])) <= PNN_READ_U16(&usual[best][3])) {
-        observations.level = (uint8_t)(observations.level - (observations.level != 0));
-        return answer;
+    if (!is_usual(best, runner_up, margin, sum)) {
+        count_unusual();
+    } else if (observations.level != 0) {
+        --observations.level;
     }
-    count_one(&observations.unusual);
-    const uint8_t before = observations.level;
-    observations.level = before > 90 ? 100 : (uint8_t)(before + 10);
-    if (before < 50 && observations.level >= 50 && observations.alarms != 255) {
-        ++observations.alarms;
-    }
-    return answer;
 }
 
 void pnn_observe_cycles(uint32_t cycles)
 {
-    if (cycles > observations.cycles) {
-        observations.cycles = cycles;
+    struct observations *const all = counters();
+
+    if (cycles > all->cycles) {
+        all->cycles = cycles;
     }
 }
 
@@ -119,13 +192,14 @@ uint8_t pnn_health(void)
     return PNN_HEALTH_GOOD;
 }
 
-/* Return the class of the largest score, and the second largest, and the sum of all. */
-static uint8_t decision_find_largest(pnn_score_t *largest_score, pnn_score_t *second_score, uint16_t *sum_of_scores)
+/* Return the class of the largest score, and the second largest, its class, and the sum of all. */
+static uint8_t decision_find_largest(pnn_score_t *largest_score, pnn_score_t *second_score, uint8_t *second_class, uint16_t *sum_of_scores)
 {
     const pnn_score_t *next = linear_scores;
     pnn_score_t largest = *next++;
     uint8_t best = 0;
     pnn_score_t second = INT32_MIN;
+    uint8_t runner_up = 1;
     uint16_t sum = DECISION_SHORT(largest);
 #ifndef PNN_ASSEMBLY
     for (uint8_t l = 1; l < PNN_CLASSES; ++l) {
@@ -133,10 +207,12 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score, pnn_score_t *se
         sum = (uint16_t)(sum + DECISION_SHORT(score));
         if (score > largest) {
             second = largest;
+            runner_up = best;
             largest = score;
             best = l;
         } else if (score > second) {
             second = score;
+            runner_up = l;
         }
     }
 #elif PNN_CLASSES > 1
@@ -149,20 +225,22 @@ static uint8_t decision_find_largest(pnn_score_t *largest_score, pnn_score_t *se
         add %A[sum], %A[score]; adc %B[sum], %B[score]; cp %A[largest], %A[score];
         cpc %B[largest], %B[score]; cpc %C[largest], %C[score]; cpc %D[largest], %D[score];
         brge .Lnot_larger_%=; movw %A[second], %A[largest]; movw %C[second], %C[largest];
-        movw %A[largest], %A[score]; movw %C[largest], %C[score]; mov %[best], %[l]; rjmp .Lnext_%=
+        movw %A[largest], %A[score]; movw %C[largest], %C[score]; mov %[runner_up], %[best];
+        mov %[best], %[l]; rjmp .Lnext_%=
         ".Lnot_larger_%=:\n"
         cp %A[second], %A[score]; cpc %B[second], %B[score]; cpc %C[second], %C[score];
         cpc %D[second], %D[score]; brge .Lnext_%=; movw %A[second], %A[score];
-        movw %C[second], %C[score]
+        movw %C[second], %C[score]; mov %[runner_up], %[l]
         ".Lnext_%=: inc   %[l]\n"
         cpi %[l], %[classes]; brne .Lclass_%=
-        : [next] "+e"(next), [largest] "+r"(largest), [second] "+r"(second), [sum] "+r"(sum), [score] "=&r"(score),
+        : [next] "+e"(next), [largest] "+r"(largest), [second] "+r"(second), [runner_up] "+r"(runner_up), [sum] "+r"(sum), [score] "=&r"(score),
           [best] "+r"(best), [l] "+d"(l)
         : [classes] "M"(PNN_CLASSES)
         : "memory");
 #endif
     *largest_score = largest;
     *second_score = second;
+    *second_class = runner_up;
     *sum_of_scores = sum;
     return best;
 }
