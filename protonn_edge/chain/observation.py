@@ -11,8 +11,8 @@ too, if less than this share of its class's points have its runner-up; a class n
 Unusual answers are counted by a one-sided cumulative sum (Page, 1954, "Continuous inspection
 schemes"): it grows by `STEP` with an unusual answer, falls by 1 with another one, and is never
 negative. This is the log-likelihood ratio of 1 % against 30 % of unusual answers. From `DRIFT` on,
-the device reports a drift: if 1.5 % of the answers are unusual, in one of 100 days of 67,500
-answers; if 30 % are, after some 22.
+the device reports a drift: if 2.5 % of the answers are unusual, in one of 100 days of 67,500
+answers; if 30 % are, after some 28.
 
 Counters stop at their maximum. They are in SRAM that no start clears, behind a tag of the model.
 A `chain` is an `IntegerChain`, whose module imports this one.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from protonn_edge.chain.integer_stage import IntArray
 
 UNUSUAL_SHARE = 0.01
-STEP, DRIFT, MOST_LEVEL = 10, 50, 100
+STEP, DRIFT, MOST_LEVEL = 10, 62, 100
 BINS = 8  # of the margin's histogram: each is expected to have as many points
 MOST_CLASSES = 15  # whose counters fit 64 bytes with all others
 FEWEST_POINTS = 100

@@ -54,11 +54,17 @@ VERDICTS = ("new", "good", "drift")
 def chain() -> tuple[IntegerChain, np.ndarray]:
     """Return a chain that rejects some points and is observed, and points half of which drift."""
     model = quantize(random_linear_model(features=12, classes=5))
-    Q = random_inputs(3, 300, model)
+
+    def usual(Q: np.ndarray) -> np.ndarray:
+        best, second = np.argsort(-model.scores(Q), axis=1, kind="stable")[:, :2].T
+        return second != (best + 1) % model.n_classes
+
+    Q, known = random_inputs(3, 300, model), random_inputs(4, 1500, model)
     strange = np.where(Q[200:] % 2, model.features.maximum, 0).astype(np.uint8)  # corners
-    points = np.concatenate([Q[:200], strange])
+    points = np.concatenate([Q[usual(Q)], Q[~usual(Q)], strange])
     least = int(np.quantile(margins(model.scores(Q)), 0.1))
-    return observing(replace(model, rejection=IntegerRejection(margin=least)), Q[:200]), points
+    rejecting = replace(model, rejection=IntegerRejection(margin=least))
+    return observing(rejecting, known[usual(known)]), points
 
 
 def counted(content: bytes) -> tuple[Health, str]:
@@ -95,6 +101,10 @@ def test_host_c_counts_like_numpy_under_sanitizers(program: Path) -> None:
         assert counted(done.stdout) == (expected, expected.verdict)
         seen.add(expected.verdict)
     assert seen == set(VERDICTS)
+    model, _ = chain()
+    best, second = np.argsort(-model.scores(points), axis=1, kind="stable")[:, :2].T
+    assert model.expected is not None
+    assert np.unique(second[~model.expected.runners_up[best, second]]).size == model.n_classes
     assert min(expected.margins) > 0 < expected.rejected
 
 

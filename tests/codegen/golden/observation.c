@@ -124,7 +124,7 @@ static uint8_t bin_of(uint16_t margin)
         cpi %A[margin], 198; ldi %[upper], 140; cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__;
         cpi %A[margin], 168; ldi %[upper], 148; cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__
             "2:\n"
-            : [bin] "+d"(bin), [upper] "=&d"(upper)
+            : [bin] "+&d"(bin), [upper] "=&d"(upper)
             : [margin] "d"(margin));
 #else
     bin = (uint8_t)(bin - (margin < 32884u));
@@ -145,7 +145,7 @@ static PNN_NOINLINE void count_unusual(void)
     const uint8_t level = before > 90 ? 100 : (uint8_t)(before + 10);
 
     all->level = level;
-    if (before < 50 && level >= 50 && all->alarms != 255) {
+    if (before < 62 && level >= 62 && all->alarms != 255) {
         ++all->alarms;
     }
     count_one(&all->unusual);
@@ -179,7 +179,7 @@ uint8_t pnn_observed(uint8_t place)
 
 uint8_t pnn_health(void)
 {
-    if (observations.level >= 50) {
+    if (observations.level >= 62) {
         return PNN_HEALTH_DRIFT;
     }
     uint16_t answers = 0; /* modulo 2**16: stop before it is full */
