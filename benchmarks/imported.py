@@ -1,6 +1,6 @@
 """Trees and networks of other libraries on the emulated Uno: how many answers stay the same.
 
-    python benchmarks/imported.py [--only ROW] [--bits 8|4|2] [--json]
+    python benchmarks/imported.py [--only ROW] [--bits 8|4|2] [--fine-tune] [--json]
 
 A row is a data set and a library: XGBoost, LightGBM or scikit-learn's histogram boosting trains on
 the training points, and all test points run on the emulated Uno. `equal` is the share of the
@@ -8,6 +8,7 @@ library's own answers that the Uno gives. Other rows are networks that PyTorch, 
 scikit-learn trained and exported to ONNX, or that onnxruntime quantized to int8
 (benchmarks/framework_networks.py).
 With fewer bits, weights of convolutions are coarser: only rows of networks with convolutions.
+With --fine-tune, networks in floats are trained on the labels of their training points, too.
 Needs: pip install xgboost lightgbm onnx onnxruntime. Exits with 1 if too few answers are equal, if
 a network of 8 bits loses more than 0.3 points of accuracy, or if the Uno and NumPy differ.
 """
@@ -128,13 +129,14 @@ def imported(row: str) -> Record:
     return _measured(row, found, data, answers, _WHOLE if whole else _OTHER)
 
 
-def imported_network(row: str, bits: int) -> Record:
+def imported_network(row: str, bits: int, fine_tune: bool) -> Record:
     """Convert and run the network of a row."""
     data = dataset_of(row.rpartition("-")[2])
     X_train, X_test = np.asarray(data.X_train[:MOST_TRAINED]), np.asarray(data.X_test)
     path = FOLDER / f"{row}.onnx"
-    test = (X_test, data.y_test)
-    found = from_onnx(path, X_train, evaluate_on=test, classes=data.classes, bits=bits)
+    options: Any = {"evaluate_on": (X_test, data.y_test), "classes": data.classes, "bits": bits}
+    y = data.y_train[:MOST_TRAINED]
+    found = from_onnx(path, X_train, y, fine_tune=fine_tune, **options)
     if isinstance(found.source.rule, Int8Network):
         points = X_test.reshape(-1, *NETWORKS[row][2])
         answers = onnxruntime_scores(path, points).argmax(axis=1)
@@ -157,7 +159,7 @@ def _measured(row: str, found: Conversion, data: Dataset, answers: Any, least: f
         "row": row,
         "library_accuracy": float(np.mean(answers == data.y_test)),
         "equal": equal,
-        "steps": found.to_json()["steps"],
+        **{name: found.to_json()[name] for name in ("steps", "fine_tuning")},
         **{size.name: size.number for size in found.model.sizes},
         "holds": exact and equal >= least,
         **ran.record,
@@ -167,16 +169,20 @@ def _measured(row: str, found: Conversion, data: Dataset, answers: Any, least: f
 @click.command()
 @click.option("--only", type=click.Choice([*_ROWS, *_NETWORKS]), help="One row.")
 @click.option("--bits", type=int, default=8, help="Of a weight of a network's convolutions.")
+@click.option("--fine-tune", is_flag=True, help="Train networks in floats on labels.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, bits: int, as_json: bool) -> None:
+def main(only: str | None, bits: int, fine_tune: bool, as_json: bool) -> None:
     """Print what importing trees and networks keeps."""
     short: list[str] = []
 
     def records() -> Any:
-        coarse = [row for row in _NETWORKS if "cnn" in row] if bits < 8 else [*_ROWS, *_NETWORKS]
-        for row in [only] if only else coarse:
+        rows = [*_ROWS, *_NETWORKS]
+        if fine_tune or bits < 8:  # of networks in floats
+            rows = [row for row in _NETWORKS if "onnxruntime" not in row]
+        for row in [only] if only else (row for row in rows if bits == 8 or "cnn" in row):
             try:
-                record = imported_network(row, bits) if row in _NETWORKS else imported(row)
+                network = row in _NETWORKS
+                record = imported_network(row, bits, fine_tune) if network else imported(row)
             except ModuleNotFoundError as error:
                 raise click.UsageError(
                     f"{row} needs {error.name}; pip install {error.name}"

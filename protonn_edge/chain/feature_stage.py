@@ -219,6 +219,7 @@ class FeatureStage(RawPoints):
     """
 
     kind: ClassVar[str]  # its name in the registry, and in a model's hash
+    title: str = ""  # if its values are scores, which the classifier only passes on
     # what to try in training for less flash and SRAM, where the stage is what takes most of them
     smaller: ClassVar[tuple[str, ...]] = ()
     ARRAYS: ClassVar[tuple[str, ...]]  # names of its arrays in a model file

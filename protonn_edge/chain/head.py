@@ -224,6 +224,12 @@ class Sized(FactsRepr, Dimensions):
     feature_stage: FeatureStage | None = None
 
     @property
+    def title(self) -> str:
+        """What classifies: the feature stage if its values are scores already, else the head."""
+        title: str = (self.feature_stage and self.feature_stage.title) or self.head.title
+        return title
+
+    @property
     def all_remedies(self) -> Remedies:
         """What to try if it does not fit, beginning with the feature stage."""
         stage = self.feature_stage
@@ -238,7 +244,7 @@ class Sized(FactsRepr, Dimensions):
         names = ", ".join(self.classes[:_SHOWN_CLASSES])
         more = ", ..." if len(self.classes) > _SHOWN_CLASSES else ""
         return {
-            "kind": self.head.title,
+            "kind": self.title,
             "features": f"{self.n_features:,}",
             "classes": f"{self.n_classes:,} ({names}{more})",
             **{size.name: f"{size.number:,}" for size in self.sizes},

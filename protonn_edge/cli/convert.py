@@ -32,7 +32,7 @@ _ESTIMATORS = (".skops", *BOOSTER_FILES, *NETWORK_FILES, *TFLITE_FILES)
 _PICKLES = (".joblib", ".pickle", ".pkl")
 _OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("normalization",),
-    "an estimator": ("board_name", "classes", "budget", "bits", "epochs", "seed"),
+    "an estimator": ("board_name", "classes", "budget", "bits", "fine_tune", "epochs", "seed"),
     "a model file": ("layout", "features"),
 }
 
@@ -75,6 +75,10 @@ class ConvertOptions:
     )
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
     bits: int = option("From .onnx: the bits of a Conv's weight: 8, 4 or 2.", shown=8)
+    fine_tune: bool = option(
+        "From .onnx with floats: train the network in these bits on the labels of the data.",
+        is_flag=True,
+    )
     epochs: int = option(
         "From .skops or .onnx: epochs of training on the estimator's answers, if the conversion is "
         "not exact.",
@@ -125,5 +129,5 @@ def _check_options(kind: str) -> None:
         for name in names:
             given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
             if other != kind and given:
-                flag = "--" + name.removesuffix("_name")
+                flag = "--" + name.removesuffix("_name").replace("_", "-")
                 raise click.UsageError(f"{flag} is for {other}, but SOURCE is {kind}; leave it out")

@@ -73,6 +73,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             evaluate_on=(dataset.X_test, labels[dataset.y_test]) if tested else None,
             board=board,
             classes=names,
+            fine_tune=given.fine_tune,
             budget=given.budget,
             epochs=given.epochs,
             random_state=given.seed,

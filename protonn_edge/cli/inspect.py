@@ -54,7 +54,7 @@ def inspect_command(
     model = load_model(model_file)
     record = _describe(model)
     facts = [
-        ("classifier", model.head.title),
+        ("classifier", model.title),
         *_sizes(model),
         *([("trained on", str(model.instrument))] if model.instrument else []),
         *_facts(model, record),

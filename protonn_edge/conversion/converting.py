@@ -26,7 +26,7 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion import EPOCHS, prototypes
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.int8_network import Int8Network
-from protonn_edge.conversion.kept import Conversion, Measured
+from protonn_edge.conversion.kept import Conversion, Measured, class_indices
 from protonn_edge.conversion.networks import FloatNetwork, network_models
 from protonn_edge.conversion.scaling import rows_of
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
@@ -75,6 +75,7 @@ def from_sklearn(
     epochs: int = EPOCHS,
     evaluate_on: tuple[ArrayLike, ArrayLike | None] | None = None,
     classes: Sequence[str] | None = None,
+    fine_tune: bool = False,
     random_state: int = 0,
 ) -> Conversion:
     """Convert a fitted classifier of scikit-learn into a model for a board.
@@ -92,7 +93,8 @@ def from_sklearn(
         Raw representative points, before the pipeline's first step; preferably those that the
         estimator was fitted on.
     y : array of shape (n,), optional
-        Their labels, used only to compute accuracies: the model learns the estimator's answers.
+        Their labels, used only to compute accuracies, or for `fine_tune`: otherwise, the model
+        learns the estimator's answers.
     board : str or Board, default="uno"
         The board that the model must fit.
     budget : int, optional
@@ -106,6 +108,9 @@ def from_sklearn(
         Points to measure the steps on, instead of `X` and `y`; they do not affect the model.
     classes : sequence of L str, optional
         Display names in the order of the estimator's ``classes_``; by default the labels.
+    fine_tune : bool, default=False
+        Whether to train a network in floats on the labels `y`, in the integers of the device. A
+        fifth of the points chooses the learning rate and the pass.
     random_state : int, default=0
         The same number gives the same model.
 
@@ -151,13 +156,28 @@ def from_sklearn(
         measured, labels = fitted.features.taken(evaluate_on[0], "evaluate_on"), evaluate_on[1]
     test = Measured.of(fitted, measured, labels)
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
+    known = _labels_to_learn(fitted, points, y) if fine_tune else None
     limit = prototypes.SizeLimit(board_of(board), budget, n_projections, n_prototypes)
     with one_thread():  # for reproducible numbers
-        found = _Search(fitted, points, names, limit, epochs, random_state).best()
+        found = _Search(fitted, points, names, limit, epochs, random_state, known).best()
     activity = measure_activity(found.integers, found.integers.quantize(some))
     model = replace(found.model.with_units_of(points), activity=activity)
     held_out = evaluate_on is not None
-    return _conversion(found, model, fitted, test, limit.board, held_out=held_out)
+    warning = fitted.rule.warning(points) if isinstance(fitted.rule, FloatNetwork) else None
+    return _conversion(found, model, fitted, test, limit.board, warning, held_out=held_out)
+
+
+def _labels_to_learn(fitted: FittedEstimator, X: Float32, y: ArrayLike | None) -> Indices:
+    """Return the class indices of points, or refuse what cannot be trained on them."""
+    if not isinstance(fitted.rule, FloatNetwork):
+        other = {Int8Network: "has int8 layers", TreeRule: "consists of trees"}
+        raise InputError(
+            "fine-tuning is for networks in floats, but the "
+            f"{fitted.name} {other.get(type(fitted.rule), 'is not a network')}; leave it out"
+        )
+    if y is None:
+        raise InputError("fine-tuning needs the labels of the points, y; pass them too")
+    return class_indices(fitted, np.asarray(y), len(X))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +204,7 @@ class _Search:
     limit: prototypes.SizeLimit
     epochs: int
     seed: int
+    labels: Indices | None = None  # (n,): class indices to fine-tune on, if that is wanted
 
     @cached_property
     def inputs(self) -> InputStatistics:
@@ -208,7 +229,7 @@ class _Search:
 
     def _network(self, network: FloatNetwork) -> _Candidate:
         """Return a network, its layers on images in integers."""
-        models = network_models(network, self.X, self.classes, self.epochs, self.seed)
+        models = network_models(network, self.X, self.classes, self.epochs, self.seed, self.labels)
         smaller = "a network with fewer channels, units or weights"
         found = replace(self, limit=replace(self.limit, smaller=smaller))
         steps: tuple[tuple[str, Model], ...] = ()
@@ -216,6 +237,8 @@ class _Search:
         for step in models:
             steps = (*steps, step)
             candidates.append(found._candidate(*steps))
+        if self.labels is not None:
+            return candidates[-1]
         return max(candidates, key=lambda candidate: candidate.agreement)
 
     def _int8(self, network: Int8Network) -> _Candidate:
@@ -376,6 +399,7 @@ def _conversion(
     estimator: FittedEstimator,
     test: Measured,
     board: Board,
+    warning: str | None,
     *,
     held_out: bool,
 ) -> Conversion:
@@ -403,5 +427,6 @@ def _conversion(
         model_bytes=found.integers.model_bytes,
         plan=found.plan,
         board=board,
+        warning=warning,
         source=estimator,
     )

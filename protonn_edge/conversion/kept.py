@@ -45,6 +45,7 @@ class Conversion(Deployable):
     model_bytes: int  # size of the int8 parameters, or of trees
     plan: Plan  # the planner's figures
     board: Board  # the board that these figures are for
+    warning: str | None  # why answers may differ, with a remedy
     source: FittedEstimator = field(repr=False)  # the estimator, which accepts the same points
 
     def to_model(self) -> Model:
@@ -53,7 +54,7 @@ class Conversion(Deployable):
 
     def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
         points = self.source.features.taken(X, "X")
-        return points, _class_indices(self.source, np.asarray(y), len(points))
+        return points, class_indices(self.source, np.asarray(y), len(points))
 
     @property
     def flash_bytes(self) -> int:
@@ -88,6 +89,8 @@ class Conversion(Deployable):
             "agreement": self.agreement,
             "accuracy": self.accuracy,
             "lost": self.lost,
+            "fine_tuning": self.model.record.get("fine_tuning"),
+            "warning": self.warning,
             "model_bytes": self.model_bytes,
             "flash_bytes": self.flash_bytes,
             "sram_bytes": self.plan.sram_bytes,
@@ -97,13 +100,20 @@ class Conversion(Deployable):
     def __str__(self) -> str:
         compared = f" of {self.landmarks:,} points" if self.landmarks is not None else ""
         sizes = ", ".join(f"{size.symbol} = {size.number:,}" for size in self.model.sizes)
-        sizes = sizes or f"a {self.model.head.title} model"
+        stage = self.model.feature_stage
+        named = f"a {self.model.head.title} model" + (f" that {stage.does}" if stage else "")
+        sizes = (stage and stage.title) or sizes or named
         held_out = ", held out" if self.held_out else ""
         of = f"{self.model_bytes:,} B of int8 parameters; on {self.n:,} points{held_out}:"
         lines = [f"{self.estimator}{compared} as {sizes}, {of}"]
         for step in self.steps:
             right = "" if step.accuracy is None else f", accuracy {100 * step.accuracy:6.2f} %"
             lines.append(f"  {step.name:<9} agreement {100 * step.agreement:6.2f} %{right}")
+        if tuned := self.model.record.get("fine_tuning"):
+            lines.append(
+                f"  fine-tuned on {tuned['points']:,} points: accuracy {100 * tuned['before']:.2f} "
+                f"% before and {100 * tuned['after']:.2f} % after, on {tuned['tested']:,} others"
+            )
         if self.lost is not None:
             word = "lost" if self.lost >= 0 else "gained"
             lines.append(f"  {word} {100 * abs(self.lost):.2f} points of accuracy")
@@ -113,6 +123,7 @@ class Conversion(Deployable):
             f"SRAM on the {self.board.name}; a point takes at most {cycles:,} cycles, "
             f"{self.board.milliseconds(cycles):.1f} ms"
         )
+        lines += [f"  warning: {self.warning}"] if self.warning else []
         return "\n".join(lines)
 
 
@@ -127,7 +138,7 @@ class Measured:
     @classmethod
     def of(cls, estimator: FittedEstimator, X: Float32, y: ArrayLike | None) -> Self:
         """Return points with the estimator's answers, and the class indices of known labels."""
-        actual = None if y is None else _class_indices(estimator, np.asarray(y), len(X))
+        actual = None if y is None else class_indices(estimator, np.asarray(y), len(X))
         return cls(X, estimator.answers(X), actual)
 
     def step(self, name: str, predicted: NDArray[np.int64]) -> ConversionStep:
@@ -136,7 +147,8 @@ class Measured:
         return ConversionStep(name, share_right(predicted, self.answers), right)
 
 
-def _class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indices:
+def class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indices:
+    """Return the class index of each of n labels, or refuse labels that are not the estimator's."""
     if y.shape != (n,):
         raise InputError(
             f"the labels have the shape {y.shape}, but there are {n:,} points; give one label per "

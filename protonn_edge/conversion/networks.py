@@ -2,14 +2,15 @@
 
 A network consists of layers on an image, if any, and then of matrices with rectified units between
 them. The layers are rounded like the layers that this package trains
-(`features.convolution.train`); the matrices form a `DenseHead` or a `LinearHead`.
+(`features.convolution.train`); the matrices form a `DenseHead` or a `LinearHead`. With labels, the
+rounded network is trained further on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +19,11 @@ from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.statistics import InputStatistics, Normalizer, common_range
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.scaling import rows_in_order
+from protonn_edge.datasets.splits import chosen_for_test
+from protonn_edge.errors import InputError
+from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling, Rectifier
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
@@ -30,6 +34,8 @@ from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
+from protonn_edge.quantization import quantize
+from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Indices
 
 MOST_HIDDEN = 2
@@ -37,7 +43,14 @@ _AT_ONCE = 256
 _CALIBRATED = 2_000  # number of images to choose steps on
 _MOST_TRAINED = 5_000  # number of images to train layers on
 _PASSES = 1 / 6  # passes over the images per requested epoch
-_RATE = 0.002
+_WIDEST = 8.0  # times the range of the points, with the padding
+_MOST_STEPS = 4.0  # from the padding of a channel to its byte
+_SHOWN = 4
+_RATES = {8: 0.002, 4: 0.002, 2: 0.005}  # of training on a network's scores, by bits of weights
+_MOST_TUNED = 20_000  # number of labelled points to train on, or to choose the best pass by
+_TUNED_PASSES = 1 / 3  # passes over them per requested epoch, at each of the rates
+_TUNED_RATES = (0.01, 0.03)
+_HELD_OUT = 0.2  # the share of labelled points that choose the rate and the pass
 _LEAST_FACTOR = np.float32(1e-3)
 
 
@@ -86,43 +99,180 @@ class FloatNetwork:
         scores: Float32 = dense.scores(self.features(X)).astype(np.float32)
         return scores
 
+    @property
+    def zeros(self) -> NDArray[np.float64]:
+        """The raw value of each channel, (channels,), that the padding of the first layer is."""
+        scale = self.scale.astype(np.float64)
+        return 0.0 - self.shift / np.where(scale == 0, np.inf, scale)
+
+    @property
+    def pads(self) -> bool:
+        """Whether the first convolution pads its image."""
+        found = (each.layout.padded for each in self.layers if isinstance(each, Convolution))
+        return next(found, False)
+
+    def pixels(self, X: Float32) -> PixelScale:
+        """Return the scale of the bytes of points X: their range, with the padding if it is near.
+
+        A range that is at most 8 times as wide leaves 5 bits.
+        """
+        lower, upper = float(X.min()), float(X.max())
+        wide = min(lower, *self.zeros), max(upper, *self.zeros)
+        if self.pads and wide[1] - wide[0] <= _WIDEST * (upper - lower):
+            lower, upper = wide
+        return PixelScale.between(lower, upper, lower)
+
+    def padding(self, pixels: PixelScale) -> int:
+        """Return the byte of the padding: of several channels, the mean one."""
+        return int(pixels.to_bytes(self.zeros).mean().round())
+
+    def warning(self, X: Float32) -> str | None:
+        """Return a warning if no byte is near to the padding of the first convolution."""
+        pixels = self.pixels(X)
+        steps = (self.zeros - pixels.zero) / pixels.step - self.padding(pixels)
+        if not self.pads or np.abs(steps).max() <= _MOST_STEPS:
+            return None
+        shown = ", ".join(f"{each:.4g}" for each in self.zeros[:_SHOWN])
+        return (
+            f"the first Conv pads points of {X.min():.4g} to {X.max():.4g} with {shown}, which no "
+            "byte represents in all channels, so answers may differ; train the network on points "
+            "that include 0, with all channels scaled alike, or without padding"
+        )
+
     def answers(self, Z: NDArray[Any]) -> Indices:
         """Return the class index of each point Z (n, D)."""
         found: Indices = self.scores(Z).argmax(axis=1).astype(np.int64)
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """Labelled points, and the training on them."""
+
+    X: Float32  # (n, D)
+    y: Indices  # (n,)
+    tested: NDArray[np.bool_]  # (n,): which points only choose the rate and the pass
+    passes: int
+    seed: int
+
+    @classmethod
+    def of(cls, X: Float32, y: Indices, epochs: int, seed: int) -> Self:
+        """Return the tuning on points X with classes y; refuses too few points."""
+        rows = slice(None, None, -(-len(X) // _MOST_TUNED))
+        X, y = X[rows], y[rows]
+        if np.bincount(y).max() < 3 or epochs == 0:
+            raise InputError(
+                f"fine-tuning has {len(y):,} labelled points and {epochs:,} epochs, but needs at "
+                "least three points of a class, and one epoch; give more, or leave it out"
+            )
+        tested = chosen_for_test(len(y), _HELD_OUT, seed, [*map(str, y)])
+        return cls(X, y, tested, max(1, round(epochs * _TUNED_PASSES)), seed)
+
+    def train(
+        self, network: Network, n_classes: int, given: Callable[[Float32], NDArray[Any]]
+    ) -> dict[str, Any]:
+        """Train a rounded network in place, and keep the pass with the most tested points right.
+
+        `given` returns its inputs (n, h, w, channels). Returns entries of a model's record.
+        """
+        shown, tested, y = self.X[~self.tested], self.X[self.tested], self.y[self.tested]
+        inputs = innermost(given(tested))
+        start = best = [each.copy() for each in network.parameters]
+
+        def right() -> float:
+            return share_right(network.head.scores(network.features(inputs)).argmax(axis=1), y)
+
+        before = most = right()
+
+        def keep(*_: Any) -> None:
+            nonlocal best, most
+            if (now := right()) > most:
+                best, most = [each.copy() for each in network.parameters], now
+
+        Y = np.eye(n_classes, dtype=np.float32)[self.y[~self.tested]]
+        images = Images(shown, Y, None, (1, 1), given)
+        schedule = Schedule(self.passes, moved_share=0.0)
+        for rate in _TUNED_RATES:
+            _move(network, start)
+            generator = np.random.default_rng(self.seed)
+            Training(images, schedule, generator, keep).fine_tune(network, rate)
+        _move(network, best)
+        return {"points": len(shown), "tested": len(y), "before": before, "after": most}
+
+
+def _move(network: Network, arrays: Sequence[Float32]) -> None:
+    for array, values in zip(network.parameters, arrays, strict=True):
+        array[...] = values
+
+
 def network_models(
-    network: FloatNetwork, X: Float32, classes: tuple[str, ...], epochs: int, seed: int
+    network: FloatNetwork,
+    X: Float32,
+    classes: tuple[str, ...],
+    epochs: int,
+    seed: int,
+    y: Indices | None = None,
 ) -> Iterator[tuple[str, Model]]:
     """Yield models of a network for training points X (n, D), with the name of each step.
 
     Layers of images are rounded, and then trained to reproduce the network's scores in integers.
+    With classes y (n,) of the points, the last model is trained on these.
     """
+    tuning = None if y is None else Tuning.of(X, y, epochs, seed)
     if network.image is None:
-        inputs = InputStatistics.of(X)
-        head = _head(network.weights, network.biases, X)
-        yield "exact", _model(head, inputs, classes, None)
+        yield from _of_matrices(network, X, classes, tuning)
         return
     X = X[:: -(-len(X) // _MOST_TRAINED)]
     some = X[:: -(-len(X) // _CALIBRATED)]
-    lower, upper, _ = common_range(X)
-    pixels = PixelScale.between(lower, upper, lower)
+    pixels = network.pixels(X)
     ready = _of_bytes(_equalized(_rectified(network, some), some[:_AT_ONCE]), pixels)
-    dense = DenseNetwork([W.copy() for W in ready.weights], [b.copy() for b in ready.biases])
-    images = network.images(pixels.to_bytes(some))
+    dense = DenseNetwork([*ready.weights], [*ready.biases]).copy()
+    images, image = network.images(pixels.to_bytes(some)), network.image
     rounded = Network(ready.layers, dense).rounded(images, network.bits, 1.0, BYTE_MAXIMUM)
-    yield "rounded", _convolutional(rounded, dense, network.image, pixels, X, classes)
+
+    def given(raw: Float32) -> NDArray[np.uint8]:
+        return pixels.to_bytes(raw).reshape(-1, *image)
+
+    yield "rounded", _convolutional(rounded, dense, image, pixels, X, classes)
     if passes := round(epochs * _PASSES):
         scores = network.scores(X)
         Y = np.exp(scores - scores.max(axis=1, keepdims=True))
         Y /= Y.sum(axis=1, keepdims=True)
-
-        image = network.image
-        own = Images(X, Y, None, image[:2], lambda raw: pixels.to_bytes(raw).reshape(-1, *image))
+        own = Images(X, Y, None, image[:2], given)
         generator = np.random.default_rng(seed)
-        Training(own, Schedule(passes, moved_share=0.0), generator).fine_tune(rounded, _RATE)
-        yield "trained", _convolutional(rounded, dense, network.image, pixels, X, classes)
+        Training(own, Schedule(passes, moved_share=0.0), generator).fine_tune(
+            rounded, _RATES[network.bits.weights]
+        )
+        yield "trained", _convolutional(rounded, dense, image, pixels, X, classes)
+    if tuning is not None:
+        record = {"fine_tuning": tuning.train(rounded, len(classes), given)}
+        model = _convolutional(rounded, dense, image, pixels, X, classes)
+        yield "tuned", replace(model, record=record)
+
+
+def _of_matrices(
+    network: FloatNetwork, X: Float32, classes: tuple[str, ...], tuning: Tuning | None
+) -> Iterator[tuple[str, Model]]:
+    """Yield the models of a network without images; its tuning sees the inputs' bytes."""
+    inputs = InputStatistics.of(X)
+    exact = _model(_head(network.weights, network.biases, X), inputs, classes, None)
+    yield "exact", exact
+    if tuning is None:
+        return
+    chain, normalizer = quantize(exact), normalizer_from("standard", inputs)
+    zero, step = chain.features.zero, chain.features.step
+
+    def given(raw: Float32) -> NDArray[Any]:
+        return normalizer.apply(zero + step * chain.quantize(raw))[:, None, None]
+
+    W, *weights = network.weights
+    b, *biases = network.biases
+    first = (W / normalizer.scale).astype(np.float32)
+    moved = (b + W @ normalizer.offset).astype(np.float32)
+    dense = DenseNetwork([first, *weights], [moved, *biases]).copy()
+    record = {"fine_tuning": tuning.train(Network((), dense), len(classes), given)}
+    head = _head(dense.weights, dense.biases, normalizer.apply(X))
+    yield "tuned", replace(exact, head=head, normalizer=normalizer, record=record)
 
 
 def _model(
@@ -162,21 +312,16 @@ def _head(weights: Sequence[Float32], biases: Sequence[Float32], features: NDArr
 
 
 def _of_bytes(network: FloatNetwork, pixels: PixelScale) -> FloatNetwork:
-    """Return a network of bytes: its first convolution scales them, or else its first matrix.
-
-    The padding is the byte nearest to the network's 0; of several channels, the mean one.
-    """
+    """Return a network of bytes: its first convolution scales them, or else its first matrix."""
     zero, step = np.float32(pixels.zero), np.float32(pixels.step)
     scale, shift = network.scale * step, network.scale * zero + network.shift
-    zeros = -network.shift / np.where(network.scale == 0, np.inf, network.scale)
-    padding = int(pixels.to_bytes(zeros).mean().round())
     bare = replace(network, scale=np.ones_like(scale), shift=np.zeros_like(shift))
     for place, layer in enumerate(network.layers):
         if isinstance(layer, Convolution):
             if layer.layout.depthwise:
                 scale, shift = (each[:, None, None, None] for each in (scale, shift))
             biases = layer.biases + (layer.weights * shift).sum(axis=(1, 2, 3))
-            layout = replace(layer.layout, padding_value=padding)
+            layout = replace(layer.layout, padding_value=network.padding(pixels))
             first = Convolution(layout, layer.weights * scale, biases)
             layers = (*network.layers[:place], first, *network.layers[place + 1 :])
             return replace(bare, layers=layers)
@@ -220,7 +365,7 @@ def _equalized(network: FloatNetwork, X: Float32) -> FloatNetwork:
             layer = replace(layer, weights=layer.weights * by)  # noqa: PLW2901
             taken = np.ones(len(layer.biases), np.float32)
             if isinstance(clip := layers[place + 1], Rectifier) and clip.largest is None:
-                sums = np.abs(sum_ends(layer, float(values.max()))).max(axis=0)
+                sums = np.abs(sum_ends(layer, float(np.abs(values).max()))).max(axis=0)
                 taken = np.maximum(sums / (sums.max() or 1), _LEAST_FACTOR)
             by = taken[:, None, None, None]
             layers[place] = replace(layer, weights=layer.weights / by, biases=layer.biases / taken)

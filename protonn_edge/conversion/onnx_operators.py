@@ -52,13 +52,14 @@ def from_onnx(
         Representative points, such as the training points: they calibrate the integers. In rows,
         images that convolutions or pooling take have the channels of a pixel next to each other.
     y : array of shape (n,), optional
-        Their labels, only for the accuracies.
+        Their labels, only for the accuracies and for `fine_tune`.
     evaluate_on : tuple of X and y or None, optional
         Points for measuring the steps, instead of `X` and `y`.
     bits : {8, 4, 2}, default=8
         The bits of a convolution's weight; fewer need less flash, or less time.
     **options
-        `board`, `budget`, `classes`, `epochs` and `random_state`, as for `from_sklearn`.
+        `board`, `budget`, `classes`, `epochs`, `fine_tune` and `random_state`, as for
+        `from_sklearn`.
 
     Returns
     -------

@@ -193,7 +193,7 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
     return [
         ("classes", named),
         ("data", f"{one.data_name}, {points}" if one.data_name else points),
-        ("model", f"{model.head.title}, D = {model.n_inputs:,}{sizes}"),
+        ("model", f"{model.title}, D = {model.n_inputs:,}{sizes}"),
         ("board", f"{board.title}, {board.clock_hz / 1e6:g} MHz"),
     ]
 

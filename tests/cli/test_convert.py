@@ -305,6 +305,15 @@ def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
         assert done.exit_code == 2
         assert_one_sentence(done)
         assert "leave bits out" in done.stderr or "--bits is for networks in ONNX" in done.stderr
+    done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "n.npz", "--data", data, "--fine-tune")
+    assert done.exit_code == 2
+    assert_one_sentence(done)
+    assert "fine-tuning is for networks in floats" in done.stderr
+    more = ["--fine-tune", "--epochs", 6, "--json"]
+    done = convert(tmp_path / "net.onnx", "-o", tmp_path / "m.npz", "--data", data, *more)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["fine_tuning"]["tested"] == 30
+    assert "points: accuracy" in done.stderr
     (tmp_path / "net.onnx").write_bytes(b"no network")
     done = convert(tmp_path / "net.onnx", "-o", tmp_path / "n.npz", "--data", data)
     assert done.exit_code == 2

@@ -6,6 +6,7 @@ so values next to the middle of two integers may be one of both.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -337,6 +338,8 @@ def test_the_command_converts(tmp_path: Path) -> None:
     done = run("convert", *paths)
     assert done.exit_code == 0, done.stderr
     assert "integers  agreement 100.00 %" in done.stdout
+    assert "m.onnx as int8 layers, " in done.stdout
+    assert re.search("classifier +int8 layers", run("inspect", paths[-1]).stdout)
 
 
 def test_an_operator_that_is_no_text_is_shown_in_plain_characters() -> None:

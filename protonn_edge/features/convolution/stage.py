@@ -77,6 +77,7 @@ class Convolutions(FeatureStage):
     pixels: PixelScale | ChannelScale = BYTES  # how raw pixels, or samples, become whole numbers
     # samples per second of a window, for reading the sensor; no value depends on it
     rate: float | None = field(default=None, repr=False)
+    title: str = field(default="", init=False, repr=False)
     digest: str = field(init=False)  # SHA-256 of all numbers except `pixels`, in hexadecimal
 
     def __post_init__(self) -> None:
@@ -87,6 +88,8 @@ class Convolutions(FeatureStage):
         for number, layer in reversed([*enumerate(layers)]):
             linked = replace(layer, by_rows=number > 0, behind=linked), *linked
         object.__setattr__(self, "layers", linked)
+        if any(isinstance(layer, IntegerInt8Layer) for layer in layers):
+            object.__setattr__(self, "title", "int8 layers")
         _check_chain(self)
         check_sample_rate(self.rate)
         signal, scales = self.signal, self.pixels.quantizer().zero
