@@ -24,7 +24,7 @@ demo: setup node  ## train, quantize, build, emulate and report, on data that a 
 test: setup $(VENV)/has-docs node browser  ## run all tests; ARGS="tests/cli -k demo" runs some
 	@$(PYTHON) -m pytest $(or $(ARGS),-n auto --dist loadfile)
 
-# All programs on one core take half an hour; ARGS="linear forest" those with such names.
+# All programs on one core take a quarter of an hour; ARGS="linear forest" those with such names.
 prove: setup  ## prove the C of all kinds free of run-time errors, with Frama-C; ARGS="linear" some
 	@command -v frama-c >/dev/null || ( $(call install,frama-c-base,Frama-C) )
 	@PYTHONPATH=tests $(PYTHON) -m proof $(ARGS)

@@ -23,7 +23,7 @@ def instances() -> Iterator[Instance]:
     yield _instance("votes, and features like marks", many)
     yield _instance("many inputs", random_chain(2, features=400, depth=6, share=0, classes=2))
     yield _instance("long subtrees", random_chain(3, trees=5, depth=8, features=40))
-    wide = random_chain(4, trees=4, depth=9, features=300, classes=12, share=1.0)
+    wide = random_chain(4, trees=4, depth=6, features=300, classes=12, share=1.0)
     yield _instance("many inputs, long subtrees", wide)
     yield _instance("a lone leaf", tiny_chain())
     for name, vote in (("all numbers equal", 0), ("all numbers and votes equal", 9)):
