@@ -1,6 +1,6 @@
 """How often a drift is noticed within 50 answers, and how often one is reported without reason.
 
-    python benchmarks/drift.py [--only har] [--json]
+    python benchmarks/drift.py [--only har] [--costs] [--json]
 
 trains classifiers on some people of ``har_hapt.npz`` (movements) and ``fsdd_audio.npz`` (spoken
 digits), takes what to expect from others as `calibrate` does, and answers points of people that
@@ -13,15 +13,20 @@ new people    share of runs of 50 answers with a drift, to points of other peopl
 faults        the same with a fault: two axes of all sensors exchanged; an axis stuck at 0, or at 1
               g; a microphone with half the gain
 
-A run is 50 random points of one person. In the table of movements, an axis is exchanged by its
-features. Those of the magnitude, which need all samples, stay as they are with a stuck axis, too.
+The divisions repeat this with the training people of har_hapt alone: 10 train, 5 calibrate, and the
+faults are those of 6. A run is 50 random points of one person. In the table of movements, an axis
+is exchanged by its features. Those of the magnitude, which need all samples, stay as they are with
+a stuck axis, too.
 
 Devices do not count inputs. The last columns show what this would add: a second sum, by which an
 answer is unusual if more input bytes are 0 than of any calibrating point that got this class.
 
-The share and the thresholds of `chain.observation` were chosen on the people who calibrate here.
-The statistics were chosen after a look at the figures of the measured people, which are therefore
-optimistic.
+With --costs, it prints instead what counting adds on an Uno, from new people's first 160 points: to
+SRAM, to flash, and to the cycles of a prediction. "wide" has scores of 32 bits.
+
+The runner-up, the shares and the thresholds of `chain.observation` were chosen by the divisions and
+by the people who calibrate. The margin and the sum were chosen after a look at the figures of the
+measured people.
 """
 
 from __future__ import annotations
@@ -39,8 +44,13 @@ from numpy.typing import NDArray
 from printing import Columns, Record, print_table
 from rows import DATA
 
+from protonn_edge.avr.program import read_program
+from protonn_edge.boards import load_board
+from protonn_edge.build.project import write_project
 from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.observation import DRIFT, STEP, ExpectedAnswers
+from protonn_edge.codegen import make_plan
+from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.audio.stage import AudioStage
@@ -49,14 +59,18 @@ from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.system.files import scratch_folder
 from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.verification.agreement import verify_device
 
 _ANSWERS, _RUNS = 50, 200
 _FEWEST = 20  # points of a class, or else those of all classes count
 _DAY = 67_500
+_MEASURED = 160
 _STATISTICS = ("mean", "std", "min", "max", "madiff", "zc")
 
 Points = NDArray[np.float32]
+Rows = Callable[..., Iterator[Record]]
 
 KINDS: dict[str, Callable[[], DeviceClassifier]] = {
     "protonn": lambda: ProtoNNClassifier(
@@ -66,6 +80,7 @@ KINDS: dict[str, Callable[[], DeviceClassifier]] = {
     "linear": lambda: LinearClassifier(random_state=0),
     "forest": lambda: ForestClassifier(random_state=0),
 }
+WIDE = {"wide": lambda: DenseClassifier(hidden="100", epochs=5, random_state=0)}
 
 
 def runs_with_a_drift(model: IntegerChain, Q: NDArray[np.uint8], people: NDArray[Any]) -> float:
@@ -124,6 +139,41 @@ def days_with_a_drift(unusual: float) -> float:
     return float(np.linalg.matrix_power(step, _DAY)[0, DRIFT])
 
 
+def costs(
+    name: str,
+    known: tuple[Points, Any],
+    calibrating: Points,
+    other: tuple[Points, Any, Any],
+    _: dict[str, Points],
+) -> Iterator[Record]:
+    """Yield a row for each kind of classifier: what counting adds."""
+    board = load_board("uno")
+    for kind, make in (KINDS | (WIDE if name == "fsdd" else {})).items():
+        model = make().fit(*known).to_model()
+        plain = quantize(model)
+        model = replace(model, expected=ExpectedAnswers.of(plain, plain.quantize(calibrating)))
+        Q, found = plain.quantize(other[0][:_MEASURED]), []
+        for integers in (plain, observed(plain, model)):
+            with scratch_folder() as folder:
+                plan = make_plan(integers)
+                elf = write_project(model, integers, plan, folder, None, board).compile(board)
+                with EmulatedUno(elf) as uno:
+                    agreement, results = verify_device("emulated uno", uno.url, integers, Q)
+                assert agreement.mismatches == agreement.lost == 0
+                cycles = np.array([result.cycles or 0 for result in results])
+                found.append((read_program(elf).sections, cycles))
+        (before, cycles), (after, more) = found
+        yield {
+            "data": name,
+            "kind": kind,
+            "classes": plain.n_classes,
+            "score_bits": plain.score_bits,
+            "sram": after.sram_bytes - before.sram_bytes,
+            "flash": after.flash_bytes - before.flash_bytes,
+            "cycles": [int(cycle) for cycle in np.quantile(more - cycles, [0, 0.5, 1])],
+        }
+
+
 def measure(
     name: str,
     known: tuple[Points, Any],
@@ -164,24 +214,21 @@ def measure(
         }
 
 
-def movements() -> Iterator[Record]:
-    """Yield the rows of har_hapt."""
-    with np.load(DATA / "har_hapt.npz", allow_pickle=False) as data:
-        X, y, people = data["X_train"], data["y_train"], data["subject_train"]
-        X_other, y_other, others = data["X_test"], data["y_test"], data["subject_test"]
-        place = {str(name): index for index, name in enumerate(data["feature_names"])}
+def _faults(X: Points, names: list[str]) -> dict[str, Points]:
+    """Return windows X (n, 46) with each fault, by its name; `names` are those of the features."""
+    place = {name: index for index, name in enumerate(names)}
 
     def exchanged(order: str) -> Points:
-        made: Points = X_other.copy()
+        made: Points = X.copy()
         for sensor in ("acc", "gyro"):
             for axis, source in zip("xyz", order, strict=True):
                 for name in _STATISTICS:
-                    column = X_other[:, place[f"{sensor}-{source}_{name}"]]
+                    column = X[:, place[f"{sensor}-{source}_{name}"]]
                     made[:, place[f"{sensor}-{axis}_{name}"]] = column
         return made
 
     def stuck(axis: str, value: float) -> Points:
-        made: Points = X_other.copy()
+        made: Points = X.copy()
         for name in _STATISTICS:
             still = value if name in ("mean", "min", "max") else 0.0
             made[:, place[f"{axis}_{name}"]] = still
@@ -190,13 +237,35 @@ def movements() -> Iterator[Record]:
     faults = {order: exchanged(order) for order in ("yxz", "zyx", "xzy", "yzx", "zxy")}
     axes = [f"{sensor}-{axis}" for sensor in ("acc", "gyro") for axis in "xyz"]
     faults |= {f"{axis} at 0": stuck(axis, 0.0) for axis in axes}
-    faults |= {f"{axis} at 1": stuck(axis, 1.0) for axis in axes[:3]}
+    return faults | {f"{axis} at 1": stuck(axis, 1.0) for axis in axes[:3]}
+
+
+def movements(rows: Rows) -> Iterator[Record]:
+    """Yield the rows of har_hapt."""
+    with np.load(DATA / "har_hapt.npz", allow_pickle=False) as data:
+        X, y, people = data["X_train"], data["y_train"], data["subject_train"]
+        X_other, y_other, others = data["X_test"], data["y_test"], data["subject_test"]
+        names = data["feature_names"].tolist()
     calibrates = people >= 25
-    known = X[~calibrates], y[~calibrates]
-    yield from measure("har", known, X[calibrates], (X_other, y_other, others), faults)
+    known, other = (X[~calibrates], y[~calibrates]), (X_other, y_other, others)
+    yield from rows("har", known, X[calibrates], other, _faults(X_other, names))
 
 
-def words() -> Iterator[Record]:
+def divisions(rows: Rows) -> Iterator[Record]:
+    """Yield the rows of three random divisions of har_hapt's people for training."""
+    with np.load(DATA / "har_hapt.npz", allow_pickle=False) as data:
+        X, y, people = data["X_train"], data["y_train"], data["subject_train"]
+        names = data["feature_names"].tolist()
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(np.unique(people))
+        other, calibrates = np.isin(people, order[:6]), np.isin(people, order[6:11])
+        known = ~other & ~calibrates
+        tested = X[other], y[other], people[other]
+        faults = _faults(X[other], names)
+        yield from rows(f"division {seed + 1}", (X[known], y[known]), X[calibrates], tested, faults)
+
+
+def words(rows: Rows) -> Iterator[Record]:
     """Yield the rows of fsdd_audio."""
     spoken = audio.read_spoken(DATA / audio.FILE)
     full = np.array([[-32768.0], [32767.0]]).repeat(audio.SAMPLES, axis=1)
@@ -212,10 +281,14 @@ def words() -> Iterator[Record]:
     )
     known = X[trains], spoken.digits[trains]
     other = X[others], spoken.digits[others], spoken.speakers[others]
-    yield from measure("fsdd", known, X[calibrates], other, {"half the gain": X_half[others]})
+    yield from rows("fsdd", known, X[calibrates], other, {"half the gain": X_half[others]})
 
 
-ROWS: dict[str, Callable[[], Iterator[Record]]] = {"har": movements, "fsdd": words}
+ROWS: dict[str, Callable[[Rows], Iterator[Record]]] = {
+    "har": movements,
+    "divisions": divisions,
+    "fsdd": words,
+}
 
 
 def _percent(share: float) -> str:
@@ -247,13 +320,24 @@ COLUMNS: Columns = [
 ]
 
 
+COST_COLUMNS: Columns = [
+    *COLUMNS[:2],
+    ("classes, bits of a score", lambda record: f"{record['classes']}, {record['score_bits']}"),
+    ("SRAM B", lambda record: str(record["sram"])),
+    ("flash B", lambda record: str(record["flash"])),
+    ("cycles: least, median, most", lambda record: ", ".join(map(str, record["cycles"]))),
+]
+
+
 @click.command()
 @click.option("--only", type=click.Choice(list(ROWS)), help="Measure only these data.")
+@click.option("--costs", "by_cost", is_flag=True, help="Measure SRAM, flash and cycles instead.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def main(only: str | None, as_json: bool) -> None:
-    """Print how often drifts are noticed."""
-    rows = (row for name, make in ROWS.items() if only in (None, name) for row in make())
-    print_table(rows, COLUMNS, as_json)
+def main(only: str | None, by_cost: bool, as_json: bool) -> None:
+    """Print how often drifts are noticed, or what counting costs."""
+    of, columns = (costs, COST_COLUMNS) if by_cost else (measure, COLUMNS)
+    rows = (row for name, make in ROWS.items() if only in (None, name) for row in make(of))
+    print_table(rows, columns, as_json)
 
 
 if __name__ == "__main__":

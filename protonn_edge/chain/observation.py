@@ -202,7 +202,7 @@ class Health:
     def __str__(self) -> str:
         share = 100 * self.unusual / max(1, self.answers)
         expected = (
-            f"{share:.3g} % of {self.answers:,} answers were unusual, compared with about 1 % "
+            f"{share:.3g} % of {self.answers:,} answers were unusual, compared with 1 to 2 % "
             "expected"
         )
         return {

@@ -84,22 +84,22 @@ static void count_one(uint16_t *counter)
 static uint8_t is_usual(uint8_t best, uint8_t runner_up, uint16_t margin, uint16_t sum)
 {
 #ifdef PNN_ASSEMBLY
+    uint8_t bits = sizeof usual[0];
     uint16_t next;
-    __asm__("    mul   %[size], %[best]\n"
-        movw r30, r0; clr __zero_reg__; subi r30, lo8(-(%[usual])); sbci r31, hi8(-(%[usual])); clt;
-        lpm %A[next], Z+; lpm %B[next], Z+; sub %A[margin], %A[next]; sbc %B[margin], %B[next];
-        lpm %A[next], Z+; lpm %B[next], Z+; cp %A[next], %A[margin]; cpc %B[next], %B[margin];
-        brlo 1f; lpm %A[next], Z+; lpm %B[next], Z+; sub %A[sum], %A[next]; sbc %B[sum], %B[next];
-        lpm %A[next], Z+; lpm %B[next], Z+; cp %A[next], %A[sum]; cpc %B[next], %B[sum]; brlo 1f;
-        sbrc %[runner_up], 3; adiw r30, 1; lpm %A[next], Z; sbrc %[runner_up], 2; swap %A[next];
-        sbrc %[runner_up], 1; lsr %A[next]; sbrc %[runner_up], 1; lsr %A[next];
-        sbrc %[runner_up], 0; lsr %A[next]; bst %A[next], 0
-            "1:  clr   %A[next]\n"
-        bld %A[next], 0
-            : [next] "=&r"(next), [margin] "+&r"(margin), [sum] "+&r"(sum)
-            : [best] "r"(best), [size] "r"((uint8_t)sizeof usual[0]), [runner_up] "r"(runner_up), [usual] "i"(usual)
+    __asm__("    mul   %[bits], %[best]\n"
+        movw r30, r0; clr __zero_reg__; subi r30, lo8(-(%[usual])); sbci r31, hi8(-(%[usual]));
+        clr %[bits]; lpm %A[next], Z+; lpm %B[next], Z+; sub %A[margin], %A[next];
+        sbc %B[margin], %B[next]; lpm %A[next], Z+; lpm %B[next], Z+; cp %A[next], %A[margin];
+        cpc %B[next], %B[margin]; brlo 1f; lpm %A[next], Z+; lpm %B[next], Z+;
+        sub %A[sum], %A[next]; sbc %B[sum], %B[next]; lpm %A[next], Z+; lpm %B[next], Z+;
+        cp %A[next], %A[sum]; cpc %B[next], %B[sum]; brlo 1f; sbrc %[runner_up], 3; adiw r30, 1;
+        lpm %[bits], Z; sbrc %[runner_up], 2; swap %[bits]; sbrc %[runner_up], 1; lsr %[bits];
+        sbrc %[runner_up], 1; lsr %[bits]; sbrc %[runner_up], 0; lsr %[bits]
+            "1:\n"
+            : [bits] "+&r"(bits), [next] "=&r"(next), [margin] "+&r"(margin), [sum] "+&r"(sum)
+            : [best] "r"(best), [runner_up] "r"(runner_up), [usual] "i"(usual)
             : "r0", "r30", "r31");
-    return (uint8_t)next;
+    return bits & 1u;
 #else
     const struct usual *const row = &usual[best];
     return (PNN_READ_U16(&row->runners_up) >> runner_up & 1u) &&
