@@ -46,7 +46,7 @@ from rows import DATA
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import write_project
+from protonn_edge.build.folder import write_project
 from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.observation import DRIFT, STEP, ExpectedAnswers
 from protonn_edge.codegen import make_plan
@@ -59,7 +59,7 @@ from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import IntegerChain, quantize
-from protonn_edge.system.files import scratch_folder
+from protonn_edge.system.folders import scratch_folder
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.verification.agreement import verify_device
 
