@@ -67,7 +67,7 @@ def check_collisions(prefix: str, sources: Iterable[str]) -> None:
         renamed = with_prefix(name, prefix)
         if renamed in names:
             raise InputError(
-                f"the prefix {prefix!r} gives two things in the generated C the name {renamed}; "
+                f"the prefix {prefix!r} makes two names in the generated C the same, {renamed}; "
                 "choose another one"
             )
 

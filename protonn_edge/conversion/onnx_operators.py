@@ -154,7 +154,7 @@ def _window(node: Node, sides: tuple[int, ...], image: ImageShape) -> Window:
         raise node.unsupported(
             f"has a window of {sides}, strides {strides}, pads {sorted({*pads})} ({how[:20]}) and "
             f"dilations {sorted({*apart})}",
-            "use no dilation, and no pads below 0",
+            "use no dilation and no negative pads",
         )
     side, step, turn = (*sides, 1)[:2], (strides[0], strides[-1]), _PADDED[how]
     around = [*zip(pads[:axes], pads[axes:], strict=True), (0, 0)]

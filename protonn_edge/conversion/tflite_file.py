@@ -151,7 +151,7 @@ class Chain:
         """Count the weights of an operator; refuse it if the network has too many."""
         self.left -= weights
         if self.left < 0:
-            raise self.refused(f"brings the network above {_MOST_WEIGHTS:,} weights")
+            raise self.refused(f"exceeds the limit of {_MOST_WEIGHTS:,} weights in all")
 
     def network(self, outputs: list[int]) -> Int8Network:
         """Return the network, with the output of the last operator."""

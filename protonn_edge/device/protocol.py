@@ -38,7 +38,7 @@ _ERROR_NAMES = {
     1: "unknown type of request",
     2: "wrong length of payload",
     3: "a feature is out of range",
-    4: "the model does not store features, so it cannot repeat",
+    4: "the model does not store features, so it cannot repeat a prediction",
 }
 
 
@@ -188,8 +188,8 @@ class HelloReply(Message, number=REPLY | HELLO):
 
     VERSION = PROTOCOL_VERSION
     OTHER_VERSION = (
-        "the device speaks protocol {}, this program speaks {}; remove the folder firmware, run "
-        "`protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
+        "the device speaks protocol {}, but this program speaks {}; remove the folder firmware, "
+        "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
     )
     protocol_version: U8  # 2; a device of another one is refused before anything else is read
     feature_type: U8  # 0 for uint8 features

@@ -37,7 +37,7 @@ def accuracy_panels(one: Evidence) -> list[Panel]:
     right, n = int(counts.diagonal().sum()), len(one.results)
     low, high = wilson_interval(right, n)
     lost = n - len(one.answered)
-    words = f"{right:,} of {n:,} points are right: {100 * right / n:.2f} % (95 % confidence "
+    words = f"{right:,} of {n:,} points are correct: {100 * right / n:.2f} % (95 % confidence "
     words += f"interval: {100 * low:.1f} to {100 * high:.1f} %, by Wilson's score)."
     words += f" {lost:,} points got no answer." if lost else ""
     words += _unknown_words(one) + _quality_words(one.quality)

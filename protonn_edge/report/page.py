@@ -41,7 +41,7 @@ _BETTER: dict[str, Callable[[Iterable[float]], float]] = {
 _LEADS = {
     "mistakes": "Wrong answers, the most confident first.",
     "seen": "What the first stage extracts from a point.",
-    "unknown": "What other thresholds would reject, on the same points.",
+    "unknown": "The shares of these points that other thresholds would reject.",
     "latency": "Cycles, counted by the board's own timer. No input takes longer than the bound.",
     "memory": "Flash and SRAM of the linked firmware, including the protocol and the drivers.",
     "certificate": "Proven claims hold for every input, measured ones held on these points.",

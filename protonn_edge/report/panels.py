@@ -261,8 +261,8 @@ def taught_section(people: Sequence[TaughtPerson]) -> Section:
     lines += [("mean", tuple(mean)), ("worst", tuple(worst))]
     rows = tuple((name, *(f"{100 * one:.2f} %" for one in found)) for name, found in lines)
     words = (
-        f"Accuracy by the examples of each class that a person teaches: on average from "
-        f"{100 * mean[0]:.2f} to {100 * mean[-1]:.2f} %, at worst from {100 * worst[0]:.2f} to "
+        f"Accuracy by the number of taught examples per class: on average from {100 * mean[0]:.2f} "
+        f"to {100 * mean[-1]:.2f} %, for the worst person from {100 * worst[0]:.2f} to "
         f"{100 * worst[-1]:.2f} %."
     )
     table = PageTable("Each person", ("person", *counts), rows)

@@ -36,7 +36,7 @@ class Instrument:
         if len(self.sensor) > _NAME_LIMIT or not self.sensor.isprintable():
             raise InputError(
                 f"the sensor's name {self.sensor[:_NAME_LIMIT]!r} has more than {_NAME_LIMIT} "
-                "characters, or some that cannot be shown; shorten it"
+                "characters, or unprintable ones; change it"
             )
         if not self.units:
             raise InputError(f"the sensor {self.sensor!r} has no units; give one per channel")

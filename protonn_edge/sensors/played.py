@@ -79,7 +79,7 @@ def _check(path: Path, width: int, channels: int, rate: float) -> None:
     if not rate:
         raise InputError(f"{path} has a sampling rate of 0; convert it again")
     if width not in (1, 2):
-        raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16")
+        raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16 bits")
     # The data after the header may be shorter than stated here, never longer.
     most = path.stat().st_size // (width * channels)
     if most > _MOST_SAMPLES:
@@ -157,8 +157,8 @@ class PlayedSensor:
         low, high = int(self.values.min()), int(self.values.max())
         if low < self.kind.low or high > self.kind.high:
             raise InputError(
-                f"{self.kind.name} measures {self.kind.low} to {self.kind.high}, but a value is "
-                f"{low if low < self.kind.low else high}; give the sensor's own counts"
+                f"{self.kind.name} measures {self.kind.low} to {self.kind.high}, but the recording "
+                f"has {low if low < self.kind.low else high}; give the sensor's own counts"
             )
 
     @property

@@ -46,7 +46,7 @@ def check_file(
         raise InputError(f"{path} is empty; write it again")
     if size > limit_bytes:
         raise InputError(
-            f"{path} has {size:,} bytes, the limit is {limit_bytes:,}; use a smaller file"
+            f"{path} has {size:,} bytes, but the limit is {limit_bytes:,}; use a smaller file"
         )
 
 

@@ -71,7 +71,7 @@ def _make_scripts(web: Path, target: Path) -> None:
         target.mkdir()
         for name, (entry, *options) in SCRIPTS.items():
             words = (entry, *options, f"--banner:js={banner}", f"--outfile={name}")
-            _run((*_ESBUILD, *words), workshop, "esbuild cannot make the script")
+            _run((*_ESBUILD, *words), workshop, "esbuild cannot build the script")
             shutil.move(workshop / name, target / name)
     finally:
         shutil.rmtree(workshop, ignore_errors=True)

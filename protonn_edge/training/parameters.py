@@ -104,7 +104,7 @@ def parameter(default: Any, *values: Any, help: str = "", **shown: Any) -> Any: 
 # Parameters of several kinds of classifiers.
 N_PROJECTIONS = Parameter((COUNT,), "d, outputs of the projection.", "--projection-dim", True)
 SPARSITY_PROJECTION = Parameter(
-    (SHARE,), "Largest share of the projection's entries that are not zero.", "--lambda-w"
+    (SHARE,), "Maximum share of nonzeros in the projection.", "--lambda-w"
 )
 SIZE_BUDGET = Parameter(
     (BYTES, None),

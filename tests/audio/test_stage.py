@@ -51,7 +51,7 @@ def declared(**changes: Any) -> dict[str, np.ndarray]:
         ({"frames": 508, "length": 128}, "has 65,024 samples; give 1 to 65,000"),
         ({"step": 0.0}, "must be finite, with a step above 0"),
         ({"rate": 1e6}, r"has 1e\+06 samples a second"),
-        ({"onset": 0}, "sound begins is 0; give 1 to 254"),
+        ({"onset": 0}, "onset threshold is 0; give 1 to 254"),
     ],
 )
 def test_a_declaration_that_is_none_is_refused(changes: dict[str, Any], sentence: str) -> None:

@@ -100,7 +100,7 @@ def damaged(**changes: Any) -> DecisionTreeClassifier:
         ({"feature": -2}, "test features other"),
         ({"threshold": np.nan}, "have numbers that are not finite"),
         ({"impurity": np.inf}, "have numbers that are not finite"),
-        ({"node_count": 10**6}, "differ from the number that it states"),
+        ({"node_count": 10**6}, "do not match the stated number"),
     ],
 )
 def test_damaged_trees_are_refused_before_they_are_walked(changes: Any, sentence: str):

@@ -227,7 +227,7 @@ def test_a_text_file_above_the_limit_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "TEXT_LIMIT_BYTES", 5)
-    with pytest.raises(InputError, match="has 8 bytes, the limit is 5"):
+    with pytest.raises(InputError, match="has 8 bytes, but the limit is 5"):
         load_dataset(write(tmp_path / "d.csv", "1,2\n2,3\n"))
 
 

@@ -82,8 +82,8 @@ def test_the_usual_prefix_may_be_given(tmp_path: Path, model_file: Path):
     [
         ("My-Wave", "C names cannot begin with the prefix 'My-Wave'"),
         ("switch", "the prefix 'switch' is reserved in C or C++"),
-        ("print", "gives two things in the generated C the name print_difference"),
-        ("projection", "gives two things in the generated C the name projection_"),
+        ("print", "makes two names in the generated C the same, print_difference"),
+        ("projection", "makes two names in the generated C the same, projection_"),
     ],
 )
 def test_a_bad_prefix_is_refused_in_one_sentence(

@@ -26,7 +26,7 @@ from protonn_edge.sensors.kinds import Registers
 
 WIRE = ARDUINO / "libraries" / "Wire" / "src"
 # Its registers have 16 bits; here they have 8, so that the voltage begins with the current's last.
-REGISTERS = Registers(1, 3, "big", places=(0, 1), addresses=(0x40,))
+REGISTERS = Registers(3, "big", (0, 1), data_register=1, addresses=(0x40,))
 CURRENT, VOLTAGE = 0x0512, 0x1226
 
 

@@ -26,7 +26,7 @@ def check_onset(onset: int) -> None:
     """Refuse thresholds that are too low or too high."""
     low, high = THRESHOLDS
     if not low <= onset <= high:
-        raise InputError(f"the threshold where sound begins is {onset}; give {low} to {high}")
+        raise InputError(f"the onset threshold is {onset}; give {low} to {high}")
 
 
 def onset_of(b: NDArray[np.uint8], onset: int) -> int | None:

@@ -379,7 +379,7 @@ def _int8_layer(shape: ImageShape, maximum: int, stocks: _Stocks) -> IntegerInt8
     row = stocks.int8_layers.take(_INT8_COLUMNS)
     known = row.min() >= 0 and row.max() <= _MOST and max(row[3], row[-1]) <= 1
     if not known or maximum != IntegerInt8Layer.input_maximum:
-        raise InputError("array 'int8_layers' has a number that no layer has; convert it again")
+        raise InputError("array 'int8_layers' has an invalid number for a layer; convert it again")
     out, height, width, depthwise, *numbers = row.tolist()
     taken = stocks.weights.take(out, height, width, 1 if depthwise else shape[2])
     if not taken.size:

@@ -28,8 +28,8 @@ class ChannelScale:
             object.__setattr__(self, name, numbers)
             if len(numbers) != self.channels or not all(map(math.isfinite, numbers)):
                 raise InputError(
-                    f"the samples' {name} is not a finite number for each of {self.channels} "
-                    "channels; train the model again"
+                    f"the samples need a finite {name} for each of {self.channels} channels; train "
+                    "the model again"
                 )
         if min(self.step) <= 0:
             raise InputError("a step of the samples is not above 0; train the model again")

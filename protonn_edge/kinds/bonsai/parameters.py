@@ -38,13 +38,13 @@ class LocalDeepKernelParameters(MiniBatchParameters):
 
     depth: int = parameter(1, Choices(tuple(DEPTHS)), help="Levels of branches.", option="--depth")
     sparsity_weights: float = parameter(
-        1.0, SHARE, help="Largest non-zero share of the nodes' W.", option="--lambda-weights"
+        1.0, SHARE, help="Maximum share of nonzeros in the nodes' W.", option="--lambda-weights"
     )
     sparsity_gates: float = parameter(
-        1.0, SHARE, help="Largest non-zero share of V, the weights in the tanh."
+        1.0, SHARE, help="Maximum share of nonzeros in V, inside the tanh."
     )
     sparsity_branches: float = parameter(
-        1.0, SHARE, help="Largest non-zero share of the branches' T."
+        1.0, SHARE, help="Maximum share of nonzeros in the branches' T."
     )
 
     @property

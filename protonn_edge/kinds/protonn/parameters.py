@@ -161,8 +161,8 @@ class ProtoNNParameters(MiniBatchParameters):
         common=True,
     )
     sparsity_projection: float = SPARSITY_PROJECTION(1.0)
-    sparsity_prototypes: float = parameter(1.0, SHARE, help="Largest non-zero share of B.")
-    sparsity_labels: float = parameter(1.0, SHARE, help="Largest non-zero share of Z.")
+    sparsity_prototypes: float = parameter(1.0, SHARE, help="Maximum share of nonzeros in B.")
+    sparsity_labels: float = parameter(1.0, SHARE, help="Maximum share of nonzeros in Z.")
     trained: tuple[str, ...] = parameter(
         MATRICES,
         Subset(MATRICES),
@@ -194,7 +194,7 @@ class ProtoNNParameters(MiniBatchParameters):
         "lda",
         Choices(PROJECTIONS),
         "array-like",
-        help="Initial W; identity means no projection, whatever d is.",
+        help="Initial W; identity means no projection, regardless of d.",
     )
     init_prototypes: str = parameter("per_class", Choices(PROTOTYPES), help="Initial B and Z.")
     gamma: float | None = parameter(None, Number(float, *GAMMAS), None, help="Initial RBF width.")

@@ -64,7 +64,7 @@ def teachable_stage(model: IntegerChain) -> tuple[IntegerPrototypes, Teaching]:
     last = model.own_stages[-1]
     if not isinstance(last, IntegerPrototypes) or last.teaching is None:
         raise InputError(
-            f"the model, of the kind {model.head.kind!r}, cannot be taught; train one with "
+            f"a model of the kind {model.head.kind!r} cannot be taught; train one with "
             "--classifier protonn --teachable"
         )
     return last, last.teaching

@@ -140,7 +140,7 @@ REFUSED: dict[str, tuple[int, Mapping[int, int], list[dict[Any, Any]], str]] = {
     ),
     "several outputs for each of many channels": (
         *(DEPTHWISE, VALID, [tensor((1, 1, 1, 2**18), 0.1), weights(1, 1, 1, 2**19)]),
-        "brings the network above 1,048,576 weights",
+        "exceeds the limit of 1,048,576 weights in all",
     ),
     "an average of rows": (
         *(MEAN, {}, [IMAGE, tensor((1,), kind=INT32, data=np.array([1], "<i4"))]),
