@@ -8,7 +8,7 @@ const ERROR = 0xff;
 const ERRORS = {
     1: "no request has this type",
     2: "the payload is too short or too long",
-    3: "a feature is larger than the model's inputs can be",
+    3: "a feature is larger than the maximum of the model's inputs",
 };
 
 /** Return the frame, with a zero before it, that asks who is there. */
@@ -58,7 +58,7 @@ function payloadOf(frame, type, sequence) {
         throw new Error(`the firmware refuses: ${ERRORS[body[2]] ?? `error ${body[2]}`}`);
     }
     if (body[0] !== (type | REPLY) || body[1] !== sequence) {
-        throw new Error("the reply is another request's");
+        throw new Error("the reply belongs to another request");
     }
     return new DataView(body.buffer, 2, body.length - 4);
 }

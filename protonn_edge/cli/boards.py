@@ -18,7 +18,7 @@ def boards_command(
 ) -> None:
     """List the boards that --board accepts, or only the named ones; check a FILE.toml.
 
-    To add a board of your own, write such a file: see docs/boards.md.
+    To add your own board, write such a file; see docs/boards.md.
     """
     boards = [load_board(name) for name in names or board_names()]
     headings = ("board", "chip", "MHz", "flash B", "SRAM B", "serial line")

@@ -95,11 +95,11 @@ def build_command(
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
-    Before it is written, the firmware must answer a few points on the emulated board with the same
-    scores as NumPy. Upload it with 'upload', or with 'pio run -t upload' in the same folder. The
-    fastest plan is chosen by its mean cycles on the training points, or on the points of --data.
-    With --sensor, the board classifies the samples of its own sensor, and 'monitor' shows the
-    answers.
+    Before it is written, the firmware must give the same scores as NumPy for a few points on the
+    emulated board. Upload it with 'upload', or with 'pio run -t upload' in the same folder. The
+    fastest plan is the one with the fewest mean cycles on the training points, or on the points of
+    --data. With --sensor, the board reads a sensor and classifies its samples, and 'monitor' shows
+    the answers.
     """
     if max_drop is not None and data is None:
         raise click.UsageError("--max-drop compares accuracies on --data; give both")

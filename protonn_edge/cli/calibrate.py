@@ -79,11 +79,11 @@ def calibrate_command(
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Adapt MODEL to DATA, points of its classes that are not for training or testing.
+    """Adapt MODEL to DATA: points of its classes that are not used for training or testing.
 
     With --rejection, the new model answers "unknown" to inputs unlike its classes; 'train
-    --rejection' needs no such points. 'build --observe' compares a board's answers with those to
-    DATA, if these are at least 100 points.
+    --rejection' needs no such points. With at least 100 points, 'build --observe' compares a
+    board's answers with those for DATA.
     """
     if rate is None and by:
         raise click.UsageError("--rejection-by needs --rejection; give both, or neither")

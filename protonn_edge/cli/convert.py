@@ -96,11 +96,11 @@ def convert_command(
     """Convert SOURCE into a model, or a model into a folder or ONNX.
 
     SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
-    .npy; or a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not
-    read); or a classifier that XGBoost (.json, .ubj) or LightGBM (.txt) saved; or a network that
-    PyTorch, Keras or skl2onnx exported (.onnx), or TensorFlow Lite with int8 (.tflite). The ranges
-    of the features and the names of the classes, which none of these contains, are taken from the
-    training data. Or SOURCE is a model file (.npz), and OUTPUT a folder for the reference
+    .npy; a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not read);
+    a classifier saved by XGBoost (.json, .ubj) or LightGBM (.txt); or a network exported by
+    PyTorch, Keras or skl2onnx (.onnx) or, with int8, by TensorFlow Lite (.tflite). None of these
+    contains the ranges of the features and the names of the classes, so they are taken from the
+    training data. If SOURCE is a model file (.npz), OUTPUT is a folder for the reference
     implementation, or a file with the model's integers for other programs (.onnx).
     """
     if given.source.suffix in _PICKLES:

@@ -57,8 +57,8 @@ def emulate_command(
     """Run FIRMWARE, an ELF or HEX file, on an emulated board until Ctrl-C.
 
     Its serial line is a TCP port or, with --pty, a device. Any terminal program can open the line,
-    which resets the board. With --bootloader, 'upload' can upload over it. Firmware faults are
-    printed as they happen.
+    which resets the board. With --bootloader, 'upload' can upload over it. Faults of the firmware
+    are printed as they happen.
     """
     if port is not None and device is not None:
         raise click.UsageError("--tcp and --pty cannot be used together; give only one of them")

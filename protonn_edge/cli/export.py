@@ -64,10 +64,10 @@ def export_command(
     """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.
 
     Each has a self-test: 20 test vectors with the scores that the integer model computes for them.
-    Before anything is written, a library is compiled as the Arduino IDE does it, and passes its
-    self-test on the emulated board; plain C passes it on this computer.
-    An earlier export in the folder is replaced; any other folder is refused. With --sensor,
-    another sketch, Live, classifies the samples of the board's own sensor.
+    Before anything is written, a library must pass its self-test on the emulated board, compiled as
+    by the Arduino IDE; plain C must pass it on this computer. An earlier export in the folder is
+    replaced; any other folder is refused. With --sensor, the additional sketch Live reads a sensor
+    and classifies its samples.
     """
     kind, folder = _chosen({"arduino": arduino, "platformio": platformio, "c": c})
     check_folder(folder)

@@ -25,10 +25,10 @@ def health_command(
     board_name: str = BOARD,
     out: Output = OUTPUT,
 ) -> None:
-    """Show whether a board's answers are like those to points that MODEL was not trained on.
+    """Show whether a board's answers resemble those for points on which MODEL was not trained.
 
-    The board runs firmware that 'build --observe' made of MODEL, with or without a sensor. It
-    counts from power-on; other resets, such as opening the port, keep the counters.
+    The board runs firmware that 'build --observe' made from MODEL, with or without a sensor. It
+    counts from power-on; other resets, such as opening the port, preserve the counters.
     """
     board, model = load_board(board_name), quantize(load_model(model_file))
     port = port_to_hear(out, port, board)

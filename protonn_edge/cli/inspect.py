@@ -47,7 +47,7 @@ def inspect_command(
 ) -> None:
     """Show the contents of MODEL, in floats and in integers.
 
-    With --data, also show the accuracy as the model is quantized step by step.
+    With --data, also show the accuracy after each step of quantization.
     """
     if (teach is None) != (groups is None) or (teach is not None and data is None):
         raise click.UsageError("--teach, --groups and --data work only together; give all three")

@@ -42,7 +42,8 @@ def logger_command(
     """Write firmware that samples a sensor at a steady rate, for 'record' to read.
 
     The output is a PlatformIO project or, with --arduino, a sketch. A timer starts each sample.
-    Samples go over the serial line in checked, numbered frames, so that every lost one is noticed.
+    Samples are sent over the serial line in numbered frames with checksums, so no loss goes
+    undetected.
     """
     if uploads and arduino:
         raise click.UsageError("a sketch is uploaded by the Arduino IDE; leave out --upload")

@@ -66,7 +66,7 @@ def monitor_command(
     ),
     as_json: bool = option("Print a JSON object for each window.", flag="--json", is_flag=True),
 ) -> None:
-    """Show a board's answers for the samples of its sensor: the class, the scores, the rate.
+    """Show a board's answers for the samples of its sensor: the class, the scores and the rate.
 
     The board runs the firmware of 'build --sensor'. Damaged frames are left out, and missing
     windows are counted.

@@ -56,8 +56,8 @@ def predict_command(
 ) -> None:
     """Classify the points of DATA in integers, with the same answers as the device.
 
-    Labels in DATA are ignored. Columns are matched by name if MODEL and DATA both have names. An
-    .npz file has the points in an array X, X_test or X_train. With --hop, DATA is a recording with
+    Labels in DATA are ignored. Columns are matched by name if MODEL and DATA both have names. In an
+    .npz file, the points are in an array X, X_test or X_train. With --hop, DATA is a recording with
     labels, as for 'windows', and false alarms and missed events are counted. The most frequent
     label counts as no event.
     """

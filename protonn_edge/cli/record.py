@@ -67,7 +67,7 @@ def record_command(
     board_name: str = BOARD,
     out: Output = OUTPUT,
 ) -> None:
-    """Record labelled samples of a sensor into a table that 'windows' cuts.
+    """Record labelled samples of a sensor into a table for 'windows'.
 
     The board runs the firmware of 'logger'. In a terminal, keys start and stop takes: 1 to 9 choose
     a label, x discards the last take, q quits. With --takes, each take lasts --seconds, and no keys

@@ -103,10 +103,10 @@ def report_command(
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Write a report on RESULTS, files that 'hil' wrote: one HTML file that needs no others.
+    """Write a report on RESULTS, files that 'hil' wrote, as one self-contained HTML file.
 
-    Several results are shown side by side. The firmware itself runs in the page, on an emulated
-    Uno. Folders are read, but nothing in them is run. If a folder no longer has the linked
+    Several results are shown side by side. The page runs the firmware itself on an emulated Uno.
+    Folders are read, but nothing in them is executed. If a folder no longer has the linked
     firmware, it is built elsewhere, from the package's own sources.
     """
     board = load_board(board_name)

@@ -40,8 +40,8 @@ def split_command(
 ) -> None:
     """Divide the rows of DATA, a table, into train.csv and test.csv.
 
-    Rows keep their contents and their order, and both files have the header. The files of a folder
-    of images are copied to train/ and test/. The same seed gives the same parts.
+    Rows are copied unchanged and in order, and both files have the header. The files of a folder of
+    images are copied to train/ and test/. The same seed gives the same parts.
     """
     found: TextRows | ImageFiles = (
         image_files(data, groups) if has_images(data) else read_rows(data, table, groups)

@@ -43,7 +43,7 @@ def taught_command(
     board_name: str = BOARD,
     out: Output = OUTPUT,
 ) -> None:
-    """Show how many examples of each class a board was taught; keep, restore or clear them.
+    """Show how many examples of each class a board was taught; save, restore or clear them.
 
     The board runs the firmware of MODEL, by default the one that 'build' made in this folder. With
     --eeprom, the board is the emulated one. With -o, its examples are written to a file

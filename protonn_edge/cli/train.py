@@ -71,8 +71,8 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
     """Train a model on DATA and write it.
 
     DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. If points
-    have sets of labels, the model ranks these, in floats only. With --classifier best, the kinds of
-    models that fit the board are searched.
+    have sets of labels, the model ranks the labels, in floats only. With --classifier best, all
+    kinds of models that fit the board are compared.
     """
     check_there(given.data)
     check_output(given.output)

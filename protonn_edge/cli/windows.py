@@ -108,12 +108,12 @@ def windows_command(
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Cut RECORDING, samples of all channels in order of time, into labelled windows.
+    """Cut RECORDING, with samples of all channels in chronological order, into labelled windows.
 
-    RECORDING is a file of 'record', a table with one sample per row, a WAV file, or a folder with a
-    file or a folder per class. Columns of times and sessions are not channels: no window spans two
-    sessions, or a gap in time. Sessions, or the files of a folder, become the array 'groups' of the
-    data set, for 'train --groups groups'.
+    RECORDING is a file written by 'record', a table with one sample per row, a WAV file, or a
+    folder with a file or a folder per class. Columns of times and sessions are not channels: no
+    window spans two sessions, or a gap in time. Sessions, or the files of a folder, become the
+    array 'groups' of the data set, for 'train --groups groups'.
     """
     if output.suffix != ".npz":
         raise InputError(f"the data set is called {output.name!r}; its name must end in .npz")

@@ -66,8 +66,8 @@ def test_replies_are_read_as_the_host_reads_them(said):
     first, *others = said["scoresReplies"]
     assert first == {"label": 1, "cycles": 16_072, "scores": list(REPLY.scores)}
     assert others == [
-        "the reply is another request's",
+        "the reply belongs to another request",
         "the reply is broken",
-        "the firmware refuses: a feature is larger than the model's inputs can be",
+        "the firmware refuses: a feature is larger than the maximum of the model's inputs",
         "the reply is broken",
     ]
