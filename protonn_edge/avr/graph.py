@@ -76,7 +76,7 @@ def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int])
                 "no bound; move the waiting into its caller"
             )
     called = {function for step in steps.values() for function in step.called}
-    counted = tuple(_counted(steps))
+    counted = tuple(_counted(steps, entries))
     leaders = {None, *entries, *called, *places, *(loop.before for loop in counted)}
     leaders |= _joints(steps)
     edges: list[Edge] = []
@@ -126,11 +126,13 @@ def _joints(steps: Mapping[int, CodeStep]) -> set[int]:
     return joints
 
 
-def _counted(steps: Mapping[int, CodeStep]) -> Iterator[CountedLoop]:
+def _counted(steps: Mapping[int, CodeStep], entries: Collection[int]) -> Iterator[CountedLoop]:
     """Yield the loops of one block that ``brne`` ends and that a register counts."""
     before: dict[int | None, list[Decoded]] = defaultdict(list)
+    for entry in entries:
+        before[entry].append(steps[entry].here)  # it is also entered from elsewhere
     for step in steps.values():
-        for there, _ in step.ways:
+        for there in (*(each for each, _ in step.ways), *step.called):
             before[there].append(step.here)
     for step in steps.values():
         start = step.here.operands.get("k", step.here.address)

@@ -144,6 +144,11 @@ class State(NamedTuple):
         place, value = self._written(here)
         return _flag_in(value) if place == _SREG else None
 
+    def stack_byte_written(self, here: Decoded) -> int | None:
+        """Return how far below the stack pointer at the entry an instruction writes, if known."""
+        place, _ = self._written(here)
+        return place.below if isinstance(place, _Slot) else None
+
     def _written(self, here: Decoded) -> tuple[int | _Slot | None, _Value]:
         """Return the place that an instruction writes to, if it is known, and the value."""
         if here.name not in _STORES:

@@ -243,6 +243,13 @@ def test_a_shift_by_a_variable_needs_one(compile_avr: Compile) -> None:
         paths_through(read_program(compile_avr(text)), "pnn_predict")
 
 
+def test_a_loop_that_is_also_called_needs_one(compile_avr: Compile) -> None:
+    loop = "rcall 1f\\n ldi r24, 3\\n 1: dec r24\\n brne 1b\\n ret"
+    text = _straight(f'__asm__ volatile("{loop}");').replace("((noinline", "((naked, noinline")
+    with pytest.raises(CheckFailed, match="loops at"):
+        paths_through(read_program(compile_avr(text)), "pnn_predict")
+
+
 def test_a_fact_about_another_place_that_is_gone_says_nothing(compile_avr: Compile) -> None:
     facts = "PASSED(loop, 7, 0); EACH(loop, gone, 1, 0);"
     text = _straight(f"for (uint8_t i = in; i > 0; --i) {{ {facts} out = i; }}")

@@ -525,6 +525,26 @@ def test_returning_to_a_pushed_address_is_refused(compile_avr):
     assert "work returns with 2 bytes still on the stack" in refusal_of(compile_avr(firmware))
 
 
+def test_writing_to_the_return_address_is_refused(compile_avr):
+    code = "in r30, 0x3d; in r31, 0x3e; ldi r24, 1; std Z+2, r24; ret"
+    firmware = f"""
+        {PRELUDE}
+        __attribute__((naked, noinline)) void work(void) {{ {assembly(code)} }}
+        int main(void) {{ work(); for (;;) {{}} }}
+    """
+    assert "work writes to its return address at 0x" in refusal_of(compile_avr(firmware))
+
+
+def test_running_into_the_next_function_is_refused(compile_avr):
+    firmware = f"""
+        {PRELUDE}
+        SEPARATE void one(void) {{ sink = 1; }}
+        SEPARATE void work(void) {{ sink = 2; one(); __builtin_unreachable(); }}
+        int main(void) {{ work(); for (;;) {{}} }}
+    """
+    assert "work runs into the code behind it if one" in refusal_of(compile_avr(firmware))
+
+
 def test_running_into_no_instruction_is_refused(compile_avr):
     firmware = f"""
         {PRELUDE}
