@@ -276,7 +276,7 @@ def class_indices(
             guessed = table.layout is not None and table.layout.label_found.startswith("the last")
             hint = "; name the column of labels with --label" if guessed else ""
             raise InputError(
-                f"{table.source}: unknown label {label[:40]!r} in row {row}; {where} knows "
+                f"{table.source}: unknown label {label[:40]!r} in row {row}; {where} has only "
                 f"{known}{more}{hint}"
             )
     indices = (index_of[label] for label in table.labels)

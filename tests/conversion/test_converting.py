@@ -215,7 +215,7 @@ def test_names_that_cannot_be_shown_are_refused(names: list[str]):
         ({"X": X_IRIS[:20]}, "predicts only 1 of its 3 classes on these points"),
         ({"y": Y_IRIS[:-1]}, "the labels have the shape"),
         ({"y": np.stack([Y_IRIS, Y_IRIS], 1)}, "the labels have the shape"),
-        ({"y": Y_IRIS + 1}, "has the label '3', but the SVC knows '0', '1', '2'"),
+        ({"y": Y_IRIS + 1}, "has the label '3', but the SVC has only '0', '1', '2'"),
         ({"evaluate_on": (X_IRIS[:, :2], Y_IRIS)}, "evaluate_on has the shape"),
         ({"classes": ["a", "b"]}, "classes' has 2 names for 3"),
         ({"classes": ["a", "b", "b"]}, "has the name 'b' twice"),
@@ -252,7 +252,7 @@ def test_a_conversion_is_measured_exported_and_saved_as_an_estimator_is(tmp_path
     converted.export(tmp_path / "library")
     assert (tmp_path / "library" / "src").is_dir()
     with pytest.raises(
-        InputError, match="row 0 has the label 'a', but the LogisticRegression knows"
+        InputError, match="row 0 has the label 'a', but the LogisticRegression has only"
     ):
         converted.measure(X[:30], ["a"] * 30)
 

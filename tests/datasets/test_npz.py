@@ -94,7 +94,7 @@ def test_more_axes_are_flattened(tmp_path: Path) -> None:
         ({"X_train": np.empty((0, 3)), "y_train": np.empty(0, dtype=int)}, "no points"),
         ({"y_train": [0.0, np.nan, 0.0, 1.0]}, "NaN or infinite label in row 1"),
         ({"y_train": [1, 1, 1, 1], "y_test": [1, 1]}, "only one class, '1'"),
-        ({"y_test": [1, 7]}, "unknown label '7' in row 1.*knows '0', '1'"),
+        ({"y_test": [1, 7]}, "unknown label '7' in row 1.*has only '0', '1'"),
         ({"X_test": np.zeros((2, 5))}, "5 features, but the training part has 3"),
         ({"class_names": ["a", "b", "c"]}, "no point of class 'c'"),
         ({"class_names": ["a"]}, "'y_train' must hold indices into 'class_names'"),
