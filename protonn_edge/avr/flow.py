@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import heapq
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -156,20 +157,30 @@ class _Explorer:
         return self._name if inside else symbol.name
 
     def _follow(self, start: int, state: State) -> None:
-        """Follow all paths from an address until nothing new is learned."""
-        pending = [(start, state)]
+        """Follow all paths from an address until nothing new is learned.
+
+        The lowest address goes first: mostly, all paths to it were then followed.
+        """
+        pending = [start] if self._learn(start, state) else []
         while pending:
-            address, state = pending.pop()
-            known = self._states.get(address)
-            if known is not None and known.depth != state.depth:
-                raise CheckFailed(
-                    f"the stack has no bound because {self._name} reaches 0x{address:x} with "
-                    f"{known.depth} or {state.depth} bytes on it; push a fixed number of times"
-                )
-            merged = state if known is None else known.merged(state)
-            if merged != known:
-                self._states[address] = merged
-                pending.extend(self._successors(self._instruction(address), merged))
+            address = heapq.heappop(pending)
+            if pending and pending[0] == address:
+                continue
+            for place, after in self._successors(self._instruction(address), self._states[address]):
+                if self._learn(place, after):
+                    heapq.heappush(pending, place)
+
+    def _learn(self, address: int, state: State) -> bool:
+        """Note a state in which an address is reached; return whether that is new."""
+        known = self._states.get(address)
+        if known is not None and known.depth != state.depth:
+            raise CheckFailed(
+                f"the stack has no bound because {self._name} reaches 0x{address:x} with "
+                f"{known.depth} or {state.depth} bytes on it; push a fixed number of times"
+            )
+        merged = state if known is None else known.merged(state)
+        self._states[address] = merged
+        return merged is not known and merged != known
 
     def _instruction(self, address: int) -> Decoded:
         """Return the instruction at an address that can be reached."""

@@ -91,7 +91,10 @@ class State(NamedTuple):
         shared = self.slots.keys() & other.slots.keys()
         return State(
             self.depth,
-            tuple(map(_joined, self.registers, other.registers)),
+            tuple(
+                mine if mine == yours else _joined(mine, yours)
+                for mine, yours in zip(self.registers, other.registers, strict=True)
+            ),
             self.pointer if self.pointer == other.pointer else (_ANY, _ANY),
             self.carry if self.carry == other.carry else None,
             flag=self.flag | other.flag,
@@ -130,7 +133,8 @@ class State(NamedTuple):
         depth, slots = self.depth + (name == "push") - (name == "pop"), self.slots
         if isinstance(place, _Slot):
             slots = {**slots, place.below: value if name == "push" else _kept(value)}
-        slots = {below: each for below, each in slots.items() if below < depth}
+        if name == "pop":
+            slots = {below: each for below, each in slots.items() if below < depth}
         registers = [*self.registers]
         for number, each in changed.items():
             registers[number] = each
@@ -141,6 +145,8 @@ class State(NamedTuple):
         """Return what an instruction may set the interrupt flag to; None if it leaves it."""
         if here.name in {"bset", "bclr"} and here.operands["s"] == instructions.INTERRUPT_FLAG:
             return ON if here.name == "bset" else OFF
+        if here.name not in _STORES:
+            return None
         place, value = self._written(here)
         return _flag_in(value) if place == _SREG else None
 
