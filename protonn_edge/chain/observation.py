@@ -236,10 +236,8 @@ def _shifted_bytes(chain: Any) -> int:
 
 def _ranked(scores: IntArray) -> tuple[IntArray, IntArray]:
     """Return the first classes with the largest and the second largest of scores (n, L), (n,)."""
-    best = scores.argmax(axis=1)
-    others = scores.copy()
-    others[np.arange(len(scores)), best] = scores.min(initial=0) - 1
-    return best, others.argmax(axis=1)
+    best, runners_up = np.argsort(-scores, axis=1, kind="stable")[:, :2].T
+    return best, runners_up
 
 
 def _statistics(scores: IntArray, shifted_bytes: int) -> IntArray:
