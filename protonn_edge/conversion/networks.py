@@ -31,6 +31,7 @@ from protonn_edge.features.convolution.train.network import Network, features_of
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages, sum_ends
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.images.image_rows import ImageShape
+from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
@@ -38,11 +39,13 @@ from protonn_edge.quantization import quantize
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Indices
 
+Pixels = PixelScale | ChannelScale
 MOST_HIDDEN = 2
 _AT_ONCE = 256
 _CALIBRATED = 2_000  # number of images to choose steps on
 _MOST_TRAINED = 5_000  # number of images to train layers on
 _PASSES = 1 / 6  # passes over the images per requested epoch
+_NONE = 1e-9  # of bytes below or above the padding, so that quotients are finite
 _WIDEST = 8.0  # times the range of the points, with the padding
 _MOST_STEPS = 4.0  # from the padding of a channel to its byte
 _SHOWN = 4
@@ -111,26 +114,45 @@ class FloatNetwork:
         found = (each.layout.padded for each in self.layers if isinstance(each, Convolution))
         return next(found, False)
 
-    def pixels(self, X: Float32) -> PixelScale:
+    def pixels(self, X: Float32) -> Pixels:
         """Return the scale of the bytes of points X: their range, with the padding if it is near.
 
-        A range that is at most 8 times as wide leaves 5 bits.
+        A range that is at most 8 times as wide leaves 5 bits. Channels of signals have their own.
         """
+        assert self.image is not None
+        height, width, channels = self.image
+        if width == 1 < height and channels > 1:
+            return self._samples(ChannelScale.of_windows(X, (height, channels)))
         lower, upper = float(X.min()), float(X.max())
         wide = min(lower, *self.zeros), max(upper, *self.zeros)
         if self.pads and wide[1] - wide[0] <= _WIDEST * (upper - lower):
             lower, upper = wide
         return PixelScale.between(lower, upper, lower)
 
-    def padding(self, pixels: PixelScale) -> int:
+    def _samples(self, tight: ChannelScale) -> ChannelScale:
+        """Return the scale of signals in which the padding is the same byte in all channels."""
+        lower, step = np.array(tight.zero), np.array(tight.step)
+        places = np.arange(BYTE_MAXIMUM + 1)[:, None]  # of the padding, as a byte
+        below = np.maximum(self.zeros - lower, 0) / np.maximum(places, _NONE)
+        above = lower + BYTE_MAXIMUM * step - self.zeros
+        steps = np.maximum(below, above / np.maximum(BYTE_MAXIMUM - places, _NONE))
+        best = int((steps / step).max(axis=1).argmin())
+        if not self.pads or (steps[best] > _WIDEST * step).any():
+            return tight
+        zero = self.zeros - best * steps[best]
+        return ChannelScale(tuple(zero), tuple(steps[best]), len(step))
+
+    def padding(self, pixels: Pixels) -> int:
         """Return the byte of the padding: of several channels, the mean one."""
         return int(pixels.to_bytes(self.zeros).mean().round())
 
     def warning(self, X: Float32) -> str | None:
         """Return a warning if no byte is near to the padding of the first convolution."""
-        pixels = self.pixels(X)
-        steps = (self.zeros - pixels.zero) / pixels.step - self.padding(pixels)
-        if not self.pads or np.abs(steps).max() <= _MOST_STEPS:
+        if not self.pads:
+            return None
+        scale = self.pixels(X)
+        steps = (self.zeros - scale.zero) / scale.step - self.padding(scale)
+        if np.abs(steps).max() <= _MOST_STEPS:
             return None
         shown = ", ".join(f"{each:.4g}" for each in self.zeros[:_SHOWN])
         return (
@@ -225,7 +247,8 @@ def network_models(
     X = X[:: -(-len(X) // _MOST_TRAINED)]
     some = X[:: -(-len(X) // _CALIBRATED)]
     pixels = network.pixels(X)
-    ready = _of_bytes(_equalized(_rectified(network, some), some[:_AT_ONCE]), pixels)
+    ready = _of_bytes(_rectified(network, some), pixels)
+    ready = _equalized(ready, pixels.to_bytes(some[:_AT_ONCE]).astype(np.float32))
     dense = DenseNetwork([*ready.weights], [*ready.biases]).copy()
     images, image = network.images(pixels.to_bytes(some)), network.image
     rounded = Network(ready.layers, dense).rounded(images, network.bits, 1.0, BYTE_MAXIMUM)
@@ -288,7 +311,7 @@ def _convolutional(
     rounded: Network,
     dense: DenseNetwork,
     image: ImageShape,
-    pixels: PixelScale,
+    pixels: Pixels,
     X: Float32,
     classes: tuple[str, ...],
 ) -> Model:
@@ -311,9 +334,9 @@ def _head(weights: Sequence[Float32], biases: Sequence[Float32], features: NDArr
     return DenseHead.of([*hidden, W], [*before, b], features.astype(np.float32))
 
 
-def _of_bytes(network: FloatNetwork, pixels: PixelScale) -> FloatNetwork:
+def _of_bytes(network: FloatNetwork, pixels: Pixels) -> FloatNetwork:
     """Return a network of bytes: its first convolution scales them, or else its first matrix."""
-    zero, step = np.float32(pixels.zero), np.float32(pixels.step)
+    zero, step = (np.atleast_1d(each).astype("f4") for each in (pixels.zero, pixels.step))
     scale, shift = network.scale * step, network.scale * zero + network.shift
     bare = replace(network, scale=np.ones_like(scale), shift=np.zeros_like(shift))
     for place, layer in enumerate(network.layers):
@@ -327,7 +350,8 @@ def _of_bytes(network: FloatNetwork, pixels: PixelScale) -> FloatNetwork:
             return replace(bare, layers=layers)
     W, *weights = network.weights
     b, *biases = network.biases
-    return replace(bare, weights=(W * step, *weights), biases=(b + W.sum(axis=1) * zero, *biases))
+    zero, step = (np.resize(each, W.shape[1]) for each in (zero, step))
+    return replace(bare, weights=(W * step, *weights), biases=(b + W @ zero, *biases))
 
 
 def _rectified(network: FloatNetwork, X: Float32) -> FloatNetwork:

@@ -65,6 +65,10 @@ class ChannelScale:
         """Return the array of a model file, (2, channels)."""
         return np.array([self.zero, self.step])
 
+    def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return raw samples as bytes, of the same shape."""
+        return self.quantizer().steps(X.reshape(-1, self.channels)).reshape(X.shape)
+
     def quantizer(self, maximum: int = BYTE_MAXIMUM) -> InputQuantizer:
         """Return the conversion of each channel to 0..maximum."""
         return InputQuantizer(np.array(self.zero), np.array(self.step), maximum)

@@ -62,3 +62,27 @@ def test_a_padding_without_a_byte_has_a_warning(
 def test_a_layer_without_padding_needs_none() -> None:
     assert converted(9, 10, pad=0).warning is None
     assert converted(0, 1, (0.2, 0.75), pad=0).warning is None
+
+
+def test_channels_of_signals_have_their_own_ranges_and_the_same_padding() -> None:
+    """With one range for all channels, no answer was equal."""
+    draw = np.random.default_rng(2).normal
+    sizes, middles = np.float32([1, 100, 0.01]), draw(size=(3, 1))
+    points = ((draw(size=(300, 3, 30)) + middles) * sizes[:, None]).astype(np.float32)
+    nodes = [
+        node("BatchNormalization", "x g o m v", "n"),
+        node("Conv", "n w", "a", pads=[1, 1]),
+        node("Relu", "a", "b"),
+        node("Conv", "b u", "c", pads=[1, 1], strides=[2]),
+        node("Relu", "c", "d"),
+        node("GlobalAveragePool", "d", "e"),
+        node("Flatten", "e", "f"),
+        node("Gemm", "f s", "y"),
+    ]
+    arrays = {"w": draw(size=(6, 3, 3)), "u": draw(size=(6, 6, 3)), "s": draw(size=(6, 5))}
+    means, variances = points.mean(axis=(0, 2)), points.var(axis=(0, 2))
+    arrays |= {"g": np.ones(3), "o": draw(size=3), "m": means, "v": variances}
+    content = network(nodes, (3, 30), **{name: np.float32(each) for name, each in arrays.items()})
+    found = from_onnx(content, points, epochs=0)
+    assert found.warning is None
+    assert found.agreement > 0.9

@@ -214,8 +214,7 @@ class Wanted:
 
     def to_bytes(self, raw: Float32) -> NDArray[np.uint8]:
         """Return the first layer's images (n, h, w, channels) of raw ones (n, H W)."""
-        scale = self.pixels.quantizer()
-        images = scale.steps(raw.reshape(-1, len(scale.zero))).reshape(raw.shape)
+        images = self.pixels.to_bytes(raw)
         if self.averages is not None:
             images = self.averages.run(images)
         return images.reshape(-1, *self.shape)
