@@ -65,8 +65,8 @@ class TuneOptions:
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
     choose: str | None = option(
-        "best, smallest-within X, fastest-within X or default-within X; X in points, or chance.  "
-        "[default: best; groups: within chance]",
+        "best, or smallest-, fastest- or default-within X (points or chance).  [default: best; "
+        "groups: within chance]",
         metavar="CHOICE",
     )
     jobs: int | None = option(
