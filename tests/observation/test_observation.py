@@ -286,6 +286,7 @@ def test_live_firmware_sends_what_numpy_counts_and_other_counters_are_refused(
     assert heard.health == watching.expected.observed(watching.scores(Q), watching.predict(Q))
     assert heard.health.verdict == "drift"
     assert "drift: the latest answers differ" in str(heard.take_warning())
+    heard.feed(DELIMITER)  # ends a frame of which only a part was read
     kept, torn = heard.health, heard.torn
     for content in (b"", bytes(41)):
         heard.feed(DELIMITER + encode_message(HealthReply(content), 0))
