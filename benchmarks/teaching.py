@@ -62,6 +62,7 @@ _WORDS: dict[str, Any] = {
 }
 _HAR: dict[str, Any] = {"n_projections": 10, "n_prototypes": 40, "teachable": 30}
 _WATCH: dict[str, Any] = {"n_projections": 20, "n_prototypes": 60, "teachable": 35}
+_KNOWN_WORDS: dict[str, Any] = {**_WORDS, "n_projections": 24, "teachable": 30}
 _DRAWS = 3  # of what a speaker teaches
 _MOST = 5
 _NEW_WORDS = (7, 8, 9)
@@ -152,7 +153,8 @@ def _new_words(path: Path, seed: int, **changed: Any) -> Pairs:
     spoken = audio.read_spoken(path)
     new = np.isin(spoken.digits, _NEW_WORDS)
     old = spoken.of(~new & (spoken.numbers >= 20))
-    model = _of_words(old, seed, **{"new_classes": len(_NEW_WORDS), **changed})
+    settings = {**_KNOWN_WORDS, "new_classes": len(_NEW_WORDS), **changed}
+    model = _of_words(old, seed, **settings)
     for speaker in range(len(spoken.names)):
         own = spoken.of((spoken.speakers == speaker) & (spoken.numbers < 20))
         taught = np.isin(own.digits, _NEW_WORDS) & (own.numbers >= 10)
