@@ -31,8 +31,6 @@ class Function:
     peak: Depth  # its deepest place, without its callees
     calls: dict[int, Depth]  # where it calls, by the address called; the deepest of several
     passes: frozenset[tuple[int, Registers]]  # what may be in registers then, with the address
-    last: frozenset[int]  # those of them that are called at its end, so they must not return
-    returns: bool  # whether it may
     flags: Mapping[int, frozenset[str]]  # where it sets the interrupt flag, to what (`avr.state`)
     switches: frozenset[int]  # where it jumps through a table, which is believed to stay in it
     # its instructions, those that it jumps to in other functions included
@@ -84,14 +82,6 @@ def functions_from(program: LinkedProgram, entries: Iterable[int]) -> dict[int, 
         if called not in functions:
             functions[called] = function_at(program, *called)
             pending += functions[called].passes
-    for function in functions.values():
-        for target in function.last:
-            if functions[target, AT_CALLS].returns:
-                name = program.names.name_of(target)
-                raise CheckFailed(
-                    f"{function.name} runs into the code behind it if {name}, which it calls "
-                    "at its end, returns; end it with a return"
-                )
     return {entry: each for (entry, held), each in functions.items() if held == AT_CALLS}
 
 
@@ -109,8 +99,6 @@ class _Explorer:
         self._cases: dict[int, list[int]] = {}
         self._calls: dict[int, Depth] = {}
         self._passes = set[tuple[int, Registers]]()
-        self._last = set[int]()
-        self._returns = False
         self._flags: dict[int, frozenset[str]] = {}
 
     def function(self, registers: Registers) -> Function:
@@ -132,8 +120,6 @@ class _Explorer:
             peak,
             self._calls,
             frozenset(self._passes),
-            frozenset(self._last),
-            self._returns,
             self._flags,
             frozenset(self._switches),
             frozenset(self._states),
@@ -238,9 +224,7 @@ class _Explorer:
         known = self._calls.get(target)
         if known is None or known.bytes < state.depth:
             self._calls[target] = Depth(state.depth, self._within(here.address))
-        if self._names.ends_with(here):
-            self._last.add(target)
-        else:
+        if not self._program.never_returns(here, target):
             yield here.end, state.after_call()
 
     def _pointer(self, here: Decoded, state: State) -> int:
@@ -255,7 +239,6 @@ class _Explorer:
 
     def _check_return(self, here: Decoded, state: State) -> None:
         """Refuse a return to an address that the function pushed itself."""
-        self._returns = True
         if here.name == "reti":
             self._flags[here.address] = RETI
         if state.depth:

@@ -223,7 +223,7 @@ class CodeSteps:
         if _writes(here, self.register) and here.operands["r"] == _ZERO:
             return CodeStep(here, ((None, 0),))
         if name in instructions.CALLS and target != here.end:  # else it reserves stack
-            behind = None if self.program.names.ends_with(here) else here.end
+            behind = None if self.program.never_returns(here, target) else here.end
             return CodeStep(here, ((behind, cycles),), (target,))
         if name in JUMPS:
             return CodeStep(here, tuple(self._jump(here, target, cycles)))

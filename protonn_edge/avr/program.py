@@ -16,6 +16,7 @@ from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 
+from protonn_edge.avr import instructions
 from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.avr.instructions import Decoded, decode
 from protonn_edge.errors import InputError
@@ -121,7 +122,7 @@ class Names:
         return symbol.name if symbol else self.name_of(address)
 
     def ends_with(self, here: Decoded) -> bool:
-        """Return whether a function ends there: the compiler knew that its call never returns."""
+        """Return whether a function ends there."""
         symbol = self.at(here.address)
         return bool(symbol and symbol.size and here.end == symbol.address + symbol.size)
 
@@ -158,6 +159,36 @@ class LinkedProgram:
     def instruction(self, address: int) -> Decoded | None:
         """Return the instruction at a byte address, or None."""
         return decode(self.code, address, self.core.wraps_at)
+
+    def never_returns(self, call: Decoded, target: int) -> bool:
+        """Return whether a function ends with this call, and no path from its target returns.
+
+        Code behind the call then belongs to something else. libgcc has functions that end with a
+        call and go on in the next one.
+        """
+        if not self.names.ends_with(call):
+            return False
+        seen, pending = set[int](), [target]
+        while pending:
+            address = pending.pop()
+            here = self.instruction(address)
+            if here is None or here.name in instructions.RETURNS | {"ijmp", "eijmp"}:
+                return False
+            if address not in seen:
+                seen.add(address)
+                pending += self._successors(here)
+        return True
+
+    def _successors(self, here: Decoded) -> Iterator[int]:
+        """Yield where an instruction may lead; a call at a function's end, into its target."""
+        goes = here.name in instructions.JUMPS
+        goes |= here.name in instructions.CALLS and self.names.ends_with(here)
+        if goes or here.name in instructions.BRANCHES:
+            yield here.operands["k"]
+        if not goes:
+            yield here.end
+        if here.name in instructions.SKIPS and (skipped := self.instruction(here.end)):
+            yield skipped.end
 
 
 def read_program(elf: Path) -> LinkedProgram:

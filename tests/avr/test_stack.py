@@ -535,14 +535,23 @@ def test_writing_to_the_return_address_is_refused(compile_avr):
     assert "work writes to its return address at 0x" in refusal_of(compile_avr(firmware))
 
 
-def test_running_into_the_next_function_is_refused(compile_avr):
+def test_running_into_the_next_function_counts(compile_avr):
     firmware = f"""
         {PRELUDE}
         SEPARATE void one(void) {{ sink = 1; }}
-        SEPARATE void work(void) {{ sink = 2; one(); __builtin_unreachable(); }}
+        void work(void);
+        __asm__(".global work\\n .type work, @function\\n work: call one\\n .size work, . - work\\n"
+                "next: push r0\\n push r0\\n push r0\\n pop r0\\n pop r0\\n pop r0\\n ret");
         int main(void) {{ work(); for (;;) {{}} }}
     """
-    assert "work runs into the code behind it if one" in refusal_of(compile_avr(firmware))
+    assert stack_of(compile_avr(firmware)).bytes == CALL + CALL + 3
+
+
+def test_a_long_product_of_libgcc_runs_into_its_other_half(compile_avr):
+    firmware = "volatile int a; int main(void) { a = (long)a * 95 / 94; for (;;) {} }"
+    program = read_program(compile_avr(firmware, "-Os"))
+    product = program.names.address_of("__usmulhisi3")
+    assert program.names.address_of("__usmulhisi3_tail") in function_at(program, product).addresses
 
 
 def test_running_into_no_instruction_is_refused(compile_avr):
