@@ -110,8 +110,10 @@ class OnnxChain:
         else:
             reader = self._readers.get(node.operator)
             if reader is None or len(names) > 1:
-                known = ", ".join(sorted({*self._readers, *BEGINNINGS}))
-                raise node.unsupported("has no counterpart", f"use layers of {known}")
+                remedy = "use layers of " + ", ".join(sorted({*self._readers, *BEGINNINGS}))
+                if "TreeEnsemble" in node.operator:
+                    remedy = "convert its estimator, of scikit-learn, XGBoost or LightGBM"
+                raise node.unsupported("has no counterpart", remedy)
             reader(self, node)
             node.check_read(self.current)
             self.current = node.outputs[0]

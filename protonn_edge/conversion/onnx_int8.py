@@ -190,6 +190,7 @@ class Int8Builder(OnnxChain):
         """Return the present values times factors plus shifts, by place, as sums."""
         if self.image is None and self.places.ndim > 1:
             self.as_image(node)
+            self.lay_out(node, self.shape)  # signals without an axis of pixels
             scale, shift = scale[self.order], shift[self.order]
         elif self.image is None:
             self.image = self.shape = 1, 1, self.places.size

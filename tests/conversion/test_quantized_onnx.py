@@ -102,6 +102,14 @@ def averages() -> Quantized:
     return made.add("GlobalAveragePool").quantized(0.005, 7).add("Flatten").quantized(0.005, 7)
 
 
+def scaled_signal() -> Quantized:
+    """A signal that a quantized normalization precedes, which was once taken for an image."""
+    made = Quantized(2, 9).quantized(0.0123, 60)
+    made.add("Mul", made.constant([[1.5], [-0.7]], np.float32)).quantized(0.0131, 127)
+    made.layer("Conv", 3, 2, 3, pads=[1, 1]).add("Relu").quantized(0.02, 0).add("Flatten")
+    return made.layer("Gemm", 3, 27, transB=1).quantized(0.05, 100)
+
+
 def scaled() -> Quantized:
     """An image whose channels are normalized with their own scales, as a layer of their own."""
     made = Quantized(2, 5, 4).quantized(0.0123, 60)
@@ -146,7 +154,8 @@ def as_pytorch() -> Quantized:
 
 
 NETWORKS = {
-    each.__name__: each for each in (an_image, averages, scaled, a_signal, products, as_pytorch)
+    each.__name__: each
+    for each in (an_image, averages, scaled, scaled_signal, a_signal, products, as_pytorch)
 }
 
 

@@ -270,3 +270,10 @@ def test_layers_of_pooling_alone_are_scaled_like_convolutions(operator: str) -> 
     X[:, 1] = 0  # so that the first channel is compared with 5
     converted = from_onnx(network(nodes, (2, 2, 2), **constants), X, epochs=0)
     assert converted.steps[-1].agreement > 0.95
+
+
+def test_trees_are_refused_with_a_remedy() -> None:
+    """The remedy was to use layers of networks."""
+    trees = machine_learning("TreeEnsembleClassifier", "x", "a b")
+    with pytest.raises(InputError, match="has no counterpart; convert its estimator, of scikit-le"):
+        load_network(network([trees], (4,), "a"), "m.onnx")
