@@ -54,7 +54,9 @@ def test_a_function_of_the_mathematical_library_is_refused(build_with):
 
 
 def test_a_table_that_is_not_in_flash_is_refused_by_its_name(build_with):
-    with pytest.raises(CheckFailed, match=r"34 B of SRAM.*: primes\S* \(src/prediction.o\); decl"):
+    with pytest.raises(
+        CheckFailed, match=r"34 B of initialized SRAM.*: primes\S* \(src/prediction.o\); decl"
+    ):
         build_with(
             "prediction.c",
             "cycles += span; }",
