@@ -123,8 +123,7 @@ class TaughtVoting:
             in   r24, %[eedr]
             cpi  r24, {self.stage.n_outputs}
             brsh far
-            sec
-            adc  r20, r4
+            adc  r20, r4 ; its squared distance plus 1: here, the carry is set
             adc  r21, r5
             cp   r24, r7 ; of equally near ones, the first class is nearer
             cpc  r20, r4
