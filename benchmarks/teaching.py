@@ -17,7 +17,7 @@ overlap them, are never tested; the tested points are the same for each number o
   the new words and one for the old ones.
 
 Settings were chosen on people of the training parts of har and watch, who were held out in turn;
-those for words on the same speakers; the vote and d for new words on the words 0 to 6.
+those for words on the same speakers.
 """
 
 from __future__ import annotations
@@ -62,7 +62,6 @@ _WORDS: dict[str, Any] = {
 }
 _HAR: dict[str, Any] = {"n_projections": 10, "n_prototypes": 40, "teachable": 30}
 _WATCH: dict[str, Any] = {"n_projections": 20, "n_prototypes": 60, "teachable": 35}
-_KNOWN_WORDS: dict[str, Any] = {**_WORDS, "n_projections": 24, "teachable": 30}
 _DRAWS = 3  # of what a speaker teaches
 _MOST = 5
 _NEW_WORDS = (7, 8, 9)
@@ -153,8 +152,7 @@ def _new_words(path: Path, seed: int, **changed: Any) -> Pairs:
     spoken = audio.read_spoken(path)
     new = np.isin(spoken.digits, _NEW_WORDS)
     old = spoken.of(~new & (spoken.numbers >= 20))
-    settings = {**_KNOWN_WORDS, "new_classes": len(_NEW_WORDS), **changed}
-    model = _of_words(old, seed, **settings)
+    model = _of_words(old, seed, **{"new_classes": len(_NEW_WORDS), **changed})
     for speaker in range(len(spoken.names)):
         own = spoken.of((spoken.speakers == speaker) & (spoken.numbers < 20))
         taught = np.isin(own.digits, _NEW_WORDS) & (own.numbers >= 10)

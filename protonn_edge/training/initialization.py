@@ -75,7 +75,6 @@ def initial_parameters(
     prototypes: str = "per_class",
     gamma: float | None = None,
     one_class: bool = False,
-    told_apart: Indices | None = None,
 ) -> tuple[Parameters, float]:
     """Return the matrices with gamma folded in, and gamma itself.
 
@@ -86,10 +85,9 @@ def initial_parameters(
     - `prototypes` ("per_class", "kmeans", "sample"): B and Z; see `clustered_prototypes`,
       `clustered_label_sets` and `sampled_prototypes`.
     - `one_class`: whether the RBF width is for distance thresholds; see `reaching_gamma`.
-    - `told_apart` (n,): what W separates in place of the classes.
     """
     starts = STARTS_OF_ONE_CLASS if one_class else 1
-    told_apart = y if told_apart is None else told_apart
+    told_apart = y
     if one_class:
         seed = int(generator.integers(2**31))
         told_apart = cluster_centres(X, PARTS_OF_ONE_CLASS, seed, generator, weights, starts)[1]

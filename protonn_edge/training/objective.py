@@ -193,7 +193,6 @@ class TaughtExamples:
     met: Matrix  # (n, e): 1 where a point meets an example, and 0 elsewhere
     vote: float  # of an example for its class
     sharpness: float  # the RBF's factor on squared distances
-    voters: int  # how many of those that a point meets vote: the nearest
 
     def rbf(self, projected: Matrix, rbf_of: RbfOf | None) -> tuple[Matrix, Matrix]:
         """Return the RBF (n, e) of projected points (n, d), and the values of `rbf_of`."""
@@ -201,13 +200,8 @@ class TaughtExamples:
         squares = -2.0 * (projected @ points.T) + np.einsum("ij,ij->i", points, points)
         squares += np.einsum("ij,ij->i", projected, projected)[:, None]
         squares = np.float32(self.sharpness) * np.maximum(squares, 0.0)
-        voting = self.met
-        if len(self.rows) > self.voters:
-            ranked = np.where(voting > 0, squares, np.inf)
-            last = np.partition(ranked, self.voters - 1, axis=1)[:, self.voters - 1 : self.voters]
-            voting = voting * (ranked <= last)
-        near = voting * np.exp(-squares)
-        return near, near if rbf_of is None else voting * rbf_of(squares)
+        near = self.met * np.exp(-squares)
+        return near, near if rbf_of is None else self.met * rbf_of(squares)
 
     def by_projected(self, projected: Matrix, by_rbf: Matrix) -> Matrix:
         """Return the derivatives (n, d) of projected points from ``dRBF * RBF``, (n, e)."""

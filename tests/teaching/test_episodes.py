@@ -29,7 +29,7 @@ def test_the_gradient_goes_through_taught_examples() -> None:
     rows = np.array([1, 4, 6])
     met = (generator.random((n, len(rows))) < 0.7).astype(float)
     met[rows, [0, 1, 2]] = 0
-    taught = TaughtExamples(rows, met, vote=0.5, sharpness=3.0, voters=2)
+    taught = TaughtExamples(rows, met, vote=0.5, sharpness=3.0)
 
     def value(changed: Parameters) -> float:
         return objective_gradient(changed, X, Y, cross_entropy, taught=taught)[0]
@@ -51,8 +51,9 @@ def test_a_point_meets_examples_of_its_person_but_not_itself(seed: int) -> None:
     generator = np.random.default_rng(seed)
     y, people = generator.integers(4, size=300), generator.integers(5, size=300)
     rows = generator.permutation(300)[:120]
-    episodes = Episodes(y, people, 3, 0.5)  # class 3 is that of outliers
-    taught = episodes.examples(people[rows], y[rows], 1.0, generator)
+    taught = Episodes(y, people, 3, 0.5).examples(
+        rows, 1.0, generator
+    )  # class 3 is that of outliers
     assert len(set(taught.rows)) == len(taught.rows)
     examples = rows[taught.rows]
     assert (y[examples] < 3).all()
@@ -61,22 +62,6 @@ def test_a_point_meets_examples_of_its_person_but_not_itself(seed: int) -> None:
     np.testing.assert_array_equal(taught.met, expected)
     parts = np.bincount(4 * people[examples] + y[examples])
     assert parts.max(initial=0) <= 5
-
-
-def test_new_classes_are_mixed_of_two_classes_of_one_person() -> None:
-    generator = np.random.default_rng(0)
-    y, people = np.arange(60) % 3, np.arange(60) // 15
-    points = np.repeat((10 * people + y)[:, None], 8, axis=1).astype(np.float32)
-    episodes = Episodes(y, people, 3, 0.5, new_classes=2)
-    X, whose, classes = episodes.mixed(points, people, y, generator)
-    assert np.bincount(classes).tolist() == [0, 0, 0, 0, 20, 20]
-    np.testing.assert_array_equal(X // 10, np.broadcast_to(whose[:, None], X.shape))
-    for label in (4, 5):
-        features = X[classes == label] % 10
-        assert len(np.unique(features)) == 2
-        assert (features == features[0]).all()
-    taught = episodes.examples(whose, classes, 1.0, generator)
-    assert (np.bincount(classes[taught.rows])[4:] >= 4).all()  # each person teaches each of them
 
 
 def test_in_episodes_a_class_of_a_person_moves_as_a_whole() -> None:
@@ -99,23 +84,6 @@ def people_who_differ(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np
     y, people = np.tile(np.arange(3), 20 * count), np.repeat(np.arange(count), 60)
     own = np.eye(3, 8) * 2 + generator.normal(0, 1, (count, 3, 8))
     return (own[people, y] + generator.normal(0, 0.3, (len(y), 8))).astype(np.float32), y, people
-
-
-def test_a_projection_for_new_classes_separates_people_too_and_is_not_trained() -> None:
-    X, y, people = people_who_differ(4, 0)
-    settings = {
-        "n_projections": 3,
-        "n_prototypes": 6,
-        "random_state": 0,
-        "quantization_aware": False,
-    }
-    models = [
-        ProtoNNClassifier(**settings, epochs=n, teachable=9, new_classes=1).fit(X, y, groups=people)
-        for n in (1, 4)
-    ]
-    one, other = (model.model_.head for model in models)
-    np.testing.assert_array_equal(one.projection, other.projection)
-    assert (one.labels != other.labels).any()
 
 
 def test_groups_and_room_for_examples_make_episodes() -> None:

@@ -122,7 +122,7 @@ def test_the_owner_teaches_three_examples_of_each_class_and_the_power_is_cut(
     sensor, eeprom = recording(tmp_path / "owner.csv", OWNER), tmp_path / "eeprom"
     truth = CLASSES * (len(OWNER) // 3)
     story = Story(folder / "taught", sensor, truth, len(OWNER) * WINDOW / RATE)
-    assert story.accuracy(eeprom) < 0.6
+    assert story.accuracy(eeprom) < 0.5
     story.teach(eeprom)
     assert story.accuracy(eeprom) > 0.9  # on a board that was started anew
 

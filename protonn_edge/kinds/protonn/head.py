@@ -71,7 +71,7 @@ class ProtoNNHead(Head):
     # the most examples that a device may be taught; 0 if none
     teachable: int = member("teachable", "i", optional=True, default=0)
     # the vote of such an example for its class, as a share of the largest entry of Z
-    taught_vote: float = member("taught_vote", "f", optional=True, default=0.65)
+    taught_vote: float = member("taught_vote", "f", optional=True, default=0.5)
     # how many of the classes, the last ones, are for the device's owner alone
     new_classes: int = member("new_classes", "i", optional=True, default=0)
 

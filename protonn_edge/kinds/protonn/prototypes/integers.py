@@ -27,11 +27,7 @@ from protonn_edge.kinds.protonn.projection.integers import (
     REQUANTIZE_SHIFT,
     IntegerProjection,
 )
-from protonn_edge.kinds.protonn.prototypes.teaching import (
-    Taught,
-    Teaching,
-    squared_distances,
-)
+from protonn_edge.kinds.protonn.prototypes.teaching import Taught, Teaching
 
 TABLE_SIZE = 256
 
@@ -104,8 +100,8 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         e_j = table[r_j >> distance_shift], or 0 where prototype j is far
         s_l = sum_j Z_lj e_j
 
-    The nearest `Teaching.voters` taught examples vote, too: one of a class l adds ``vote * e`` to
-    s_l, where the table is read at `Teaching.sharpness` times the squared distance.
+    Taught examples of a class l are further prototypes; each adds ``vote * e`` to s_l, where the
+    table is read at `Teaching.sharpness` times the squared distance.
     """
 
     kind: ClassVar[str] = "prototypes"
@@ -160,7 +156,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
 
         Two bounds hold, and each class has the tighter one: the sum of the label entries of a sign
         times the largest value of the table; and the norm of the score, see `score_norms`. Taught
-        examples add to the largest score: those that vote may be of one class, and at the point.
+        examples add to the largest score: all of them may be of one class, and at the point.
         """
         none = np.zeros(self.n_outputs, np.int64)
         sums = range_of_products(self.labels, none, int(self.table.max()))
@@ -168,7 +164,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         limit = np.minimum(norms, 1 << 62).astype(np.int64)
         high = np.minimum(sums.high, limit)
         if self.teaching is not None:
-            high = high + self.teaching.most_votes * int(self.table.max())
+            high = high + self.teaching.room * self.teaching.vote * int(self.table.max())
         return integer_stage.Range(np.maximum(sums.low, -limit), high)
 
     @property
@@ -192,8 +188,15 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         return np.array([_inputs_near(projection, start, target) for target in targets], np.int64)
 
     def rbf(self, P: integer_stage.IntArray) -> integer_stage.IntArray:
-        """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
-        return _entries(self.table, squared_distances(P, self.prototypes.T) >> self.distance_shift)
+        """Return the table's values e, (n, m) in 0..127, of points P, (n, d).
+
+        Taught examples follow the prototypes.
+        """
+        values = _rbf(P, self.prototypes, self.table, self.distance_shift)
+        if self.taught is None:
+            return values
+        points, shift = self.taught.points.T, self.distance_shift
+        return np.hstack([values, _rbf(P, points, self.table, shift, Teaching.sharpness)])
 
     def run(self, x: NDArray[Any]) -> integer_stage.IntArray:
         """Return the scores (n, L) of points (n, d)."""
@@ -206,18 +209,13 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         scores = np.zeros((len(x), self.n_outputs), np.int64)
         nearest = np.zeros(len(x), np.int64)
         labels = self.labels.T.astype(np.int64)
+        if self.taught is not None and self.teaching is not None:
+            votes = self.teaching.vote * np.eye(self.n_outputs, dtype=np.int64)
+            labels = np.vstack([labels, votes[self.taught.classes]])
         for begin in range(0, len(x), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
             values = self.rbf(x[part])
             scores[part], nearest[part] = values @ labels, values.max(axis=1)
-            if self.taught is not None and self.teaching is not None:
-                squares, classes = self.taught.nearest(x[part], Teaching.voters)
-                near = squares < self.teaching.far_from(self.distance_limit)
-                places = self.teaching.sharpness * squares >> self.distance_shift
-                values = near * _entries(self.table, places)
-                voted = (np.arange(begin, begin + len(values))[:, None], classes)
-                np.add.at(scores, voted, self.teaching.vote * values)
-                nearest[part] = np.maximum(nearest[part], values.max(axis=1, initial=0))
         return scores, nearest
 
     def compared(self, P: integer_stage.IntArray) -> NDArray[np.bool_]:
@@ -245,10 +243,23 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         yield self.labels
 
 
-def _entries(table: NDArray[np.uint8], places: integer_stage.IntArray) -> integer_stage.IntArray:
-    """Return a table's values; they are 0 beyond its end."""
+def _rbf(
+    P: integer_stage.IntArray,
+    prototypes: NDArray[np.int8],
+    table: NDArray[np.uint8],
+    shift: int,
+    sharpness: int = 1,
+) -> integer_stage.IntArray:
+    """Return a table's values (n, m) for points (n, d) and prototypes (d, m).
+
+    The table is read at the squared distances times the sharpness.
+    """
+    points, B = P.astype(np.float64), prototypes.astype(np.float64)
+    squares = np.square(points).sum(axis=1)[:, None] + np.square(B).sum(axis=0)
+    squares -= 2.0 * (points @ B)
+    index = sharpness * squares.astype(np.int64) >> shift  # exact: all are far below 2**53
     entries = np.append(table, np.uint8(0)).astype(np.int64)
-    values: integer_stage.IntArray = entries[np.minimum(places, len(table))]
+    values: integer_stage.IntArray = entries[np.minimum(index, len(table))]
     return values
 
 

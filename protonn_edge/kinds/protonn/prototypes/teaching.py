@@ -1,9 +1,8 @@
 """Examples that a board is taught: prototypes that it adds, and may forget again.
 
-An example is a point of the projected space and a class. If it is one of the nearest to a point, it
-adds its RBF times the constant `Teaching.vote` to the score of its class. A board's examples are a
-multiset: neither scores nor the rule by which a full store replaces one depend on the time or place
-of storing.
+An example is a point of the projected space and a class. Near a point, it adds its RBF times the
+constant `Teaching.vote` to the score of its class. A board's examples are a multiset: the rule by
+which a full store replaces one does not depend on the time or place of storing.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from protonn_edge.errors import CheckFailed, InputError
 MOST_VOTE = 255  # a byte: its product with an RBF fits 16 bits
 MOST_SLOTS = 254  # of examples, and classes: the store's header has a number for each
 
+
 CRC_BYTES = 2
-MOST_CLASSES = 256
 STORE_FORMAT = 1
 
 ERASED = (
@@ -63,16 +62,10 @@ class Store(NamedTuple):
 class Teaching:
     """A model's limits for teaching: the most examples, and the vote of each."""
 
-    voters: ClassVar[int] = 2  # the nearest examples, which vote
+    # The RBF of an example is read at its squared distance from a point times this factor.
+    sharpness: ClassVar[int] = 3
     room: int  # 1..254
     vote: int  # of an example for its class, in units of the label vectors, 1..255
-    # The RBF of an example is read at its squared distance from a point times this factor.
-    sharpness: int = 2
-
-    @staticmethod
-    def sharpness_of(new_classes: int) -> int:
-        """Return the factor: examples of new classes must reach as far as trained prototypes."""
-        return 1 if new_classes else 2
 
     def check(self, n_classes: int) -> None:
         """Raise `InputError` if generated code cannot hold it."""
@@ -85,11 +78,6 @@ class Teaching:
         """Places in the store: one more, so that an example is replaced at one moment."""
         return self.room + 1
 
-    @property
-    def most_votes(self) -> int:
-        """The most that examples may vote for a class at a point."""
-        return min(self.voters, self.room) * self.vote
-
     def check_eeprom(self, dimension: int, board: Board) -> None:
         """Raise `CheckFailed` if a board's EEPROM is too small for the store of points (d,)."""
         store = self.store(dimension)
@@ -101,11 +89,8 @@ class Teaching:
             )
 
     def far_from(self, distance_limit: int) -> int:
-        """Return the squared distance from which on an example is far, from a prototype's.
-
-        The second half of the table would add little to a score, but takes time.
-        """
-        return distance_limit // (2 * self.sharpness)
+        """Return the squared distance from which on an example is far, from a prototype's."""
+        return -(-distance_limit // self.sharpness)
 
     def store(self, dimension: int) -> Store:
         """Return the layout of the store for points (d,)."""
@@ -173,17 +158,6 @@ class Taught:
     def _examples(self) -> list[tuple[int, ...]]:
         return list(map(tuple, np.column_stack([self.classes, self.points]).tolist()))
 
-    def nearest(self, P: IntArray, count: int) -> tuple[IntArray, IntArray]:
-        """Return the squared distances and the classes of the examples nearest to P, (n, d).
-
-        Both are (n, count), or less if there are fewer. Of equally near examples, those of the
-        first class are nearest.
-        """
-        classes = self.classes.astype(np.int64)
-        ranks = squared_distances(P, self.points) * MOST_CLASSES + classes
-        ranks = np.sort(ranks, axis=1)[:, :count]
-        return ranks // MOST_CLASSES, ranks % MOST_CLASSES
-
     def learn(self, point: ArrayLike, label: int, room: int) -> Taught:
         """Return these examples and another one, a point (d,) of -128..127; at most `room` in all.
 
@@ -212,11 +186,3 @@ class Taught:
     def counts(self, n_classes: int) -> IntArray:
         """Return the number of examples of each class, (n_classes,)."""
         return np.bincount(self.classes, minlength=n_classes)
-
-
-def squared_distances(P: IntArray, points: NDArray[np.int8]) -> IntArray:
-    """Return the squared distances (n, e) of P, (n, d), from points (e, d)."""
-    p, e = P.astype(np.float64), points.astype(np.float64)
-    squares = np.square(p).sum(axis=1)[:, None] + np.square(e).sum(axis=1) - 2.0 * (p @ e.T)
-    exact: IntArray = squares.astype(np.int64)  # all are far below 2**53
-    return exact

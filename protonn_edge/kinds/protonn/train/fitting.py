@@ -41,9 +41,8 @@ from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Trained
 
-# The vote of an example where there are new classes, and that in training, whose new classes are
-# farther from the known ones.
-_VOTE_IF_NEW, _VOTE_OF_MIXED = 0.45, 1.0
+# Examples of a new class must outvote trained prototypes on their own.
+_VOTE_IF_NEW = 1.0
 _OWN_WAY = np.float32(0.2)  # deviation of a class's means in groups that nobody has recorded
 
 
@@ -169,8 +168,6 @@ class ProtoNNTraining:
         kind = self.prepared.normalizer.kind
         settings = settled(self._settings, points, generator, kind, _BATCH_SIZE)
         self.input_noise = float(settings.input_noise)
-        if self._prepares_new_classes:  # trained, W would only separate the classes that it knows
-            settings = settings.frozen(trained=tuple(set(settings.trained) - {"W"}))
         return settings
 
     def _train_jointly(
@@ -188,18 +185,10 @@ class ProtoNNTraining:
             seed=prepared.seed,
             quantization=rounding if settings.quantization_aware and prepared.for_device else None,
             augment=augment,
-            episodes=self._episodes(data.y) if settings.teachable else None,
+            episodes=Episodes(data.y, prepared.groups, prepared.n_classes, self._vote)
+            if settings.teachable and prepared.groups is not None
+            else None,
         )
-
-    def _episodes(self, y: Indices) -> Episodes | None:
-        groups, n_classes, new = (
-            self.prepared.groups,
-            self.prepared.n_classes,
-            self._settings.new_classes,
-        )
-        if groups is None:
-            return None
-        return Episodes(y, groups, n_classes, _VOTE_OF_MIXED if new else self._vote, new)
 
     def _augmentation(self, data: TrainingSet) -> Augment | None:
         """Return the augmentation of batches: moved images, then the shift between groups."""
@@ -246,22 +235,10 @@ class ProtoNNTraining:
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
             one_class=settings.one_class,
-            told_apart=self._parts(data.y) if self._prepares_new_classes else None,
         )
         if data.outlier_exposure:  # their own prototypes start without a label
             start = replace(start, labels=start.labels[: self.prepared.n_classes])
         return start
-
-    @property
-    def _prepares_new_classes(self) -> bool:
-        return self._settings.new_classes > 0 and self.prepared.groups is not None
-
-    def _parts(self, y: Indices) -> Indices:
-        """Return a number for each class of each group, of all points (n,), from 0."""
-        groups = self.prepared.groups
-        assert groups is not None
-        parts: Indices = np.unique(y * (int(groups.max()) + 1) + groups, return_inverse=True)[1]
-        return parts
 
     def _sizes(self, n_features: int) -> ModelSizes:
         settings, kind = self._settings, self._settings.projection_start

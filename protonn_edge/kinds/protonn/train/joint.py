@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,7 +34,6 @@ from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
 from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
-from protonn_edge.kinds.protonn.teaching import with_new_classes
 from protonn_edge.training import objective
 from protonn_edge.training.loop import (
     MiniBatchTraining,
@@ -128,47 +127,18 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
             if not self._rounding:
                 self.quantization = None
         points = self._points(batch)
+        taught = None
+        if self.episodes is not None:
+            largest = float(np.abs(self.parameters.labels).max())
+            taught = self.episodes.examples(batch.rows, largest, self._generator)
         parameters, rbf_of = self.parameters, cut_rbf if self.cutoff else None
         if self._rounding and self.quantization is not None:
             rounded = self.quantization.rounded(self.parameters)
             if rounded is not None:
                 parameters, rbf_of = rounded, tabulated_rbf
-        if self.episodes is None:
-            return objective.objective_gradient(
-                parameters, points, batch.Y, self._loss, batch.weights, rbf_of
-            )
-        return self._episode(parameters, batch, points, rbf_of)
-
-    def _episode(
-        self,
-        parameters: objective.Parameters,
-        batch: Batch,
-        points: objective.Matrix,
-        rbf_of: objective.RbfOf | None,
-    ) -> tuple[float, objective.Parameters]:
-        """Return the loss and its gradient if people teach some of the points."""
-        episodes, L = self.episodes, len(parameters.labels)
-        assert episodes is not None
-        Z = with_new_classes(parameters.labels, episodes.new_classes)
-        people, y, Y, weights = episodes.groups[batch.rows], episodes.y[batch.rows], batch.Y, None
-        if episodes.new_classes:
-            mixed, *whose = episodes.mixed(points, people, y, self._generator)
-            points = np.concatenate([points, mixed])
-            people, y = map(np.append, (people, y), whose)
-            Y = np.vstack([Y, np.zeros((len(mixed), L), np.float32)])
-            Y = np.hstack([Y, np.eye(len(Z), dtype=np.float32)[y - 1, L:] * (y > L)[:, None]])
-        taught = episodes.examples(people, y, float(np.abs(Z).max()), self._generator)
-        if episodes.new_classes or batch.weights is not None:
-            weights = np.ones(len(points), np.float32)
-            weights[: len(batch.rows)] = 1 if batch.weights is None else batch.weights
-            weights[taught.rows[y[taught.rows] > L]] = 0  # they may be the only ones
-        value, gradient = objective.objective_gradient(
-            replace(parameters, labels=Z), points, Y, self._loss, weights, rbf_of, taught
+        return objective.objective_gradient(
+            parameters, points, batch.Y, self._loss, batch.weights, rbf_of, taught
         )
-        if episodes.new_classes:
-            by_labels = gradient.labels[:L]
-            gradient = replace(gradient, labels=by_labels - by_labels.mean(axis=0))
-        return value, gradient
 
     def _points(self, batch: Batch) -> objective.Matrix:
         """Return a batch of points with all changes that training applies."""
@@ -262,7 +232,6 @@ class QuantizationAware:
 
 
 _COUNTS = (0, 0, 1, 3, 5)  # examples that a person teaches of each class
-_MIXED = 0.5  # the share of the features of a new class that come from one known class
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,54 +241,25 @@ class Episodes:
     - `y` (n,): class indices, `n_classes` for a point of no class.
     - `groups` (n,): the group of each point, such as a person.
     - `vote`: of an example, as a share of the largest entry of Z.
-    - `new_classes`: the number of classes of mixed points in each batch, which only examples know.
     """
 
     y: Indices
     groups: Indices
     n_classes: int
     vote: float
-    new_classes: int = 0
-
-    def mixed(
-        self, points: Float32, people: Indices, y: Indices, generator: np.random.Generator
-    ) -> tuple[Float32, Indices, Indices]:
-        """Return points of new classes, their people, and their classes from `n_classes` + 1 on.
-
-        A new class has some features of one class and the others of another; a point of it comes
-        from two points of a person.
-        """
-        X, whose, classes = [points[:0]], [people[:0]], [y[:0]]
-        for label in range(self.n_classes + 1, self.n_classes + 1 + self.new_classes):
-            one, other = generator.choice(self.n_classes, 2, replace=False)
-            of_one = generator.random(points.shape[1]) < _MIXED
-            for person in np.unique(people):
-                first, second = (
-                    np.flatnonzero((people == person) & (y == c)) for c in (one, other)
-                )
-                count = min(len(first), len(second))
-                X.append(np.where(of_one, points[first[:count]], points[second[:count]]))
-                whose.append(np.full(count, person))
-                classes.append(np.full(count, label))
-        return np.concatenate(X), np.concatenate(whose), np.concatenate(classes)
 
     def examples(
-        self, people: Indices, y: Indices, largest: float, generator: np.random.Generator
+        self, rows: Indices, largest: float, generator: np.random.Generator
     ) -> objective.TaughtExamples:
-        """Return the examples taught in a batch in random order, for the largest entry of Z.
-
-        - `people`, `y` (n,): whose the points are, and their classes.
-        """
-        counts = generator.choice(_COUNTS, int(self.groups.max()) + 1)[people]
-        counts = np.where(y > self.n_classes, np.maximum(counts, 1), counts)
-        parts = people * (self.n_classes + self.new_classes + 1) + y
+        """Return the examples taught in a batch in random order, for the largest entry of Z."""
+        people, y = self.groups[rows], self.y[rows]
+        counts = generator.choice(_COUNTS, int(self.groups.max()) + 1)
+        parts = people * (self.n_classes + 1) + y
         order = np.argsort(parts, kind="stable")
-        places = np.arange(len(parts)) - np.searchsorted(parts[order], parts[order])
+        places = np.arange(len(rows)) - np.searchsorted(parts[order], parts[order])
         rank = np.empty_like(places)
         rank[order] = places  # among the points of the same person and class
-        taught = np.flatnonzero((rank < counts) & (y != self.n_classes))
+        taught = np.flatnonzero((rank < counts[people]) & (y < self.n_classes))
         met = (people[:, None] == people[taught]).astype(np.float32)
         met[taught, np.arange(len(taught))] = 0
-        sharpness = Teaching.sharpness_of(self.new_classes)
-        largest *= self.vote
-        return objective.TaughtExamples(taught, met, largest, sharpness, Teaching.voters)
+        return objective.TaughtExamples(taught, met, self.vote * largest, Teaching.sharpness)
