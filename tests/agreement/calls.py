@@ -147,7 +147,9 @@ def _of_sums(stage: Stage, function: str) -> Iterator[Case]:
 def _find_largest(stage: Stage, function: str) -> Iterator[Case]:
     size = stage.kernel.stage.score_bits // 8
     outputs = ["largest", "second"][: 1 + stage.kernel.second]
-    buffers = dict.fromkeys(outputs, size) | ({"sum": 2} if stage.kernel.summed else {})
+    buffers = dict.fromkeys(outputs, size) | (
+        {"runner_up": 1, "sum": 2} if stage.kernel.summed else {}
+    )
     call = Call(function, [(To(name), 2) for name in buffers], 1, buffers=buffers)
     yield Case(call, proven=False)
     yield Case(call, long=stage.kernel.stage.n_inputs > (4 if stage.kernel.second else 12))
@@ -383,7 +385,9 @@ def _compute(stage: Stage, function: str) -> Iterator[Case]:
     fixed: dict[str, Any] = {f"{n}_window": windows}
     ranges = {(f"line{i}", at, 1): (0, int(of.input_maximum))
               for i in range(side) for at in range(row)}  # fmt: skip
-    call = Call(function, [(To("output"), 2)], 0, fixed, ranges, buffers)
+    # Where a row has one place, only assembly goes on to the next, which nobody reads.
+    ignored = () if of.output_shape[1] > 1 else (f"{n}_window",)
+    call = Call(function, [(To("output"), 2)], 0, fixed, ranges, buffers, {}, ignored)
     yield Case(call, proven=False)
     # one pixel of each line, of those below an output: the others add nothing
     for line in range(side):
@@ -391,7 +395,7 @@ def _compute(stage: Stage, function: str) -> Iterator[Case]:
             some = {f"line{i}": [None if (i, j) == (line, at) else 0 for j in range(row)]
                     for i in range(side)}  # fmt: skip
             own = {(f"line{line}", at, 1): ranges[f"line{line}", at, 1]}
-            call = Call(function, call.arguments, 0, fixed | some, own, buffers)
+            call = Call(function, call.arguments, 0, fixed | some, own, buffers, {}, ignored)
             yield Case(call, long=line + at > k.margin or row > 16)
 
 
