@@ -268,7 +268,7 @@ def test_any_message_round_trips(content, sequence):
         ("2b 00", "type 0x2b, which protocol v2 does not define"),
         ("01 00 05", "HELLO request has a payload of 1 bytes, but must have 0"),
         ("81 00", "HELLO reply has a payload of 0 bytes, but must have 19"),
-        ("81 00 01 00", "speaks protocol 1, this program speaks 2; .* `protonn-edge build"),
+        ("81 00 01 00", "speaks protocol 1, but this program speaks 2; .* `protonn-edge build"),
         ("82 00 01 02 03", "PREDICT reply has a payload of 3 bytes, but must have 5"),
         ("83 00 01 02 03 04", "payload of 4 bytes, but must have 5 and a multiple of 4"),
         ("83 00 01 02 03 04 05 06", "must have 5 and a multiple of 4 for its scores"),

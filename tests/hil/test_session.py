@@ -113,7 +113,7 @@ def hello(**changed):
     [
         (
             {"protocol_version": 1},
-            "speaks protocol 1, this program speaks 2; .*`protonn-edge upload`",
+            "speaks protocol 1, but this program speaks 2; .*`protonn-edge upload`",
         ),
         ({"feature_type": 7}, "takes features of type 7"),
         ({"features": 16}, "model has 16 features, not 4"),
