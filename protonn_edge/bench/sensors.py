@@ -38,7 +38,7 @@ def live_board(
     """
     emulated = port is None
     if played and not emulated:
-        raise InputError("--pnn-sensor needs the emulated board; leave it or --pnn-port out")
+        raise InputError("--pnn-sensor needs the emulated board; leave out this or --pnn-port")
     with contextlib.ExitStack() as stack:
         with _renamed():
             sensors = [read_sensor(each) for each in played]

@@ -183,7 +183,7 @@ def _reference(model: Model, precision: str, *, observe: bool) -> DeviceModel:
     if not observe:
         return reference
     if not isinstance(reference, IntegerChain):
-        raise click.UsageError("--observe needs integers; leave it or --precision out")
+        raise click.UsageError("--observe needs integers; leave out this or --precision")
     return observed(reference, model)
 
 

@@ -172,7 +172,7 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
         if _OF_PARAMETERS.get(name, name) not in _kind_of(classifier).parameters:
             raise InputError(
                 f"{flags().get(name, f'--set {shortened(name)}')} is given, but the classifier "
-                f"{classifier!r} does not have it; leave it out, or choose another --classifier"
+                f"{classifier!r} has no such parameter; leave it out, or give another --classifier"
             )
     given |= dict(_set_values(options[_SET], known))
     if str(given.get("features")).endswith(".npz"):

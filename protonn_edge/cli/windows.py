@@ -361,7 +361,7 @@ class _Cut:
             moving = recordings.classes_that_move(labels, runs, self.trigger)
             still = tuple(name for index, name in enumerate(classes) if index not in moving)
             if still:
-                text = f"cut at regular intervals, because nothing moves there: {listed(still)}"
+                text = f"labels with little movement, cut at regular intervals: {listed(still)}"
                 yield Notice("still", text, columns=still)
         missing = [classes[index] for index in np.flatnonzero(self.counts[0] == 0)]
         if missing:

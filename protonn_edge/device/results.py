@@ -316,7 +316,7 @@ class Summary:
 def summarize(results: Sequence[Result], board: Board) -> Summary:
     """Return a run's summary, by the board's clock and power; `InputError` without results."""
     if not results:
-        raise InputError("there are 0 results, but a summary needs at least 1; continue the run")
+        raise InputError("there are no results to summarize; continue the run")
     cycles = np.array([r.cycles for r in results if r.cycles is not None], dtype=np.int64)
     spread = Spread.of(cycles) if cycles.size else None
     return Summary(

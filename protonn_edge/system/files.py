@@ -74,7 +74,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     except (OSError, RuntimeError) as error:  # links that lead to each other
         raise InputError(f"cannot write {path}: {error}; choose another name") from error
     if path.exists() and not path.is_file():
-        raise InputError(f"cannot write {path}: it is not an ordinary file; choose another name")
+        raise InputError(f"cannot write {path}: it is not a regular file; choose another name")
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ class AppendedFile:
                 content = content[self._file.write(content) :]
         except OSError as error:
             raise InputError(
-                f"cannot write {self._path}: {error.strerror}; free space, or choose another -o"
+                f"cannot write {self._path}: {error.strerror}; make room, or choose another -o"
             ) from error
 
 

@@ -146,8 +146,8 @@ def one_class_in_memory(what: str) -> tuple[Refusal, ...]:
         ),
         Refusal(
             lambda case: case.in_blocks > 0,
-            f"{what} needs all points in memory, but {{case.in_blocks:,}} B of points are read in "
-            "blocks; train on fewer points, or choose another kind of classifier",
+            f"{what} needs all points in memory, but these points take {{case.in_blocks:,}} B and "
+            "are read in blocks; train on fewer points, or choose another kind of classifier",
         ),
     )
 
@@ -212,8 +212,8 @@ def _in_memory(name: str, instead: object, *reads: str) -> Refusal:
     return Refusal(
         lambda case: case.in_blocks > 0 and getattr(case.settings, name) != instead,
         f"{{{name}}} is {{settings.{name}}}, which needs all points in memory, but "
-        f"{{case.in_blocks:,}} B of points are read in blocks (the limit is {LARGE_BYTES:,}); set "
-        f"{{{name}}} to {instead}, or train on fewer points",
+        f"these take {{case.in_blocks:,}} B, and more than {LARGE_BYTES:,} B are read in blocks; "
+        f"set {{{name}}} to {instead}, or train on fewer points",
         reads,
     )
 

@@ -88,7 +88,7 @@ def test_ctrl_c_before_there_is_a_model_writes_nothing(
         (["--minutes", 1], "--minutes works only with --classifier best"),
         (["--metric", "macro-f1"], "--metric works only with --classifier best"),
         (["--classifier", "best", "--rejection", "1%"], "--rejection does not apply to"),
-        (["--classifier", "best", "--epochs", 3], "does not have it"),
+        (["--classifier", "best", "--epochs", 3], "has no such parameter"),
         (["--classifier", "best", "--metric", "recall:falt"], "did you mean 'fault'?"),
         (["--classifier", "best", "--board", "host"], "host"),
         (["--classifier", "best", "--minutes", 0], "--minutes"),

@@ -74,7 +74,7 @@ def test_points_of_one_class_are_enough(folder: Path) -> None:
         ("normal.csv", ["--one-class", "--epochs", 3], "--one-class is set, but options for an"),
         ("normal.csv", ["--one-class", "--rejection-by", "margin"], "has no margin"),
         ("normal.csv", [], "only one class"),
-        ("normal.csv", ["--classifier", "linear", "--one-class"], "'linear' does not have it"),
+        ("normal.csv", ["--classifier", "linear", "--one-class"], "'linear' has no such parameter"),
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(

@@ -235,7 +235,7 @@ def test_a_run_without_an_answer_has_no_cycles():
 
 
 def test_no_results_have_no_summary():
-    with pytest.raises(InputError, match="there are 0 results"):
+    with pytest.raises(InputError, match="there are no results"):
         summarize([], load_board("uno"))
 
 

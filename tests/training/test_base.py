@@ -201,7 +201,7 @@ def test_the_command_line_makes_it(make: click.Command, options: list[str], made
     [
         (["--classifier", "means", "--optimizer", "joint"], "--optimizer is given, but the cla"),
         (["--classifier", "means", "--no-augment"], "--augment is given, but the classifier 'me"),
-        (["--width", "2"], "--width is given, but the classifier 'protonn' does not have it"),
+        (["--width", "2"], "--width is given, but the classifier 'protonn' has no such parameter"),
         (["--classifier", "trees"], "'trees' is not one of 'protonn', "),
         (["--classifier", "means", "--width", "0"], "0.0 is not in the range"),
     ],

@@ -86,7 +86,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         "strangers is 0.5, but the likelihood of neighbours is not defined for points without",
     ),
-    (IN_TURN, BLOCKS, "optimizer is alternating, which needs all points in memory, but 768 B"),
+    (IN_TURN, BLOCKS, "optimizer is alternating, which needs all points in memory, but these"),
     ({"augment": True, **IMAGES}, BLOCKS, "augment is True, which needs all points in memory"),
     ({"augment": True, **IMAGES}, PARTS, "called with augment, which needs all points"),
     ({"clip": 0.1}, PARTS, "called with clip, which needs all points"),
