@@ -6,6 +6,7 @@ GAPS = {
     "decision 3: decision_find_largest": {1},
     "decision 4: decision_find_largest": {1},
     "average_pooling 1: average_pooling_sum_part": {4, 10, 16, 20, 22},
+    "average_pooling 4: average_pooling_sum_part": {20},
     "window_features 0: window_features_take_sample": {2},
     "window_features 1: window_features_take_sample": {2},
     "window_features 2: window_features_take_sample": {2},
