@@ -158,7 +158,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--image-shape", "3x4", "--features", "conv:2x5"], "2x5 needs a larger image or window"),
         (["--image-shape", "3x4", "--features", "crop:3x3,conv:2x3"], "use the whole image"),
         (["--features", "conv:2x3,bits:3"], "must have 8, 4 or 2 bits per weight"),
-        (["--set", "onset=3"], "--set onset is given, but the classifier 'protonn' does not"),
+        (["--set", "onset=3"], "--set onset is given, but the classifier 'protonn' has no such"),
         (
             ["--set", "epochs=3"],
             "--set epochs is given, but epochs has an option of its own; use --ep",

@@ -73,7 +73,7 @@ KIND = Kind(
     steps=("float", "inputs", "coordinates", "tree"),
     tuning=("--set", "epochs=15", "--trials", "2", "--max-latency-ms", "3"),
     refused_options=(
-        (("--prototypes", "20"), "--prototypes is given, but the classifier 'bonsai' does not"),
+        (("--prototypes", "20"), "--prototypes is given, but the classifier 'bonsai' has no such"),
     ),
     refused_settings=(
         ({"depth": 5}, "'depth' parameter of"),

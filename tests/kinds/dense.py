@@ -60,7 +60,7 @@ KIND = Kind(
     steps=("float", "inputs", "W"),
     tuning=("--trials", "2", "--max-latency-ms", "0.5"),
     refused_options=(
-        (("--prototypes", "20"), "--prototypes is given, but the classifier 'dense' does not"),
+        (("--prototypes", "20"), "--prototypes is given, but the classifier 'dense' has no such"),
         (("--hidden", "10,20,30"), "hidden is '10,20,30'; it must be the units of one or two"),
         (("--size-budget", "40"), "a budget of 40 B leaves less than one weight for each of 10"),
     ),

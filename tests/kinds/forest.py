@@ -79,7 +79,7 @@ KIND = Kind(
     steps=("float", "inputs", "leaves"),
     tuning=("--trials", "2", "--max-latency-ms", "1"),
     refused_options=(
-        (("--prototypes", "20"), "--prototypes is given, but the classifier 'forest' does not"),
+        (("--prototypes", "20"), "--prototypes is given, but the classifier 'forest' has no such"),
         (("--size-budget", "40"), "a budget of 40 B is too small"),
     ),
     refused_settings=(

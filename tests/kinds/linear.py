@@ -45,7 +45,7 @@ KIND = Kind(
     steps=("float", "inputs", "W"),
     tuning=("--trials", "2", "--max-latency-ms", "0.3"),
     refused_options=(
-        (("--prototypes", "20"), "--prototypes is given, but the classifier 'linear' does not"),
+        (("--prototypes", "20"), "--prototypes is given, but the classifier 'linear' has no such"),
         (("--solver", "liblinear"), "the solver liblinear is for two classes"),
     ),
     refused_settings=(

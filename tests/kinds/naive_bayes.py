@@ -47,7 +47,7 @@ KIND = Kind(
     steps=("float", "inputs", "means"),
     tuning=("--trials", "2", "--max-latency-ms", "4"),
     refused_options=(
-        (("--prototypes", "20"), "--prototypes is given, but the classifier 'naive-bayes' does"),
+        (("--prototypes", "20"), "--prototypes is given, but the classifier 'naive-bayes' has"),
     ),
     refused_settings=(
         ({"var_smoothing": 0.0}, "'var_smoothing' parameter of NaiveBayesClassifier"),

@@ -205,7 +205,7 @@ def test_it_has_no_distance_to_reject_by(kind: str, trained: Trained, tmp_path: 
 def test_its_options_are_not_protonns(kind: str, trained: Trained, tmp_path: Path) -> None:
     flag, value = next(iter(kind_of(kind).flags.items()))
     done = run("train", trained.data(""), "-o", tmp_path / "model.npz", flag, value)
-    assert_one_sentence(done, f"{flag} is given, but the classifier 'protonn' does not")
+    assert_one_sentence(done, f"{flag} is given, but the classifier 'protonn' has no such")
 
 
 @every_kind
