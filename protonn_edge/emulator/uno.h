@@ -162,7 +162,7 @@ struct recording {
     uint8_t kind;
     /* Of SPI: the bits of a register's address by which it is read; of a converter: pulses. */
     uint8_t address;
-    uint8_t bytes;   /* per sample */
+    uint8_t bytes; /* per sample */
     uint8_t flags;
     uint32_t rate_mhz;
     uint32_t samples;
