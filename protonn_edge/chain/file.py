@@ -49,7 +49,7 @@ _ARRAYS = (
     *("feature_names", "record", "threshold", "clipped", "deskewed", "raw_exponents"),
 )
 _OPTIONAL_ARRAYS = (
-    *("activity", "expected", "rejection", "sharpness", "training_rows"),
+    *("activity", "expected", "rejection", "sharpness", "training_rows", "held_out"),
     *instruments.ARRAYS,
 )
 
@@ -169,6 +169,8 @@ def _arrays_of(model: Model) -> Arrays:
         arrays["sharpness"] = np.array([model.sharpness])
     if model.training_rows is not None:
         arrays["training_rows"] = model.training_rows.hashes
+        if model.training_rows.held_out is not None:
+            arrays["held_out"] = model.training_rows.held_out
     if model.expected is not None:
         arrays["expected"] = model.expected.to_array()
     arrays |= _feature_arrays(model.feature_stage)
@@ -205,7 +207,7 @@ def _model_of(arrays: Arrays) -> Model:
         rejection=_rejection(arrays.get("rejection")),
         raw_exponents=exponents if exponents.size else None,
         instrument=instruments.from_arrays(arrays),
-        training_rows=None if rows is None else RowSketch.of_array(rows),
+        training_rows=None if rows is None else RowSketch.of_arrays(rows, arrays.get("held_out")),
     )
     if "expected" in arrays:
         check_type(arrays["expected"], "expected", "f8")

@@ -73,7 +73,7 @@ class Model(Sized):
     instrument : Instrument, optional
         The sensor that measured the raw values; None if unknown.
     training_rows : RowSketch, optional
-        Recognizes the rows that it was trained on; None if unknown.
+        Recognizes the rows that it was trained on, and those held out; None if unknown.
     expected : ExpectedAnswers, optional
         What answers to points not trained on are like; see `chain.observation`.
 
@@ -237,7 +237,7 @@ def expected_by(model: Model, *, labelled: bool = True) -> Expected:
     """Return a model's requirements for points, for `load_points`, perhaps with labels."""
     preparation = Preparation.of_record(model.record, model.n_features)
     facts = model.n_features, model.feature_names, model.classes, model.instrument
-    return Expected(*facts, labelled, preparation)
+    return Expected(*facts, labelled, preparation, model.training_rows)
 
 
 def known_image_shape(model: Model) -> Shape | None:

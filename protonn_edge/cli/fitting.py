@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Literal
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.boards import load_board
@@ -67,6 +68,8 @@ def of_data(model: Model, dataset: Dataset) -> Model:
     rows = model.training_rows
     if rows is None and not is_sparse(dataset.X_train):
         rows = RowSketch.of([dataset.X_train])  # of a converted model
+    if rows is not None and dataset.held_out is not None:
+        rows = replace(rows, held_out=np.packbits(dataset.held_out))
     preparation = dataset.preparation
     known = {} if preparation is None else preparation.to_record()
     record = {**known, **model.record}  # a pipeline's imputers go first

@@ -54,10 +54,10 @@ def verify_command(
 
     With --board host, the emulated board is omitted.
 
-    The points are the test part of DATA, or all points if it has none. Any difference is a failure
-    (with --precision float32, any difference larger than rounding errors). The points are also
-    classified as in a sketch, through the exported library's pnn_quantize; a loss of more than half
-    a percentage point of accuracy is a failure.
+    The points are the test part of DATA, those that training held out from it, or all. Any
+    difference is a failure (with --precision float32, any difference larger than rounding errors).
+    The points are also classified as in a sketch, through the exported library's pnn_quantize; a
+    loss of more than half a percentage point of accuracy is a failure.
     """
     if folder is not None and port is None:
         raise click.UsageError("--project is the folder of the firmware at --port; give both")

@@ -174,6 +174,8 @@ class Dataset(Provenance):
         text. A file that names its classes keeps its own order.
     groups : ndarray of shape (n,), int64, or None
         The group of each training point, such as a person; see `with_groups`.
+    held_out : ndarray of shape (n,), bool, or None
+        Whether each point of the file's training part was set aside for testing; None if unknown.
     """
 
     matrices = ("X_train", "X_test")
@@ -184,6 +186,7 @@ class Dataset(Provenance):
     y_test: Indices
     classes: tuple[str, ...]
     groups: Indices | None = None
+    held_out: NDArray[np.bool_] | None = None
 
     @property
     def n_features(self) -> int:

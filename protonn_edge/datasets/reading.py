@@ -164,6 +164,8 @@ def load_points(
 ) -> tuple[Float32, Indices]:
     """Read points to test a model with: the test part of `path`, or all of it if it has none.
 
+    If `path` has the data that the model's training divided, its test part is what was held out.
+
     `path` is anything that `load_dataset` reads; one class only, or some classes missing, is fine.
 
     - `expected`: the facts of the model; its features match columns by name if both have names.
@@ -185,7 +187,7 @@ def load_points(
             f"{path} has a training and a test part, but neither is right for calibration; put "
             "held-out points into a separate file"
         )
-    return _points_of(test or train, expected, on_notice)
+    return _points_of(test or train, expected, on_notice, tested=test is not None)
 
 
 def read_parts(
@@ -199,7 +201,7 @@ def read_parts(
 
 
 def _points_of(
-    table: Table, expected: Expected, on_notice: OnNotice | None
+    table: Table, expected: Expected, on_notice: OnNotice | None, *, tested: bool = False
 ) -> tuple[Float32, Indices]:
     if isinstance(table, LabelSetTable):
         raise InputError(
@@ -215,8 +217,18 @@ def _points_of(
     labels = np.empty(0, np.int64)
     if expected.labelled:
         labels = class_indices(table, expected.classes, "the model", alone=alone)
+    notices = list(table.notices)
+    if expected.labelled and not tested and expected.rows is not None:
+        chosen = expected.rows.held_out_of(points)
+        if chosen is not None:
+            text = (
+                f"the model's training held out {chosen.sum():,} of these {len(points):,} points; "
+                "only they are used"
+            )
+            notices.append(Notice("held_out", text))
+            points, labels = points[chosen], labels[chosen]
     if on_notice is not None:
-        for notice in table.notices:
+        for notice in notices:
             on_notice(notice)
     measured = expected.instrument
     if measured and table.instrument and table.instrument.is_unlike(measured):

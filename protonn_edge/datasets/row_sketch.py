@@ -1,4 +1,4 @@
-"""A bottom-k sketch of a model's training rows, to recognize them later.
+"""A bottom-k sketch of a model's training rows, to recognize them and the rows held out from them.
 
 It has the `SKETCH_SIZE` smallest of the rows' hashes, a random sample of the distinct rows (A.
 Broder, "On the resemblance and containment of documents", 1997; K. Beyer et al., "On synopses for
@@ -79,9 +79,14 @@ class Overlap:
 
 @dataclass(frozen=True, eq=False)
 class RowSketch:
-    """The smallest distinct hashes of rows, (k,), rising; all of them if k < `SKETCH_SIZE`."""
+    """The smallest distinct hashes of rows, (k,), rising; all of them if k < `SKETCH_SIZE`.
+
+    If rows were held out for testing, `held_out` has a bit for each row of the data, packed as by
+    `numpy.packbits`: 1 if it was held out.
+    """
 
     hashes: Hashes
+    held_out: NDArray[np.uint8] | None = None
 
     @classmethod
     def of(cls, blocks: Iterable[NDArray[Any]]) -> Self:
@@ -92,7 +97,7 @@ class RowSketch:
         return cls(kept)
 
     @classmethod
-    def of_array(cls, array: NDArray[Any]) -> Self:
+    def of_arrays(cls, array: NDArray[Any], held_out: NDArray[Any] | None) -> Self:
         """Return the sketch in a model file; check it."""
         fits = array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.ndim == 1
         if not fits or not 0 < len(array) <= SKETCH_SIZE or not (array[:-1] < array[1:]).all():
@@ -100,7 +105,11 @@ class RowSketch:
                 f"array 'training_rows' must be 1 to {SKETCH_SIZE:,} rising hashes of 64 bits; "
                 "train the model again"
             )
-        return cls(array.astype(np.uint64))
+        if held_out is not None and (held_out.dtype != np.uint8 or held_out.ndim != 1):
+            raise InputError(
+                "array 'held_out' must be bytes with 8 bits each; train the model again"
+            )
+        return cls(array.astype(np.uint64), held_out)
 
     def merged(self, other: RowSketch | None) -> RowSketch:
         """Return the sketch of the rows of both."""
@@ -113,3 +122,11 @@ class RowSketch:
         if len(self.hashes) == SKETCH_SIZE:
             compared = compared[compared <= self.hashes[-1]]
         return Overlap(len(X), len(compared), int(np.isin(compared, self.hashes).sum()))
+
+    def held_out_of(self, X: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """Return which rows of X (n, D) were held out; None if these are not the divided data."""
+        if self.held_out is None or len(self.held_out) != -(-len(X) // 8):
+            return None
+        chosen = np.unpackbits(self.held_out, count=len(X)).astype(np.bool_)
+        trained = self.overlap(X[~chosen])
+        return chosen if chosen.any() and trained.known == trained.compared > 0 else None

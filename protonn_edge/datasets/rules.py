@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Literal
 from protonn_edge.datasets import naming
 from protonn_edge.datasets.cells import is_gap, with_point
 from protonn_edge.datasets.options import TableOptions
+from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ class Expected:
     """What a model requires of a table, or a training part of its test part.
 
     Its D features, with names or without, its classes, the instrument of its training points, if
-    known, whether points need labels, which otherwise are optional and ignored, and the preparation
-    of its columns.
+    known, whether points need labels, which are otherwise ignored, the preparation of its columns,
+    and its training rows.
     """
 
     n_features: int
@@ -81,6 +82,7 @@ class Expected:
     instrument: Instrument | None = None
     labelled: bool = True
     preparation: Preparation | None = None
+    rows: RowSketch | None = None
 
 
 @dataclass(eq=False)
@@ -368,9 +370,8 @@ def _named(
     if options.session is not None:
         named[find_column(columns, options.session, "--session", path)] = "session"
     elif options.groups:
-        named |= dict.fromkeys(
-            [each for each in kept if each.name == options.groups][:1], "session"
-        )
+        found = [each for each in kept if each.name == options.groups]
+        named |= dict.fromkeys(found[:1], "session")
     if options.time is not None:
         named[find_column(columns, options.time, "--time", path)] = "time"
     return named
@@ -414,9 +415,8 @@ def _rises(cells: Sequence[str]) -> bool:
 def left_out_notice(column: Column, reason: Reason) -> naming.Notice:
     """Return the notice about a column that is not a feature."""
     name = column.name or str(column.index + 1)
-    return naming.Notice(
-        "left_out", f"left out: {column.title}, {_REASONS[reason]}", columns=(name,)
-    )
+    text = f"left out: {column.title}, {_REASONS[reason]}"
+    return naming.Notice("left_out", text, columns=(name,))
 
 
 def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> InputError:

@@ -142,9 +142,12 @@ def _kept(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
     groups = None if dataset.groups is None else dataset.groups[rows]
     X, y = dataset.X_train[rows], dataset.y_train[rows]
     gaps = None if dataset.gaps is None else dataset.gaps[rows]
-    return replace(
-        dataset, X_train=X, y_train=y, groups=groups, gaps=gaps, sessions=None, times=None
+    held_out = (
+        np.zeros(len(rows), np.bool_) if dataset.held_out is None else dataset.held_out.copy()
     )
+    held_out[~held_out] = ~rows
+    kept = replace(dataset, X_train=X, y_train=y, groups=groups, gaps=gaps, held_out=held_out)
+    return replace(kept, sessions=None, times=None)
 
 
 # --- groups ---------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from command_line import run_json, succeed
 from sklearn.svm import SVC
 
 from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.datasets import hold_out_normal, load_dataset, of_normal_points
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -71,6 +72,33 @@ def test_held_out_rows_are_new_and_others_are_not(folder: Path) -> None:
     assert not shares(run_json("train", folder / "train.csv", *options))
     found = shares(run_json("predict", folder / "h.npz", folder / "train.csv", "--json"))
     assert "75.0 % of the 80 points" in found[0]
+
+
+def test_points_that_were_held_out_are_found_in_the_data(folder: Path) -> None:
+    data, model = folder / "train.csv", folder / "h.npz"
+    groups = folder / "groups.txt"
+    groups.write_text("".join(f"{row // 10}\n" for row in range(80)))
+    options = "--classifier", "linear", "--holdout", "0.25", "--groups", groups, "-o", model
+    trained = run_json("train", data, *options, "--json")
+    verified = run_json("verify", model, data, "--board", "host", "--json")
+    assert (trained["n"], verified["n"]) == (20, 20)
+    assert verified["accuracy"] == trained["accuracy"]
+    assert not shares(verified)
+    held_out = [each for each in verified["notices"] if each["kind"] == "held_out"]
+    assert "held out 20 of these 80 points" in held_out[0]["text"]
+    # Other rows are used as they are.
+    others = run_json("verify", model, folder / "mixed.csv", "--board", "host", "--json")
+    assert others["n"] == 60
+
+
+def test_normal_points_that_were_held_out_come_with_all_others(folder: Path) -> None:
+    whole = load_dataset(folder / "train.csv")
+    divided = hold_out_normal(of_normal_points(whole, "a"), 0.2, seed=0)
+    assert divided.held_out is not None
+    rows = RowSketch(RowSketch.of([divided.X_train]).hashes, np.packbits(divided.held_out))
+    chosen = rows.held_out_of(whole.X_train)
+    assert chosen is not None
+    assert np.bincount(whole.y_train[chosen]).tolist() == [8, 40]  # a fifth of the normal ones
 
 
 def test_a_test_part_with_training_rows_is_noticed(

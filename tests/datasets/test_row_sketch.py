@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -73,4 +75,24 @@ def test_hashes_are_the_same_on_all_machines() -> None:
 )
 def test_a_damaged_array_is_refused(array: np.ndarray) -> None:
     with pytest.raises(InputError, match="'training_rows'"):
-        RowSketch.of_array(array)
+        RowSketch.of_arrays(array, None)
+
+
+@pytest.mark.parametrize("bits", [np.zeros((1, 2), np.uint8), np.zeros(3)])
+def test_damaged_bits_of_rows_held_out_are_refused(bits: np.ndarray) -> None:
+    with pytest.raises(InputError, match="'held_out'"):
+        RowSketch.of_arrays(np.array([1], np.uint64), bits)
+
+
+def test_rows_held_out_are_found_only_in_the_divided_data() -> None:
+    data = rows(1, 3_000)
+    chosen = np.arange(3_000) % 4 == 1
+    sketch = replace(RowSketch.of([data[~chosen]]), held_out=np.packbits(chosen))
+    found = sketch.held_out_of(data)
+    assert found is not None
+    assert np.array_equal(found, chosen)
+    assert sketch.held_out_of(data[:-9]) is None
+    assert sketch.held_out_of(data[::-1]) is None
+    assert sketch.held_out_of(data[:0]) is None
+    assert sketch.held_out_of(rows(2, 3_000)) is None
+    assert RowSketch(sketch.hashes).held_out_of(data) is None
