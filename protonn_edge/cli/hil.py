@@ -22,6 +22,7 @@ from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import Notice, TableOptions
+from protonn_edge.device import check_finished
 from protonn_edge.device.meters import meter_of
 from protonn_edge.device.power import PowerCycle
 from protonn_edge.device.protocol import MOST_REPETITIONS
@@ -53,7 +54,8 @@ def hil_command(
     board_name: str = BOARD,
     folder: Path = PROJECT,
     output: Path | None = option(
-        "The results file, with one line of CSV per point.", OutputFile(RESULTS, dir_okay=False)
+        "The results file, with one line of CSV per point; a run that was stopped is not replaced.",
+        OutputFile(RESULTS, dir_okay=False),
     ),
     resume: bool = option(
         "Continue with the points that are not yet in the results file.", is_flag=True
@@ -97,6 +99,8 @@ def hil_command(
         raise click.UsageError("--power-cycle is for boards at a --port; give both")
     if resume and output is None:
         raise click.UsageError("--resume continues a results file; name it with -o")
+    if output is not None and not resume:
+        check_finished(output)
     board, project = load_board(board_name), Project(folder)
     meter = meter_of(meter_name, volts)
     if meter is not None and not ports:

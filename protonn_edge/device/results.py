@@ -164,6 +164,19 @@ def check_is_results(path: Path) -> None:
             raise InputError(f"{path} exists, but is not a results file ({error})") from error
 
 
+def check_finished(path: Path) -> None:
+    """Raise `InputError` if `path` has some, but not all results of a run."""
+    try:
+        known = read_results(path)
+    except InputError:
+        return  # there is no run to continue
+    if 0 < len(known.results) < known.origin.points:
+        raise InputError(
+            f"{path} has {len(known.results):,} of {known.origin.points:,} results of a run that "
+            "was stopped; continue it with --resume, or delete the file to measure again"
+        )
+
+
 @dataclass(frozen=True)
 class RecordedRun:
     """The contents of a results file."""

@@ -351,7 +351,7 @@ def _earlier(
         if mine != other:
             raise InputError(
                 f"{path} was measured with {what} ({other[:16]}, not {mine[:16]}); name another "
-                "file with -o, or leave out --resume"
+                "file with -o, or delete this one"
             )
     results = device.read_results(path).results
     check_rows(path, results, reference, y)

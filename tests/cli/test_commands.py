@@ -284,6 +284,12 @@ def test_interrupted_measurement_says_how_to_go_on(
     assert stopped.exit_code == 130
     assert "continue with --resume" in stopped.stderr
     assert len(read_results(results).results) == 10
+    refused = run(*arguments)
+    assert refused.exit_code == 2
+    assert (
+        "10 of 150 results of a run that was stopped; continue it with --resume" in refused.stderr
+    )
+    assert len(read_results(results).results) == 10
     assert run_json(*arguments, "--resume")["n"] == 150
 
 
