@@ -191,6 +191,8 @@ def show(measurement: Measurement, out: Output) -> None:
         if repeated.power is not None:
             facts += terminal.power_facts(repeated.power, measurement.latency_ms.mean)
     out.say(f"measured on {measurement.agreement.execution}:", terminal.fact_table(facts))
+    if measurement.health is not None:
+        out.say(f"health: {measurement.health}")
     if measurement.comparison is not None:
         same = measurement.comparison
         out.say("each board's share:", terminal.device_table(measurement.shares))

@@ -17,12 +17,14 @@ from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage, check_budget, check_linked
 from protonn_edge.build.folder import Project, exclusive
 from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.observation import Health
 from protonn_edge.codegen import DevicePlan
+from protonn_edge.device import protocol
 from protonn_edge.device.meters.energy import MeteredPower, metered
 from protonn_edge.device.meters.meter import Meter
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.verification import agreement as compared
 
@@ -81,6 +83,7 @@ class Measurement(FactsRepr):
         device.DeviceComparison | None
     )  # differences between several devices on the same points
     repetition: Repetition | None  # one prediction computed many times, if requested
+    health: Health | None  # the first device's counters, if its firmware observes its answers
 
     def facts(self) -> dict[str, str]:
         """Return the figures of the run."""
@@ -192,6 +195,7 @@ class Measurement(FactsRepr):
                 {**asdict(share), "points_per_s": share.points_per_s} for share in self.shares
             ],
             "comparison": None if self.comparison is None else asdict(self.comparison),
+            "health": self.health and {"verdict": self.health.verdict, **asdict(self.health)},
             "repetition": repeated and {"n": repeated.n, "cycles": repeated.cycles},
             "power": power and power.to_json(self.latency_ms.mean),
         }
@@ -250,6 +254,7 @@ def measure(
         sessions = [stack.enter_context(each) for each in opened]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
+        health = _health(sessions[0], reference) if shares[0].stats else None
         repetition = _repeated(sessions[0], Q[0], board, repeat, meter, host)
     possible = compared.PossibleCycles.of_program(program, plan, board)
     if repetition is not None:
@@ -270,7 +275,16 @@ def measure(
         shares=shares,
         comparison=comparison,
         repetition=repetition,
+        health=health,
     )
+
+
+def _health(session: device.Session, reference: DeviceModel) -> Health | None:
+    """Return the counters of a device that observes its answers."""
+    if not isinstance(reference, IntegerChain) or reference.expected is None:
+        return None
+    counters = session.ask(protocol.HealthRequest(), protocol.HealthReply)
+    return Health.of_bytes(counters.content, reference.n_classes)
 
 
 def _repeated(

@@ -244,7 +244,8 @@ def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> N
     succeed("certify", folder, "-o", tmp_path / "certificate.json")
     with EmulatedUno(Project(folder).compile(load_board("uno"))) as uno:
         assert run_json("health", path, "--port", uno.url)["verdict"] == "new"
-        succeed("hil", data, "--project", folder, "--port", uno.url, "-o", tmp_path / "run.json")
+        words = "hil", data, "--project", folder, "--port", uno.url, "-o", tmp_path / "run.csv"
+        measured = run_json(*words)["health"]
         found = run_json("health", path, "--port", uno.url)
         watching = observed(quantize(model), model)
         assert watching.expected is not None
@@ -252,6 +253,7 @@ def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> N
         assert found["answers"] == len(Q) >= FEWEST_ANSWERS
         assert found["classes"] == list(counts.classes)
         assert found["unusual"] == counts.unusual
+        assert {key: found[key] for key in measured} == measured
         shown = succeed("health", path, "--port", uno.url).output
         assert "lead over the second class" in shown
         save_model(random_model(2, features=12, prototypes=20, classes=5), path)
