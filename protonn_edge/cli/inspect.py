@@ -73,25 +73,36 @@ def inspect_command(
         if losses:
             out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))
         if teach is not None and groups is not None:
-            record["teaching"] = _taught(quantize(model), X, y, (groups, data, table), out, teach)
+            names = _groups_of(model, y, groups, data, table)
+            record["teaching"] = _taught(quantize(model), X, y, names, out, teach)
     out.finish(record)
+
+
+def _groups_of(
+    model: Model, y: NDArray[np.int64], groups: str, data: Path, table: TableOptions
+) -> NDArray[np.str_]:
+    """Return the group of each point; of those held out, if DATA has others, too."""
+    from protonn_edge.datasets.splits import group_names, group_numbers  # noqa: PLC0415 - as below
+
+    names = group_names(groups, data, table)
+    if model.training_rows is not None and len(names) > len(y):
+        names = names[model.training_rows.held_out_rows(len(names))]
+    group_numbers(names, len(y))  # which refuses missing names
+    return names.astype(np.str_)
 
 
 def _taught(
     model: IntegerChain,
     X: NDArray[np.float32],
     y: NDArray[np.int64],
-    groups: tuple[str, Path, TableOptions],
+    names: NDArray[np.str_],
     out: Output,
     most: int,
 ) -> dict[str, Any]:
     """Print what examples of each group are worth; return it for the JSON object."""
-    from protonn_edge.datasets.splits import group_names, group_numbers  # noqa: PLC0415 - as below
     from protonn_edge.evaluation.teaching import teach_people  # noqa: PLC0415 - few need it
 
-    names = group_names(*groups)
-    group_numbers(names, len(y))  # which refuses missing names
-    people = teach_people(model, model.quantize(X), y, names.astype(np.str_), most)
+    people = teach_people(model, model.quantize(X), y, names, most)
     accuracies = np.array([person.accuracies for person in people])
     mean, worst = accuracies.mean(axis=0).tolist(), accuracies.min(axis=0).tolist()
     rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from command_line import run, run_json, succeed
 from model_factory import random_model
 
 from protonn_edge.chain.file import save_model
+from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.teaching import teach_people
 from protonn_edge.kinds.protonn import teaching
@@ -98,6 +100,15 @@ def test_the_command_prints_a_curve(words: list[object], tmp_path: Path) -> None
     assert found["worst"] == each.min(axis=0).tolist()
     printed = succeed(*words, "--groups", "people", "--teach", 3).output
     assert f"{100 * found['worst'][3]:.2f}" in printed.split("worst")[1]
+
+
+def test_people_of_points_that_were_held_out(words: list[object], tmp_path: Path) -> None:
+    with np.load(tmp_path / "data.npz") as data:
+        X, chosen = data["X"], data["people"] == "bob"
+    rows = RowSketch(RowSketch.of([X[~chosen]]).hashes, np.packbits(chosen))
+    save_model(replace(FLOATS, training_rows=rows), tmp_path / "model.npz")
+    found = run_json(*words, "--groups", "people", "--teach", 1)["teaching"]
+    assert [person["name"] for person in found["people"]] == ["bob"]
 
 
 def test_people_may_be_a_column_of_a_table(words: list[object], tmp_path: Path) -> None:
