@@ -33,6 +33,10 @@ _SHOWN = 6  # columns in a sentence
 _REMEDY = (
     "use --missing drop to leave out their rows, or --missing median or most-frequent to fill them"
 )
+_REMEDY_OF_MODEL = (
+    "the model has no values to fill them with, so fill them in the file, or use --missing drop to "
+    "leave out their rows"
+)
 
 
 @dataclass
@@ -92,16 +96,16 @@ class Numbers:
             names += preparation.names_of(column.name)
         return np.hstack(parts), tuple(names)
 
-    def refuse(self, path: Path, *, gaps: bool) -> None:
-        """Refuse cells that are no numbers, and gaps if they are not to be filled."""
-        for places, is_refused in ((self.others, True), (self.gaps, gaps)):
+    def refuse(self, path: Path, remedy: str) -> None:
+        """Refuse cells that are no numbers, and gaps if the message has a remedy for them."""
+        for places, is_refused in ((self.others, True), (self.gaps, remedy)):
             if places and is_refused:
                 column, first = min(places.items(), key=lambda each: each[1].line)
                 where = f"{path}:{first.line} has {quoted(first.cell)} in column {column.index + 1}"
                 if places is self.gaps:
                     count = sum(place.count for place in places.values())
                     raise InputError(
-                        f"{where}, one of {count:,} gaps, in {counts(places)}; {_REMEDY}"
+                        f"{where}, one of {count:,} gaps, in {counts(places)}; {remedy}"
                     )
                 problem = self.decimals.problem(first.cell)
                 also = f", as in {counts(places)}" if len(places) > 1 else ""
@@ -146,7 +150,9 @@ def prepared(
     given = None if expected is None else expected.preparation
     shown, drops = missing == SHOWN, missing == DROP
     if not shown:
-        numbers.refuse(path, gaps=not (drops or missing in FILLED))
+        fillable = expected is None or (given is not None and given.values)
+        remedy = _REMEDY if fillable else _REMEDY_OF_MODEL
+        numbers.refuse(path, "" if drops or missing in FILLED else remedy)
     preparation = given or Preparation(
         missing if missing in (DROP, *FILLINGS) else "",
         one_hot={each.name: values_of(each.name, each.cells) for each in numbers.texts},
@@ -194,8 +200,8 @@ def checked_missing(missing: str | None, path: Path, expected: Expected | None) 
         return missing
     if recorded is None or not recorded.values:
         raise InputError(
-            f"{path} cannot be read with --missing {missing}, because the model was trained "
-            "without this option; train it again with the option, or use --missing drop"
+            f"{path} cannot be read with --missing {missing}, because the model has no values to "
+            "fill gaps with; fill them in the file, or use --missing drop"
         )
     return recorded.missing  # what fills them in any case
 

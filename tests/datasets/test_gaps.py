@@ -20,7 +20,7 @@ from protonn_edge.datasets import (
     load_dataset,
     load_points,
 )
-from protonn_edge.datasets.cells import Decimals
+from protonn_edge.datasets.cells import Decimals, is_gap
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError
 
@@ -130,7 +130,17 @@ def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
     )
     assert "gaps" in refusal(run("predict", model, gappy, "--missing", "error"))
     sentence = refusal(run("predict", model, gappy, "--missing", "median"))
-    assert "the model was trained without this option; train it again with the option" in sentence
+    assert "the model has no values to fill gaps with; fill them in the file, or use" in sentence
+
+
+def test_a_model_without_values_is_not_told_to_fill_gaps(gappy: Path) -> None:
+    model, whole = gappy.with_name("m.npz"), gappy.with_name("whole.csv")
+    lines = gappy.read_text().splitlines(keepends=True)
+    write(whole, "".join(line for line in lines if not any(map(is_gap, line.split(",")))))
+    succeed("train", whole, "-o", model, *EPOCHS)
+    sentence = refusal(run("predict", model, gappy))
+    assert "the model has no values to fill them with" in sentence
+    assert "median" not in sentence
 
 
 @pytest.mark.parametrize(
