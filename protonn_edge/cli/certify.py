@@ -21,9 +21,9 @@ from protonn_edge.cli.paths import (
     check_replaceable,
     check_there,
 )
-from protonn_edge.errors import CheckFailed
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export.certificate import certify_library, is_library
-from protonn_edge.export.folder import check_project
+from protonn_edge.export.folder import LIVE, check_project, written_in
 from protonn_edge.report.terminal import row_table
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
@@ -107,6 +107,12 @@ def _certify(out: Output, path: Path, settings: Settings) -> Certificate:
             return certify_program(path, board, settings)
         if is_library(path):
             return certify_library(path, board, settings)
+        if written_in(path).kind == LIVE:
+            elf = path / ".pio" / "build" / board.environment / "firmware.elf"
+            raise InputError(
+                f"{path} contains {LIVE}; compile it with 'pio run -d {path}', and certify {elf} "
+                "with --entry pnn_finish"
+            )
         check_project(path)
         return certify_project(path, board, settings)
 

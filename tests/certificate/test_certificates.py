@@ -117,7 +117,7 @@ def test_a_project_whose_c_was_edited_is_not_certified(project: Path, tmp_path: 
 def test_firmware_with_a_sensor_is_refused_by_its_kind(tmp_path: Path) -> None:
     write_folder(tmp_path / "live", {"main.c": ""}, LIVE)
     done = run("certify", tmp_path / "live", "-o", tmp_path / "certificate.json")
-    assert "contains firmware with a sensor" in refusal(done)
+    assert "firmware.elf with --entry pnn_finish" in refusal(done)
 
 
 def test_a_certificate_with_endless_points_is_refused(project: Path, tmp_path: Path) -> None:
