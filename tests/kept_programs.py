@@ -39,7 +39,7 @@ class KeptPrograms:
         self, sources: Sequence[Path], include: Path, out: Path, sanitize: bool = False
     ) -> Path:
         """Compile and link sources, or take what was made of the same ones before."""
-        files = [*sources, *sorted(include.glob("*.h"))]
+        files = [*sources, *sorted(include.glob("*.[ch]"))]  # a source may include others
         flags = (*process._FLAGS, *(process._SANITIZERS if sanitize else ()))
         kept = self.kept / _key(files, process._compiler(), *flags)
         if kept.is_file():

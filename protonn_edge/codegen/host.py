@@ -78,10 +78,7 @@ def host_program(
     with scratch_folder() as folder:
         for name, text in render_c(model, plan).items():
             write_atomically(folder / name, text)
-        executable = build_host_executable(
-            [HOST_MAIN, folder / "pnn_model.c"],
-            include=folder,
-            out=folder / "model",
-            sanitize=sanitize,
-        )
+        whole = folder / "whole.c"  # one unit compiles quicker than two
+        write_atomically(whole, '#include "pnn_model.c"\n' + HOST_MAIN.read_text("utf-8"))
+        executable = build_host_executable([whole], folder, folder / "model", sanitize)
         yield HostProgram(executable, model.n_features, model.n_classes)
