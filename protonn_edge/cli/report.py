@@ -135,7 +135,7 @@ def report_command(
             for path in results
         ]
     evidence = _named_apart(evidence, results)
-    known_sha256 = evidence[0].origin.model_sha256
+    known_sha256 = evidence[0].reference.model_sha256
     taught = () if taught_path is None else content.read_taught(taught_path, known_sha256)
     if power_path is not None:
         evidence[0] = replace(evidence[0], power=content.read_power(power_path, known_sha256))

@@ -1,14 +1,11 @@
 """The results of a run on a device: a line of CSV per test point, and a summary.
 
 Each line is written and flushed as soon as its answer arrives, so a killed run loses nothing; at
-worst its last line is incomplete, which reading tolerates and resuming repairs. The first line
-identifies model and data, so that answers of different runs are never mixed::
+worst its last line is incomplete, which reading tolerates and resuming repairs. The last column
+identifies model, data and the number of points, so that answers of different runs are never mixed::
 
-    # protonn-edge results 2 model=<SHA-256> data=<SHA-256> points=150
-    index,label,predicted,cycles,mismatch,device,score_0,score_1
-    0,1,1,16072,0,/dev/ttyACM0,-3,5
-
-``pandas.read_csv(path, comment="#")`` reads it.
+    index,label,predicted,cycles,mismatch,device,score_0,score_1,run
+    0,1,1,16072,0,/dev/ttyACM0,-3,5,b1946ac92492d234-7c6235b9e41f0a3d-150
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
@@ -36,19 +33,17 @@ _MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
 _LIMIT_BYTES = 4 << 30
 _INT32 = range(-(1 << 31), 1 << 31)
 _UINT32 = range(1 << 32)
-_FIRST_LINE = re.compile(
-    r"# protonn-edge results 2 model=([0-9a-f]{64}) data=([0-9a-f]{64}) points=([0-9]{1,7})",
-    re.ASCII,
-)
+_RUN = re.compile("([0-9a-f]{16})-([0-9a-f]{16})-([0-9]{1,7})", re.ASCII)
+_DIGITS = 16  # of a SHA-256
 _FIXED = ("index", "label", "predicted", "cycles", "mismatch", "device")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The model and data of a run."""
+    """The model and data of a run, by the first 16 digits of their SHA-256."""
 
-    model_sha256: str  # of the integer model
-    data_sha256: str  # SHA-256 of the points as sent, and their labels
+    model: str  # the integer model
+    data: str  # the points as sent, and their labels
     points: int  # how many there are
 
     @classmethod
@@ -57,15 +52,18 @@ class Origin:
         digest = hashlib.sha256(f"{Q.shape}".encode())
         digest.update(np.ascontiguousarray(Q).tobytes())
         digest.update(np.ascontiguousarray(y, "<i8").tobytes())
-        return cls(model.model_sha256, digest.hexdigest(), len(Q))
+        return cls(model.model_sha256[:_DIGITS], digest.hexdigest()[:_DIGITS], len(Q))
 
-    @property
-    def first_line(self) -> str:
-        """The first line of a results file."""
-        return (
-            f"# protonn-edge results 2 model={self.model_sha256} data={self.data_sha256} "
-            f"points={self.points}\n"
-        )
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """Return the origin in the last column; `ValueError` if it has none."""
+        said = _RUN.fullmatch(text)
+        if said is None:
+            raise ValueError("'run' must be two hashes and a number")
+        return cls(said[1], said[2], int(said[3]))
+
+    def __str__(self) -> str:
+        return f"{self.model}-{self.data}-{self.points}"
 
 
 @dataclass(frozen=True)
@@ -92,10 +90,8 @@ class Result:
         return [*texts, compared, self.device, *scores]
 
     @classmethod
-    def from_fields(cls, fields: Sequence[str], n_classes: int) -> Self:
-        """Return the result in a line's fields; `ValueError` names a missing or wrong one."""
-        if len(fields) != len(_FIXED) + n_classes:
-            raise ValueError(f"it has {len(fields)} fields, not {len(_FIXED) + n_classes}")
+    def from_fields(cls, fields: Sequence[str]) -> Self:
+        """Return the result in a line's fields; `ValueError` names a wrong one."""
         index = _integer("index", fields[0], _UINT32)
         label = _integer("label", fields[1], _UINT32)
         predicted = _optional("predicted", fields[2], range(UNKNOWN + 1))
@@ -130,23 +126,24 @@ class ResultsFile(AppendedFile):
     def __init__(
         self, path: Path, origin: Origin, n_classes: int, *, keep: Sequence[Result] = ()
     ) -> None:
-        self._n_classes = n_classes
+        self._n_classes, self._origin = n_classes, origin
         if path.is_file():
             with AppendedFile(path):  # no other run has it
                 pass
         check_is_results(path)
-        first = origin.first_line + _line(_columns(n_classes))
-        kept = (_line(result.to_fields(n_classes)) for result in keep)
-        write_atomically(path, first + "".join(kept))
+        write_atomically(path, _line(_columns(n_classes)) + "".join(map(self._line_of, keep)))
         super().__init__(path)
 
     def append(self, result: Result) -> None:
         """Write one result."""
-        self._write(_line(result.to_fields(self._n_classes)).encode())
+        self._write(self._line_of(result).encode())
+
+    def _line_of(self, result: Result) -> str:
+        return _line([*result.to_fields(self._n_classes), str(self._origin)])
 
 
 def _columns(n_classes: int) -> list[str]:
-    return [*_FIXED, *(f"score_{number}" for number in range(n_classes))]
+    return [*_FIXED, *(f"score_{number}" for number in range(n_classes)), "run"]
 
 
 def _line(fields: Sequence[str]) -> str:
@@ -159,7 +156,8 @@ def check_is_results(path: Path) -> None:
     """Raise `InputError` if `path` exists and does not begin like a results file."""
     if path.exists():
         try:
-            read_origin(path)
+            with _opened(path) as stream:
+                _classes_in(path, stream)
         except InputError as error:
             raise InputError(f"{path} exists, but is not a results file ({error})") from error
 
@@ -170,7 +168,7 @@ def check_finished(path: Path) -> None:
         known = read_results(path)
     except InputError:
         return  # there is no run to continue
-    if 0 < len(known.results) < known.origin.points:
+    if known.origin is not None and len(known.results) < known.origin.points:
         raise InputError(
             f"{path} has {len(known.results):,} of {known.origin.points:,} results of a run that "
             "was stopped; continue it with --resume, or delete the file to measure again"
@@ -181,59 +179,79 @@ def check_finished(path: Path) -> None:
 class RecordedRun:
     """The contents of a results file."""
 
-    origin: Origin  # the model, the firmware and the devices
+    origin: Origin | None  # the model and the data; None without results
     results: list[Result]  # in the order of the file
 
 
-def read_origin(path: Path) -> Origin:
-    """Return the origin in the first line of a results file; `InputError` as below."""
-    with _opened(path) as stream:
-        return _head(path, stream)[0]
-
-
-def read_results(path: Path) -> RecordedRun:
-    """Return the contents of a results file.
+def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
+    """Return the contents of a results file, perhaps of an expected run.
 
     An incomplete last line, left by an interrupted run, is ignored.
 
     Raises
     ------
     InputError
-        If the file cannot be read, a line is not a result, or an index comes twice or is none of
-        the points: so there are never more lines than points.
+        If the file cannot be read, a line is not a result, is of another run, or an index comes
+        twice or is none of the points: so there are never more lines than points.
     """
     results: dict[int, Result] = {}
+    origin = None
     with _opened(path) as stream:
-        origin, n_classes = _head(path, stream)
+        n_classes = _classes_in(path, stream)
         while line := stream.readline(_MAX_LINE_BYTES):
             if len(line) < _MAX_LINE_BYTES and not line.endswith(b"\n"):
                 break  # torn
             try:
-                result = _result_in(line, n_classes, origin.points)
-                if result.index in results:
-                    raise ValueError(f"repeats index {result.index}")
+                result, of_line = _result_in(line, n_classes)
+                origin = origin or of_line
+                _check_belongs(result, of_line, origin, results)
             except ValueError as error:
                 raise InputError(
-                    f"{path} line {len(results) + 3} {error}; remove the line or run "
+                    f"{path} line {len(results) + 2} {error}; remove the line or run "
                     "`protonn-edge hil` again"
                 ) from error
+            if expected is not None and not results:
+                _check_run(path, origin, expected)
             results[result.index] = result
     return RecordedRun(origin, list(results.values()))
 
 
-def _result_in(line: bytes, n_classes: int, points: int) -> Result:
-    """Return the result in a line; `ValueError` names its fault."""
+def _result_in(line: bytes, n_classes: int) -> tuple[Result, Origin]:
+    """Return the result in a line, and its run; `ValueError` names its fault."""
     if not line.endswith(b"\n"):
         raise ValueError(f"is longer than {_MAX_LINE_BYTES} bytes")
     try:
-        result = Result.from_fields(_fields(line), n_classes)
+        fields, expected = _fields(line), len(_columns(n_classes))
+        if len(fields) != expected:
+            raise ValueError(f"it has {len(fields)} fields, not {expected}")
+        return Result.from_fields(fields[:-1]), Origin.of_text(fields[-1])
     except ValueError as error:
         raise ValueError(f"is not a result: {error}") from error
-    if result.index >= points:
+
+
+def _check_belongs(result: Result, run: Origin, origin: Origin, others: Collection[int]) -> None:
+    """Raise `ValueError` if a result is not one of a run's, or repeats one of the others."""
+    if run != origin:
+        raise ValueError(f"is of another run, {run}")
+    if result.index >= origin.points:
         raise ValueError(
-            f"has index {result.index}, but the run has {points:,} points, counted from 0"
+            f"has index {result.index}, but the run has {origin.points:,} points, counted from 0"
         )
-    return result
+    if result.index in others:
+        raise ValueError(f"repeats index {result.index}")
+
+
+def _check_run(path: Path, recorded: Origin, expected: Origin) -> None:
+    for what, mine, other in (
+        ("another model", expected.model, recorded.model),
+        ("other points", expected.data, recorded.data),
+        ("another number of points", f"{expected.points:,}", f"{recorded.points:,}"),
+    ):
+        if mine != other:
+            raise InputError(
+                f"{path} was measured with {what} ({other}, not {mine}); name another file with "
+                "-o, or delete this one"
+            )
 
 
 @contextmanager
@@ -247,17 +265,15 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"cannot read {path}: {error.strerror}; {remedy}") from error
 
 
-def _head(path: Path, stream: BinaryIO) -> tuple[Origin, int]:
-    """Read the first two lines; return the origin, and the number of classes."""
-    first = stream.readline(_MAX_LINE_BYTES).decode("ascii", "replace").rstrip("\r\n")
-    said = _FIRST_LINE.fullmatch(first)
+def _classes_in(path: Path, stream: BinaryIO) -> int:
+    """Return the number of classes by the first line, the names of the columns."""
     columns = _fields(stream.readline(_MAX_LINE_BYTES))
-    n_classes = len(columns) - len(_FIXED)
-    if said is None or not 1 <= n_classes <= 255 or columns != _columns(n_classes):
+    n_classes = len(columns) - len(_columns(0))
+    if not 1 <= n_classes <= 255 or columns != _columns(n_classes):
         raise InputError(
             f"{path} does not begin with the header of a results file; run `protonn-edge hil` again"
         )
-    return Origin(said[1], said[2], int(said[3])), n_classes
+    return n_classes
 
 
 def _fields(line: bytes) -> list[str]:

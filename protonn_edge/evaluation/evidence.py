@@ -55,7 +55,7 @@ class Evidence:
     """Everything known about a results file."""
 
     name: str  # the file's name
-    origin: Origin  # the model, the firmware and the devices
+    origin: Origin  # the model and the data
     results: tuple[Result, ...]  # by their index
     board: Board  # its clock, its power and its limits
     model: Model  # the float model

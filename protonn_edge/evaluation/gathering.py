@@ -21,7 +21,7 @@ from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.device import Origin, read_origin, read_results
+from protonn_edge.device import Origin, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
 from protonn_edge.evaluation.measurement import check_rows
@@ -58,12 +58,13 @@ def gather(
 
     Raises `InputError` if there are no results, none of the models was run, or points differ.
     """
-    origin = read_origin(path)
+    run = read_results(path)
+    origin = run.origin
+    if origin is None:
+        raise InputError(f"{path} has no results yet; continue the run with 'hil --resume'")
     model, reference = _model_of(path, origin, models)
     points = None if data is None else _points_of(path, origin, model, reference, data)
-    results = tuple(sorted(read_results(path).results, key=lambda result: result.index))
-    if not results:
-        raise InputError(f"{path} has no results yet; continue the run with 'hil --resume'")
+    results = tuple(sorted(run.results, key=lambda result: result.index))
     check_rows(path, results, reference, None if points is None else points.labels)
     generated = [(project, *project.generated()) for project in projects if project.built]
     known = reference.model_sha256
@@ -109,10 +110,10 @@ def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Mode
     for model in models:
         for precision in precisions_of(model):
             reference = device_model(model, precision)
-            if reference.model_sha256 == origin.model_sha256:
+            if reference.model_sha256.startswith(origin.model):
                 return model, reference
     raise InputError(
-        f"{path} was measured with the model {origin.model_sha256[:16]}, which is not among those "
+        f"{path} was measured with the model {origin.model}, which is not among those "
         "given; name its file with --model"
     )
 

@@ -356,18 +356,7 @@ def _earlier(
     """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
         return []
-    recorded = device.read_origin(path)
-    for what, mine, other in (
-        ("another model", origin.model_sha256, recorded.model_sha256),
-        ("other points", origin.data_sha256, recorded.data_sha256),
-        ("another number of points", f"{origin.points:,}", f"{recorded.points:,}"),
-    ):
-        if mine != other:
-            raise InputError(
-                f"{path} was measured with {what} ({other[:16]}, not {mine[:16]}); name another "
-                "file with -o, or delete this one"
-            )
-    results = device.read_results(path).results
+    results = device.read_results(path, origin).results
     check_rows(path, results, reference, y)
     return [result for result in results if result.scores is not None]
 

@@ -104,8 +104,8 @@ def _provenance(evidence: Sequence[Evidence], command: str) -> list[tuple[str, s
         prefix = f"{one.name}, " if len(evidence) > 1 else ""
         record = one.model.record
         facts += [
-            (f"{prefix}model SHA-256", one.origin.model_sha256),
-            (f"{prefix}points SHA-256", one.origin.data_sha256),
+            (f"{prefix}model SHA-256", one.reference.model_sha256),
+            (f"{prefix}points SHA-256 begins with", one.origin.data),
             (f"{prefix}firmware SHA-256", one.firmware.sha256),
             (f"{prefix}sizes", _sizes(one)),
             (f"{prefix}measured on", _devices(one)),

@@ -101,7 +101,7 @@ def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> N
     counts = np.array(told["confusion"])
     assert counts.shape == (10, 11)
     assert (counts.sum(), counts[:, -1].sum()) == (80, told["unknown"])
-    predicted = [int(line.split(",")[2]) for line in results.read_text().splitlines()[2:]]
+    predicted = [int(line.split(",")[2]) for line in results.read_text().splitlines()[1:]]
     assert predicted.count(UNKNOWN) == told["unknown"]
     page = folder / "report.html"
     shown = run("report", results, "--project", project, "--data", points, "-o", page)

@@ -73,9 +73,9 @@ def _files() -> tuple[str, ...]:
 
 
 def _text(origin: Origin, results: object) -> str:
-    names = [*(["index", "label", "predicted", "cycles", "mismatch", "device"]), *_score_names()]
-    lines = [",".join(each.to_fields(len(_score_names()))) for each in results]
-    return origin.first_line + "\n".join([",".join(names), *lines, ""])
+    names = ["index", "label", "predicted", "cycles", "mismatch", "device", *_score_names(), "run"]
+    lines = [",".join([*each.to_fields(len(_score_names())), str(origin)]) for each in results]
+    return "\n".join([",".join(names), *lines, ""])
 
 
 def _score_names() -> list[str]:
@@ -85,7 +85,7 @@ def _score_names() -> list[str]:
 def _check_again(recorded: RecordedRun, path: Path, folder: Path) -> None:
     """Write what was read; it must be the same results."""
     again = folder / "again.csv"
-    n_classes = len(path.read_bytes().split(b"\n")[1].split(b",")) - 6
+    n_classes = len(path.read_bytes().split(b"\n")[0].split(b",")) - 7
     with ResultsFile(again, recorded.origin, n_classes, keep=recorded.results):
         pass
     assert read_results(again) == recorded, "accepted results change when they are written"

@@ -96,7 +96,7 @@ def test_a_search_leaves_its_data_alone(tmp_path: Path) -> None:
 
 def test_a_report_replaces_reports_alone(tmp_path: Path) -> None:
     results, page = tmp_path / "results.csv", tmp_path / "index.html"
-    results.write_text("# protonn-edge results 2")
+    results.write_text("index,label,predicted,cycles,mismatch,")
     page.write_text("<!doctype html><title>mine</title>")
     assert_one_sentence(run("report", results, "-o", results), "RESULTS reads")
     assert_one_sentence(run("report", results, "-o", page), "index.html is not a report")

@@ -78,7 +78,7 @@ def test_a_second_hil_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_second_run_does_not_write_the_same_results(tmp_path: Path) -> None:
-    path, origin = tmp_path / "results.csv", Origin("a" * 64, "b" * 64, 9)
+    path, origin = tmp_path / "results.csv", Origin("a" * 16, "b" * 16, 9)
     with ResultsFile(path, origin, 2):
         before = path.read_bytes()
         with pytest.raises(InputError, match="another run is writing to"):

@@ -44,8 +44,8 @@ def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tu
         ({"label": 77}, "class or scores at index 7 that the model with its 4 classes"),
         ({"predicted": 77}, "class or scores at index 7 that the model with its 4 classes"),
         ({"label": 2}, "has class 2 at index 7, but the point has class 3"),
-        ({"index": N}, f"line 10 has index {N}, but the run has {N} points"),
-        ({"index": 3}, "line 10 repeats index 3"),
+        ({"index": N}, f"line 9 has index {N}, but the run has {N} points"),
+        ({"index": 3}, "line 9 repeats index 3"),
     ],
 )
 def test_a_row_that_does_not_belong_is_refused_before_the_run(
@@ -60,14 +60,17 @@ def test_a_row_that_does_not_belong_is_refused_before_the_run(
 def test_reading_ends_at_the_first_row_too_many(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     resumed(path, lambda row: replace(row, label=2), n=N)
-    path.write_text(path.read_text() + f"{N},0,0,1,0,x,0,0,0,0\nno result\n")
-    with pytest.raises(InputError, match=f"line {N + 3} has index {N}, but the run has {N} points"):
+    run = path.read_text().rstrip().rpartition(",")[2]
+    path.write_text(path.read_text() + f"{N},0,0,1,0,x,0,0,0,0,{run}\nno result\n")
+    with pytest.raises(InputError, match=f"line {N + 2} has index {N}, but the run has {N} points"):
         read_results(path)
 
 
-def test_a_first_line_with_more_points_is_of_another_run(tmp_path: Path) -> None:
+def test_a_row_with_more_points_is_of_another_run(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     resumed(path, lambda row: replace(row, label=2))
-    path.write_text(path.read_text().replace(f"points={N}", "points=9000000"))
-    with pytest.raises(InputError, match=f"another number of points .9,000,000, not {N}"):
+    path.write_text(path.read_text().replace(f"-{N}\n", "-9000000\n"))
+    with pytest.raises(
+        InputError, match=f"^{path} was .* another number of points .9,000,000, not {N}"
+    ):
         measure_on([HostileDevice(honest_model())], results=path, resume=True)
