@@ -35,7 +35,7 @@ from sklearn.model_selection import train_test_split
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.int8_network import Int8Network
 from protonn_edge.conversion.kept import Conversion
-from protonn_edge.conversion.onnx_operators import from_onnx
+from protonn_edge.conversion.stored_networks import from_network
 from protonn_edge.datasets import Dataset, load_dataset
 
 _WHOLE, _OTHER = 0.999, 0.995  # the least share of equal answers, for features that are integers
@@ -136,7 +136,7 @@ def imported_network(row: str, bits: int, fine_tune: bool) -> Record:
     path = FOLDER / f"{row}.onnx"
     options: Any = {"evaluate_on": (X_test, data.y_test), "classes": data.classes, "bits": bits}
     y = data.y_train[:MOST_TRAINED]
-    found = from_onnx(path, X_train, y, fine_tune=fine_tune, **options)
+    found = from_network(path, X_train, y, fine_tune=fine_tune, **options)
     if isinstance(found.source.rule, Int8Network):
         points = X_test.reshape(-1, *NETWORKS[row][2])
         answers = onnxruntime_scores(path, points).argmax(axis=1)

@@ -24,8 +24,8 @@ from on_uno import ACCURACY_COLUMN, BYTES_COLUMN, CHECKED, CYCLES, TAKEN, run_on
 from printing import Columns, Record, print_table
 from tflite_networks import NETWORKS, points_of
 
-from protonn_edge import from_tflite
-from protonn_edge.conversion.tflite_operators import load_tflite
+from protonn_edge import from_network
+from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import Dataset
 
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "tflite"
@@ -60,7 +60,7 @@ def on_uno(name: str, most: int) -> Record:
     """Convert a network and run some test points on the emulated Uno."""
     X, y, X_test, y_test, classes = points_of(name)
     names = tuple(map(str, range(classes)))
-    found = from_tflite(FOLDER / f"{name}.tflite", X[:1000], y[:1000], classes=names)
+    found = from_network(FOLDER / f"{name}.tflite", X[:1000], y[:1000], classes=names)
     dataset = Dataset(X[:1000], y[:1000], X_test[:most], y_test[:most], names)
     return {"row": name, **run_on_uno(found.model, dataset).record}
 
@@ -92,7 +92,7 @@ def compared(name: str, most: int) -> Record:
     """Compare the outputs of a network."""
     _, _, X, y, _ = points_of(name)
     X, y = X[:most], y[:most]
-    network = load_tflite(FOLDER / f"{name}.tflite").rule
+    network = load_network(FOLDER / f"{name}.tflite", name).rule
     own = network.outputs(X)
     record: Record = {"row": name, "n": len(X), "outputs": own.size}
     for kind, resolver in _RESOLVERS.items():

@@ -6,10 +6,9 @@ from protonn_edge.chain.file import save_model as save_model
 from protonn_edge.chain.model import Model as Model
 from protonn_edge.codegen.planner import make_plan as make_plan
 from protonn_edge.conversion.converting import from_sklearn as from_sklearn
-from protonn_edge.conversion.onnx_operators import from_onnx as from_onnx
 from protonn_edge.conversion.onward import to_onnx as to_onnx
 from protonn_edge.conversion.scaling import from_pipeline as from_pipeline
-from protonn_edge.conversion.tflite_operators import from_tflite as from_tflite
+from protonn_edge.conversion.stored_networks import from_network as from_network
 from protonn_edge.datasets.dataset import Dataset as Dataset
 from protonn_edge.datasets.reading import load_dataset as load_dataset
 from protonn_edge.errors import CheckFailed as CheckFailed

@@ -14,21 +14,13 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, 
 from protonn_edge.cli.options import BOARD, BYTES, PATH
 from protonn_edge.cli.paths import CONVERTED, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE, columns_option
-from protonn_edge.conversion import (
-    BOOSTER_FILES,
-    EPOCHS,
-    LAYOUTS,
-    NETWORK_FILES,
-    TFLITE_FILES,
-    Features,
-    Layout,
-)
+from protonn_edge.conversion import BOOSTER_FILES, EPOCHS, LAYOUTS, NETWORK_FILES, Features, Layout
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
 _WORK = "protonn_edge.cli.converting"
-_ESTIMATORS = (".skops", *BOOSTER_FILES, *NETWORK_FILES, *TFLITE_FILES)
+_ESTIMATORS = (".skops", *BOOSTER_FILES, *NETWORK_FILES)
 _PICKLES = (".joblib", ".pickle", ".pkl")
 _OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("normalization",),
@@ -74,13 +66,13 @@ class ConvertOptions:
         "NAMES",
     )
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
-    bits: int = option("From .onnx: the bits of a Conv's weight: 8, 4 or 2.", shown=8)
+    bits: int = option("From a network in floats: the bits of a Conv's weight: 8, 4 or 2.", shown=8)
     fine_tune: bool = option(
-        "From .onnx with floats: train the network in these bits on the labels of the data.",
+        "From a network in floats: train it in these bits on the labels of the data.",
         is_flag=True,
     )
     epochs: int = option(
-        "From .skops or .onnx: epochs of training on the estimator's answers, if the conversion is "
+        "From an estimator or a network: epochs of training on its answers, if the conversion is "
         "not exact.",
         click.IntRange(0, 1_000_000),
         shown=EPOCHS,
@@ -98,7 +90,7 @@ def convert_command(
     SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
     .npy; a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not read);
     a classifier saved by XGBoost (.json, .ubj) or LightGBM (.txt); or a network exported by
-    PyTorch, Keras or skl2onnx (.onnx) or, with int8, by TensorFlow Lite (.tflite). None of these
+    PyTorch, Keras or skl2onnx (.onnx), or by TensorFlow Lite (.tflite). None of these
     contains the ranges of the features and the names of the classes, so they are taken from the
     training data. If SOURCE is a model file (.npz), OUTPUT is a folder for the reference
     implementation, or a file with the model's integers for other programs (.onnx).
@@ -112,7 +104,7 @@ def convert_command(
         kind, work = "a folder", "from_folder"
     elif given.source.suffix in _ESTIMATORS:
         kind, work = "an estimator", "from_estimator"
-    elif given.output.suffix in NETWORK_FILES:
+    elif given.output.suffix == ".onnx":
         kind, work = "a model file that becomes ONNX", "to_file"
     else:
         kind, work = "a model file", "to_folder"

@@ -16,14 +16,13 @@ from protonn_edge.cli.fitting import of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, known_rows, sentence_of
 from protonn_edge.cli.training import reference_model_for
-from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES, TFLITE_FILES
+from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.libraries import load_booster
-from protonn_edge.conversion.onnx_operators import load_network
 from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.conversion.reference import same_answers, to_reference, write_reference_model
-from protonn_edge.conversion.tflite_operators import load_tflite
+from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.errors import InputError
@@ -95,10 +94,8 @@ def _estimator(source: Path, bits: int) -> Any:
         return load_network(source, str(source), bits)
     if bits != 8:
         raise InputError(
-            f"--bits is for networks in ONNX (.onnx), but SOURCE is {source}; leave it out"
+            f"--bits is for networks (.onnx, .tflite), but SOURCE is {source}; leave it out"
         )
-    if source.suffix in TFLITE_FILES:
-        return load_tflite(source)
     return (load_booster if source.suffix in BOOSTER_FILES else load_estimator)(source)
 
 

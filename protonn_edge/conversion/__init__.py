@@ -11,7 +11,6 @@ Layout = Literal["text", "npy"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 EPOCHS = 60
 """Epochs of training on an estimator's answers, where the conversion is not exact."""
-NETWORK_FILES = (".onnx",)
+NETWORK_FILES = (".onnx", ".tflite")
 BOOSTER_FILES = (".json", ".ubj", ".txt")
 """The suffixes of files of XGBoost, and of LightGBM."""
-TFLITE_FILES = (".tflite",)

@@ -1,9 +1,8 @@
-"""A network of int8 layers from elsewhere, as a rule to convert; and how its layers are made."""
+"""A network of int8 layers from elsewhere, as a rule to convert."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from protonn_edge.conversion.scaling import rows_in_order
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.convolution.stage import Convolutions, Layer
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.features.images.image_rows import ImageShape, Margins, image_text
-from protonn_edge.features.int8_layer.integers import MOST_RIGHT, IntegerInt8Layer
+from protonn_edge.features.images.image_rows import image_text
 from protonn_edge.kinds.linear.head import LinearHead
 
 INT8_ZERO = 128  # the byte of an int8 value of 0
@@ -32,8 +30,7 @@ class Int8Network:
     pixels: PixelScale  # from real values to the bytes of its input
     output_step: float  # the real value of a step of its output
     output_zero: int  # the byte of the output's zero point
-    # (D,): the places of a point's values in the network's own input; None if they are the same
-    order: NDArray[np.intp] | None = None
+    order: NDArray[np.intp]  # (D,): the places of a point's values in the network's own input
     landmarks = None
 
     @property
@@ -48,7 +45,7 @@ class Int8Network:
 
     def rows(self, X: ArrayLike) -> ArrayLike:
         """Return points with several axes, as the network takes them, as rows (n, D)."""
-        return X if self.order is None else rows_in_order(X, self.order)
+        return rows_in_order(X, self.order)
 
     def outputs(self, X: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the output of points X (n, D): q + 128 of the network's own int8 values q."""
@@ -93,58 +90,3 @@ class Int8Network:
         shapes = f"{image_text(layer.shape)} to {image_text(layer.output_shape)}"
         number = self.layers.index(layer) + 1
         return f"{needs}; make the largest layer smaller, number {number} ({shapes})"
-
-
-def int8_layer(
-    shape: ImageShape,
-    weights: NDArray[np.int8],
-    bias: NDArray[np.int64],
-    scales: NDArray[np.float64],
-    zeros: Pair,
-    **others: Any,
-) -> IntegerInt8Layer:
-    """Return a layer for images of a shape.
-
-    `scales` (out,) or (1,) are the steps of its output that a step of its sums is; `zeros` are the
-    zero points of its input and its output. `others` are fields of the layer.
-    """
-    factors = np.array([factor_of(each) for each in np.broadcast_to(scales, len(weights)).tolist()])
-    given, made = zeros
-    folded = given * weights.astype(np.int64).sum(axis=(1, 2, 3))
-    parts = (shape, weights, bias - folded, *factors.T, made)
-    return IntegerInt8Layer(*parts, **{"limits": (0, 255), "padding_value": given, **others})
-
-
-def factor_of(real: float) -> Pair:
-    """Return a factor as a multiplier of 31 bits, halves rounded up, and a shift to the right."""
-    fraction, exponent = math.frexp(real)
-    multiplier = math.floor(fraction * 2**31 + 0.5)
-    if multiplier == 2**31:
-        multiplier, exponent = multiplier // 2, exponent + 1
-    return (1, MOST_RIGHT) if exponent < -MOST_RIGHT else (multiplier, -exponent)
-
-
-def narrowed(layer: IntegerInt8Layer, limits: Pair) -> IntegerInt8Layer:
-    """Return a layer whose values are within limits, too."""
-    low, high = (min(max(end, limits[0]), limits[1]) for end in layer.limits)
-    return replace(layer, limits=(low, high))
-
-
-def same_margins(shape: ImageShape, window: tuple[int, ...], stride: Pair) -> Margins:
-    """Return the padding on each side with which every pixel, or every second one, has a window."""
-    pairs = []
-    for size, side, step in zip(shape[:2], window, stride, strict=True):
-        total = max((-(-size // step) - 1) * step + side - size, 0)
-        pairs.append((total // 2, total - total // 2))
-    return pairs[0], pairs[1]
-
-
-def by_channel(weights: NDArray[np.int8], channels: int) -> NDArray[np.int8]:
-    """Return weights (out, h, w, 1), or with zeros for several outputs of each channel."""
-    out, height, width, _ = weights.shape
-    if out == channels:
-        return weights
-    full = np.zeros((out, height, width, channels), np.int8)
-    for o, own in enumerate(weights):
-        full[o, :, :, o * channels // out] = own[..., 0]
-    return full

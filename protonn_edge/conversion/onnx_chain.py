@@ -34,8 +34,17 @@ class Window(NamedTuple):
 
     sides: tuple[int, int]
     strides: tuple[int, int]
-    margins: Margins
     places: tuple[int, int]  # rows and columns of the image that it gives
+    margins: Margins = ((0, 0), (0, 0))
+
+
+def check_apart(node: Node, window: Window) -> None:
+    """Refuse windows that overlap, or have gaps between them."""
+    if window.strides != window.sides:
+        raise node.unsupported(
+            f"has windows of {window.sides} that move by {window.strides}",
+            "use windows that move by their size",
+        )
 
 
 class OnnxChain:
@@ -46,6 +55,7 @@ class OnnxChain:
     """
 
     types: tuple[int, ...] = FLOATS  # to which a Cast of the present values changes nothing
+    longest = MOST_IN_A_ROW  # sides and channels of the first image
 
     def __init__(self, graph: OnnxGraph, readers: Mapping[str, Reader]) -> None:
         self.graph, self.constants, self._readers = graph, dict(graph.constants), readers
@@ -191,7 +201,7 @@ class OnnxChain:
                 "takes an image whose channels are stored one after the other",
                 "use images as input, or rows in which the channels of a pixel are adjacent",
             )
-        self.image = self.shape = _sized(node, inner.shape)
+        self.image = self.shape = sized(node, inner.shape, self.longest)
         self.order = inner.ravel()
         self.places = np.moveaxis(np.arange(inner.size).reshape(inner.shape), 2, 0)
 
@@ -204,17 +214,17 @@ class OnnxChain:
 
     def lay_out(self, node: Node, shape: ImageShape) -> None:
         """Set the shape of the present image."""
-        self.shape = _sized(node, shape)
+        self.shape = sized(node, shape)
         places = np.moveaxis(np.arange(math.prod(shape)).reshape(shape), 2, 0)
         self.places = places[..., 0] if self.signal else places
 
 
-def _sized(node: Node, shape: Sequence[int]) -> ImageShape:
+def sized(node: Node, shape: Sequence[int], most: int = MOST_IN_A_ROW) -> ImageShape:
     """Return the shape of an image, unless it is too large."""
-    if max(shape) > MOST_IN_A_ROW:
+    if max(shape) > most:
         raise node.unsupported(
             f"has an input or output of {' x '.join(f'{size:,}' for size in shape)}",
-            f"use at most {MOST_IN_A_ROW} rows, columns and channels",
+            f"use at most {most} rows, columns and channels",
         )
     height, width, channels = shape
     return height, width, channels

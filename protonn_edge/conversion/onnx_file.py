@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.errors import InputError, shortened
-from protonn_edge.system.files import read_file
 from protonn_edge.system.lazy import require
 
-_LIMIT_BYTES = 64 * 2**20
 MOST_VALUES = 2**24  # of all constants
 MOST_AXES = 8
 _MOST_NODES = 2_000
@@ -105,13 +102,21 @@ class OnnxGraph:
     constants: dict[str, NDArray[Any]]
     outputs: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        """Refuse points without values, or with too many."""
+        if not self.shape or len(self.shape) >= MOST_AXES or not _fits(self.shape, MOST_VALUES):
+            raise InputError(
+                f"{self.what} takes points of shape {shortened(str(self.shape), _MOST_SHOWN)}; "
+                f"export it with at most {MOST_AXES} axes, all of fixed size except the first, the "
+                "batch axis"
+            )
 
-def load_graph(source: Path | bytes, what: str) -> OnnxGraph:
-    """Return the graph in a file, or in its contents; errors call it `what`."""
+
+def load_graph(content: bytes, what: str) -> OnnxGraph:
+    """Return the graph in a file's contents; errors call it `what`."""
     require("onnx")
     import onnx  # noqa: PLC0415  (an extra)
 
-    content = source if isinstance(source, bytes) else read_file(source, limit_bytes=_LIMIT_BYTES)
     model = onnx.ModelProto.FromString(content)
     graph = model.graph
     redefined = any(each.domain in _STANDARDS for each in model.functions)
@@ -187,11 +192,6 @@ def _shape(value: Any, what: str) -> tuple[int, ...]:
     """Return the shape of a point."""
     kind = value.type.tensor_type
     sizes = tuple(int(axis.dim_value) for axis in kind.shape.dim[1 : MOST_AXES + 1])
-    if not sizes or len(kind.shape.dim) > MOST_AXES or not _fits(sizes, MOST_VALUES):
-        raise InputError(
-            f"{what} takes points of shape {shortened(str(sizes), _MOST_SHOWN)}; export it with at "
-            f"most {MOST_AXES} axes, all of fixed size except the first, the batch axis"
-        )
     if TYPES.get(kind.elem_type, "text") in ("text", "?"):
         raise InputError(
             f"{what} takes points of type {kind.elem_type}; export it with a floating-point input"

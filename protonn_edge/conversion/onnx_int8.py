@@ -1,10 +1,11 @@
-"""A network in ONNX with pairs of QuantizeLinear and DequantizeLinear: int8 layers as they are.
+"""A graph with pairs of QuantizeLinear and DequantizeLinear: int8 layers as they are.
 
 A layer is made where its values are quantized again; its sums are those of int8 values and weights.
 In ONNX, its values are real sums divided by a scale, halves rounded to even. Here they are whole
 sums times a factor of 31 bits, halves rounded up. The factor is the one that onnxruntime's fused
 operators have: it has 24 bits, so that nothing else is rounded. Both differ by one if a sum times
-the factor is a half, or within the precision of onnxruntime's floats of one.
+the factor is a half, or within the precision of onnxruntime's floats of one. Networks of TensorFlow
+Lite have the arithmetic of its reference kernels, and do not differ.
 """
 
 from __future__ import annotations
@@ -12,48 +13,52 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_stage import check_counts
-from protonn_edge.conversion.int8_network import (
-    INT8_ZERO,
-    Int8Network,
-    Pair,
-    by_channel,
-    int8_layer,
-    narrowed,
+from protonn_edge.conversion.int8_network import INT8_ZERO, Int8Network, Pair
+from protonn_edge.conversion.onnx_chain import (
+    Float64,
+    OnnxChain,
+    Reader,
+    Window,
+    check_apart,
+    check_plain,
 )
-from protonn_edge.conversion.onnx_chain import Float64, OnnxChain, Reader, Window, check_plain
 from protonn_edge.conversion.onnx_decision import Decision
 from protonn_edge.conversion.onnx_file import FLOATS, Node, OnnxGraph
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.images.image_rows import ImageShape
-from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
+from protonn_edge.features.int8_layer.integers import MOST_RIGHT, IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 
 _TYPES = {"uint8": 2, "int8": 3}  # ONNX's numbers of types
 _RANGE = 1e-30, 1e30  # of scales
 _FINE = np.arange(64, 128)  # weights of values that are only scaled or moved; one suits the bias
 _ALL = -math.inf, math.inf  # limits of real values that have none
+_WHOLE = Window((1, 1), (1, 1), (1, 1))  # a window that does not move
 _QUANTIZED = "quantize its weights, inputs and outputs, as onnxruntime's quantize_static does"
-Float32 = NDArray[np.float32]
+Steps = NDArray[np.floating[Any]]
 
 
 class Scale(NamedTuple):
     """How real values are bytes."""
 
-    step: np.float32
+    step: np.floating[Any]
     zero: int  # the byte of 0
 
-    def byte(self, real: float) -> int:
+    def byte(self, real: float, *, to_even: bool | None) -> int:
         """Return the byte of a real number, as QuantizeLinear rounds it."""
-        steps = float(np.rint(np.float32(real) / self.step))
-        return int(min(max(steps + self.zero, 0.0), 255.0))
+        steps = min(max(float(np.float32(real) / np.float32(self.step)), -256.0), 256.0)
+        away = math.copysign(math.floor(abs(steps) + 0.5), steps)
+        whole = int(np.rint(steps) if to_even else away)
+        return min(max(whole + self.zero, 0), BYTE_MAXIMUM)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,22 +67,43 @@ class _Sums:
 
     shape: ImageShape  # of their input
     weights: NDArray[np.int8]
-    units: Float32  # (out,): the real values of a step of the sums
+    units: Steps  # (out,): the real values of a step of the sums
     bias: Float64  # (out,)
-    others: dict[str, Any] = field(default_factory=dict)  # fields of the layer
+    window: Window = _WHOLE  # how their window moves
+    rounds_once: bool = True
+    divisor: int = 1  # of the sums, which is not part of `units`
+
+    def layer(self, given: int, made: Scale, limits: Pair) -> IntegerInt8Layer:
+        """Return their layer; `given`, the zero point of its input, becomes part of the bias."""
+        bias = np.rint(self.bias / self.units.astype(np.float64)).astype(np.int64)
+        bias -= given * self.weights.astype(np.int64).sum(axis=(1, 2, 3))
+        scales = (self.units / made.step).astype(np.float64).tolist()
+        factors = np.array([factor_of(each, self.divisor) for each in scales])
+        return IntegerInt8Layer(
+            *(self.shape, self.weights, bias, factors[:, 0], factors[:, 1], made.zero, limits),
+            stride=self.window.strides,
+            margins=self.window.margins,
+            padding_value=given,
+            rounds_once=self.rounds_once,
+        )
 
 
 class Int8Builder(OnnxChain):
     """A network of int8 layers; its present values are bytes, real ones, or sums."""
 
+    longest = 0xFFFF  # each layer checks its own shape
+    precision: type[np.floating[Any]] = np.float32  # of scales, and of their products
+    to_even: bool | None = True  # how halves of inputs and limits are rounded; else away from 0
+    rounds_once = True  # values of windows
+
     def __init__(self, graph: OnnxGraph, readers: Mapping[str, Reader]) -> None:
         super().__init__(graph, readers)
         self.first: Scale | None = None  # of the input
-        self.given = Scale(np.float32(1), 0)  # of the present bytes
+        self.given = Scale(self.precision(1), 0)  # of the present bytes
         self.pending: Node | None = None  # which made real values that are not quantized yet
         self.sums: _Sums | None = None  # that they are, if they are not those of bytes
         self.limits = _ALL  # of them
-        self._steps: dict[str, Float32] = {}  # of constants, as they were in integers
+        self._steps: dict[str, Steps] = {}  # of constants, as they were in integers
 
     def network(self) -> Int8Network:
         """Return the network; raises `InputError` with the node that has no counterpart."""
@@ -86,8 +112,8 @@ class Int8Builder(OnnxChain):
             raise InputError(
                 f"{self.graph.what} has no layers between its QuantizeLinear nodes; {_QUANTIZED}"
             )
-        step, zero = self.first
-        pixels = PixelScale(float(-zero * step), step, to_even=True)
+        step, zero = np.float32(self.first.step), self.first.zero
+        pixels = PixelScale(float(-zero * step), step, self.to_even)
         output = float(self.given.step), self.given.zero
         network = Int8Network(tuple(self.layers), pixels, *output, self.order)
         check_counts(features=network.n_inputs, classes=network.n_classes)
@@ -103,25 +129,23 @@ class Int8Builder(OnnxChain):
         """See `OnnxChain.fold`; keep the scales of weights."""
         super().fold(node)
         if node.operator == "DequantizeLinear":
-            steps = self.constants[node.inputs[1]].ravel().astype(np.float32)
+            steps = self.constants[node.inputs[1]].ravel().astype(self.precision)
             self._steps[node.outputs[0]] = steps
         elif node.inputs and node.inputs[0] in self._steps:  # in another shape
             self._steps[node.outputs[0]] = self._steps[node.inputs[0]]
 
     def finish(self, node: Node, made: Scale) -> None:
         """Append the layer of a node's values, which are quantized with this scale."""
-        limits = made.byte(self.limits[0]), made.byte(self.limits[1])
+        low, high = (made.byte(end, to_even=self.to_even) for end in self.limits)
         last = self.layers[-1] if self.layers else None
         if self.sums is None and made == self.given and isinstance(last, IntegerInt8Layer):
-            self.layers[-1] = narrowed(last, limits)
+            least, most = (min(max(end, low), high) for end in last.limits)
+            self.layers[-1] = replace(last, limits=(least, most))
         else:
             one = np.ones(self.places.size)
             sums = self.sums or self._scaled(node, one, 0 * one)
-            bias = np.rint(sums.bias / sums.units.astype(np.float64)).astype(np.int64)
-            scales = (sums.units / made.step).astype(np.float64)
-            parts = sums.shape, sums.weights, bias, scales, (self.given.zero, made.zero)
             with _naming(node):
-                layer = int8_layer(*parts, limits=limits, rounds_once=True, **sums.others)
+                layer = sums.layer(self.given.zero, made, (low, high))
             places = self.places  # which may have another shape than the image
             self.append(node, layer, layer.output_shape)
             self.places = places
@@ -136,9 +160,8 @@ class Int8Builder(OnnxChain):
         """See `NetworkBuilder.convolve`."""
         weights, units = self._weights(node, W)
         if weights.shape[3] < self.shape[2]:
-            weights = by_channel(weights, self.shape[2])
-        moves = {"stride": window.strides, "margins": window.margins}
-        sums = _Sums(self.shape, weights, units, bias, moves)
+            weights = _by_channel(weights, self.shape[2])
+        sums = _Sums(self.shape, weights, units, bias, window, self.rounds_once)
         self._wait(node, sums, (*window.places, len(W)))
 
     def multiply(self, node: Node, W: Float64, b: Float64) -> None:
@@ -152,24 +175,32 @@ class Int8Builder(OnnxChain):
         self._wait(node, sums, (1, 1, len(W)))
         self.places = np.arange(len(W))
 
-    def pool(self, node: Node, average: bool, window: Pair, places: Pair) -> None:
+    def pool(self, node: Node, average: bool, window: Window) -> None:
         """See `NetworkBuilder.pool`."""
-        self._check_real(node)
-        shape, channels = (*places, self.shape[2]), self.shape[2]
-        if not average:
-            with _naming(node):
-                layer = IntegerPooling(self.shape, window, "maximum", 255)
-            self.append(node, layer, shape)
+        _check_real(self, node)
+        if average:
+            self.average(node, window, math.prod(window.sides))
             return
-        weights = np.ones((channels, *window, 1), np.int8)
-        units = np.full(channels, self.given.step / np.float32(math.prod(window)))
-        moves = {"stride": window}
-        self._wait(node, _Sums(self.shape, weights, units, np.zeros(channels), moves), shape)
+        check_apart(node, window)
+        with _naming(node):
+            layer = IntegerPooling(self.shape, window.sides, "maximum", BYTE_MAXIMUM)
+        self.append(node, layer, layer.output_shape)
+
+    def average(self, node: Node, window: Window, area: int) -> None:
+        """Take the averages of windows of `area` pixels."""
+        self.add_up(node, window, self.given.step / self.precision(area))
+
+    def add_up(self, node: Node, window: Window, unit: Any, divisor: int = 1) -> None:
+        """Take the sums of windows over `divisor`, by channel; a step of a sum is a `unit`."""
+        channels = self.shape[2]
+        weights, units = np.ones((channels, *window.sides, 1), np.int8), np.full(channels, unit)
+        parts = self.shape, weights, units, np.zeros(channels), window, self.rounds_once
+        self._wait(node, _Sums(*parts, divisor), (*window.places, channels))
 
     def rectify(self, node: Node, low: float, high: float) -> None:
         """Limit the present values."""
         if self.pending is None:
-            self._check_real(node)
+            _check_real(self, node)
         if not low <= high:
             raise node.unsupported(f"limits values to {low:g}..{high:g}")
         self.pending = self.pending or node
@@ -179,7 +210,7 @@ class Int8Builder(OnnxChain):
     def move(self, node: Node, scale: Float64, shift: Float64) -> None:
         """See `NetworkBuilder.move`."""
         if self.pending is None:
-            self._check_real(node)
+            _check_real(self, node)
             self.pending, self.sums = node, self._scaled(node, scale, shift)
         elif self.sums is None or (scale != 1).any() or self.limits != _ALL:
             raise node.unsupported("changes values that are not quantized", _QUANTIZED)
@@ -195,16 +226,16 @@ class Int8Builder(OnnxChain):
         elif self.image is None:
             self.image = self.shape = 1, 1, self.places.size
         factors, bias = self.channels(node, scale), self.channels(node, shift)
-        steps = self.given.step * np.where(factors == 0, 1, np.abs(factors)).astype(np.float32)
+        steps = self.given.step * np.where(factors == 0, 1, np.abs(factors)).astype(self.precision)
         whole = bias / steps * _FINE[:, None]
         size = _FINE[np.abs(whole - np.rint(whole)).argmin(axis=0)]
         weights = (size * np.sign(factors)).astype(np.int8)[:, None, None, None]
-        return _Sums(self.shape, weights, steps / size.astype(np.float32), bias)
+        return _Sums(self.shape, weights, steps / size.astype(self.precision), bias)
 
-    def _weights(self, node: Node, W: Float64) -> tuple[NDArray[np.int8], Float32]:
+    def _weights(self, node: Node, W: Float64) -> tuple[NDArray[np.int8], Steps]:
         """Return weights (out, ...) as they were before they were dequantized, and sums' units."""
-        self._check_real(node)
-        steps = self._steps.get(node.inputs[1], np.zeros(1, np.float32))
+        _check_real(self, node)
+        steps = self._steps.get(node.inputs[1], np.zeros(1, self.precision))
         along = np.resize(steps, len(W)).reshape(-1, *(1,) * (W.ndim - 1))
         whole = W / along
         known = steps.size in (1, len(W)) and bool((steps > _RANGE[0]).all())
@@ -214,10 +245,63 @@ class Int8Builder(OnnxChain):
             )
         return whole.astype(np.int8), along.ravel() * self.given.step
 
-    def _check_real(self, node: Node) -> None:
-        """Refuse a layer whose input is not dequantized."""
-        if self.first is None or self.types != FLOATS or self.pending is not None:
-            raise node.unsupported("takes values that are not quantized", _QUANTIZED)
+
+class TfliteBuilder(Int8Builder):
+    """The same for networks of TensorFlow Lite, exactly as its reference kernels compute them."""
+
+    precision = np.float64
+    to_even = None
+    rounds_once = False
+
+    def average(self, node: Node, window: Window, area: int) -> None:
+        """Take averages, which have the scale of their inputs, or means."""
+        if node.operator != "AveragePool":
+            self.add_up(node, window, self.given.step, divisor=area)
+            return
+        # More than 2^31 / area, to round halves away from 0 (the byte 128); the difference
+        # is too small to change the rounding of another sum.
+        bits = max(0, 2 * area.bit_length() - 23)
+        multiplier = 2 ** (31 + bits) // area + 1 if area > 1 else 2**31 - 1
+        weights = np.ones((self.shape[2], *window.sides, 1), np.int8)
+        bias, multipliers, shifts = (
+            np.full(len(weights), number) for number in (-INT8_ZERO * area, multiplier, bits)
+        )
+        parts = self.shape, weights, bias, multipliers, shifts, INT8_ZERO, (0, BYTE_MAXIMUM)
+        with _naming(node):
+            layer = IntegerInt8Layer(*parts, stride=window.strides, rounds_once=True)
+        self.append(node, layer, layer.output_shape)
+
+
+def factor_of(real: float, divisor: int = 1) -> Pair:
+    """Return a factor as a multiplier of 31 bits, halves rounded up, and a shift to the right.
+
+    The multiplier is divided by `divisor`, and rounded down.
+    """
+    fraction, exponent = math.frexp(real)
+    multiplier = math.floor(fraction * 2**31 + 0.5)
+    if multiplier == 2**31:
+        multiplier, exponent = multiplier // 2, exponent + 1
+    if exponent < -MOST_RIGHT:
+        multiplier, exponent = 1, -MOST_RIGHT
+    bits = min(divisor.bit_length() - 1, MOST_RIGHT + exponent)
+    return (multiplier << bits) // divisor, bits - exponent
+
+
+def _by_channel(weights: NDArray[np.int8], channels: int) -> NDArray[np.int8]:
+    """Return weights (out, h, w, 1), or with zeros for several outputs of each channel."""
+    out, height, width, _ = weights.shape
+    if out == channels:
+        return weights
+    full = np.zeros((out, height, width, channels), np.int8)
+    for o, own in enumerate(weights):
+        full[o, :, :, o * channels // out] = own[..., 0]
+    return full
+
+
+def _check_real(net: Int8Builder, node: Node) -> None:
+    """Refuse a layer whose input is not dequantized."""
+    if net.first is None or net.types != FLOATS or net.pending is not None:
+        raise node.unsupported("takes values that are not quantized", _QUANTIZED)
 
 
 @contextmanager
@@ -264,7 +348,7 @@ def _scale(net: Int8Builder, node: Node) -> tuple[Scale, tuple[int, ...]]:
     if not _RANGE[0] < step.item() < _RANGE[1]:
         raise node.unsupported(f"has the scale {step.item():g}", "quantize the network again")
     byte = zero.item() + (INT8_ZERO if kind == "int8" else 0)
-    return Scale(np.float32(step.item()), byte), (_TYPES[kind],)
+    return Scale(net.precision(step.item()), byte), (_TYPES[kind],)
 
 
 QUANTIZATION: dict[str, Reader] = {"QuantizeLinear": _quantize, "DequantizeLinear": _dequantize}

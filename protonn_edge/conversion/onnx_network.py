@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from protonn_edge.chain.integer_stage import check_counts
-from protonn_edge.conversion.int8_network import Pair
 from protonn_edge.conversion.networks import MOST_HIDDEN, FloatNetwork
-from protonn_edge.conversion.onnx_chain import Float64, OnnxChain, Reader, Window
+from protonn_edge.conversion.onnx_chain import Float64, OnnxChain, Reader, Window, check_apart
 from protonn_edge.conversion.onnx_file import Node, OnnxGraph
 from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.errors import InputError
@@ -81,13 +80,14 @@ class NetworkBuilder(OnnxChain):
         self._rescale(np.ones(len(W)), np.zeros(len(W)))
         self.linear = True
 
-    def pool(self, node: Node, average: bool, window: Pair, places: Pair) -> None:
+    def pool(self, node: Node, average: bool, window: Window) -> None:
         """Append averages, or maxima, of windows that do not overlap."""
+        check_apart(node, window)
         scale, shift = (self.channels(node, each) for each in (self.scale, self.shift))
         if not average and (scale < 0).any():
             raise node.unsupported("follows negative factors", "normalize before the Relu")
-        layout = PoolingLayout(average, window == self.shape[:2], window)
-        self.append(node, Pooling(layout), (*places, self.shape[2]))
+        layout = PoolingLayout(average, window.sides == self.shape[:2], window.sides)
+        self.append(node, Pooling(layout), (*window.places, self.shape[2]))
         self._rescale(scale, shift)
 
     def rectify(self, node: Node, low: float, high: float) -> None:

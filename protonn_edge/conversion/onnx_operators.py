@@ -1,117 +1,25 @@
-"""Convert a network in ONNX: its operators become the layers of a network in floats, or of int8."""
+"""ONNX's operators, as layers of a network in floats, or of int8."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import check_counts
-from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.int8_network import Int8Network, same_margins
-from protonn_edge.conversion.kept import Conversion
-from protonn_edge.conversion.networks import FloatNetwork
-from protonn_edge.conversion.onnx_chain import Reader, Window, reshaped
-from protonn_edge.conversion.onnx_file import MOST_AXES, Node, OnnxGraph, load_graph
-from protonn_edge.conversion.onnx_int8 import QUANTIZATION, Int8Builder
+from protonn_edge.conversion.int8_network import Pair
+from protonn_edge.conversion.onnx_chain import Reader, Window, reshaped, sized
+from protonn_edge.conversion.onnx_file import MOST_AXES, Node
+from protonn_edge.conversion.onnx_int8 import Int8Builder
 from protonn_edge.conversion.onnx_network import NetworkBuilder
-from protonn_edge.conversion.reading import StoredClassifier, refusing
-from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.integers import WEIGHT_BITS
-from protonn_edge.features.convolution.train.layers import Convolution
 from protonn_edge.features.images.image_rows import ImageShape
 
 _MOST_WINDOWS = 2**20  # values in all windows of a convolution
 _PER_AXIS = ("strides", "dilations")
-# Where an odd pixel of padding is: below, or above. Others do not pad by themselves.
-_PADDED = {"NOTSET": 1, "VALID": 1, "SAME_UPPER": 1, "SAME_LOWER": -1}
+_PADDINGS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
 Builder = NetworkBuilder | Int8Builder
-
-
-def from_onnx(
-    model: Path | str | bytes,
-    X: ArrayLike,
-    y: ArrayLike | None = None,
-    *,
-    evaluate_on: tuple[ArrayLike, ArrayLike | None] | None = None,
-    bits: int = 8,
-    **options: Any,
-) -> Conversion:
-    """Convert a trained network in ONNX into a model for a board.
-
-    Parameters
-    ----------
-    model : Path, str or bytes
-        The file (.onnx), or its contents. docs/conversion.md lists the operators.
-    X : array of shape (n, D), or (n, ...) as the network takes it
-        Representative points, such as the training points: they calibrate the integers. In rows,
-        images that convolutions or pooling take have the channels of a pixel next to each other.
-    y : array of shape (n,), optional
-        Their labels, only for the accuracies and for `fine_tune`.
-    evaluate_on : tuple of X and y or None, optional
-        Points for measuring the steps, instead of `X` and `y`.
-    bits : {8, 4, 2}, default=8
-        The bits of a convolution's weight; fewer need less flash, or less time.
-    **options
-        `board`, `budget`, `classes`, `epochs`, `fine_tune` and `random_state`, as for
-        `from_sklearn`.
-
-    Returns
-    -------
-    Conversion
-
-    Raises
-    ------
-    InputError
-        If the network cannot be converted: the sentence names the node.
-    CheckFailed
-        If it is too large for the board, or the budget.
-    """
-    content = model if isinstance(model, bytes) else Path(model)
-    stored = load_network(content, "the network" if isinstance(model, bytes) else str(model), bits)
-    rows = stored.rule.rows
-    if evaluate_on is not None:
-        evaluate_on = rows(evaluate_on[0]), evaluate_on[1]
-    return from_sklearn(stored, rows(X), y, evaluate_on=evaluate_on, **options)
-
-
-def load_network(source: Path | bytes, what: str, bits: int = 8) -> StoredClassifier:
-    """Return the network in an ONNX file, or in its contents; errors call it `what`.
-
-    The weights of its convolutions will have 8, 4 or 2 `bits`.
-    """
-    with refusing(what, "ONNX"):
-        graph = load_graph(source, what)
-        check_counts(features=(n := math.prod(graph.shape)))
-        kind = Int8Builder if _quantized(graph) else NetworkBuilder
-        builder: Builder = kind(graph, _OPERATORS | (QUANTIZATION if kind is Int8Builder else {}))
-        network = builder.network()
-        if bits != 8:
-            network = _with_bits(network, bits, what)
-        name = what.removeprefix("the ")
-        return StoredClassifier(name, network, n, np.array([], str), builder.classes)
-
-
-def _quantized(graph: OnnxGraph) -> bool:
-    """Return whether nodes quantize values, and not only weights."""
-    named = (node for node in graph.nodes if node.operator in QUANTIZATION)
-    return any(not graph.constants.keys() & node.inputs[:1] for node in named)
-
-
-def _with_bits(network: FloatNetwork | Int8Network, bits: int, what: str) -> FloatNetwork:
-    """Return a network with fewer bits of weights, for which only convolutions have kernels."""
-    convolves = any(isinstance(layer, Convolution) for layer in network.layers)
-    if bits not in WEIGHT_BITS or not convolves or isinstance(network, Int8Network):
-        raise InputError(
-            f"{what} cannot have weights of {bits} bits: those of Conv have 8, 4 or 2, and others "
-            "8; leave bits out, or give a network in floats with a Conv"
-        )
-    return replace(network, bits=replace(network.bits, weights=bits))
 
 
 def _convolution(net: Builder, node: Node) -> None:
@@ -139,6 +47,7 @@ def _convolution(net: Builder, node: Node) -> None:
             f"takes windows of {W[0].size:,} values at {places:,} places",
             f"use smaller images; the product must be at most {_MOST_WINDOWS:,}",
         )
+    sized(node, (*window.places, len(W)))
     bias = net.constant(node, 2) if any(node.inputs[2:]) else np.zeros(len(W))
     if bias.shape != (len(W),):
         raise node.unsupported(f"has {bias.size} biases for {len(W)} channels")
@@ -150,23 +59,35 @@ def _window(node: Node, sides: tuple[int, ...], image: ImageShape) -> Window:
     axes = len(sides)
     strides, apart = (node.integers(name, (1,) * axes, axes) for name in _PER_AXIS)
     pads, how = node.integers("pads", (0,) * 2 * axes, 2 * axes), node.text("auto_pad", "NOTSET")
-    if {*apart} != {1} or min(*strides, *sides) < 1 or min(pads) < 0 or how not in _PADDED:
+    if {*apart} != {1} or min(*strides, *sides) < 1 or min(pads) < 0 or how not in _PADDINGS:
         raise node.unsupported(
             f"has a window of {sides}, strides {strides}, pads {sorted({*pads})} ({how[:20]}) and "
             f"dilations {sorted({*apart})}",
             "use no dilation and no negative pads",
         )
-    side, step, turn = (*sides, 1)[:2], (strides[0], strides[-1]), _PADDED[how]
+    side, step = (*sides, 1)[:2], (strides[0], strides[-1])
     around = [*zip(pads[:axes], pads[axes:], strict=True), (0, 0)]
-    if how != "NOTSET":
-        same = same_margins(image, side, step) if how != "VALID" else ((0, 0), (0, 0))
-        around = [(pair[::turn][0], pair[::turn][1]) for pair in same]
+    if how == "VALID":
+        around = [(0, 0), (0, 0)]
+    elif how != "NOTSET":
+        sizes = zip(image[:2], side, step, strict=True)
+        around = [_same_padding(*each, lower=how == "SAME_LOWER") for each in sizes]
     margins = around[0], around[1]
-    sizes = zip(image[:2], margins, side, step, strict=True)
-    height, width = ((size + sum(pair) - each) // by + 1 for size, pair, each, by in sizes)
+    places = zip(image[:2], margins, side, step, strict=True)
+    height, width = ((size + sum(pair) - each) // by + 1 for size, pair, each, by in places)
     if min(height, width) < 1:
         raise node.unsupported(f"takes a window larger than its image of {image[0]}x{image[1]}")
-    return Window((side[0], side[1]), step, margins, (height, width))
+    return Window((side[0], side[1]), step, (height, width), margins)
+
+
+def _same_padding(size: int, side: int, step: int, *, lower: bool) -> Pair:
+    """Return the padding with which every pixel of an axis, or every second one, has a window.
+
+    An odd pixel of it is after the image or, if `lower`, before it.
+    """
+    total = max((-(-size // step) - 1) * step + side - size, 0)
+    before = total - total // 2 if lower else total // 2
+    return before, total - before
 
 
 def _relu(net: Builder, node: Node) -> None:
@@ -188,14 +109,12 @@ def _pooling(net: Builder, node: Node) -> None:
     net.as_image(node)
     window = _window(node, node.integers("kernel_shape", (), axes), net.shape)
     node.read.update({"count_include_pad", "storage_order"})  # of values around the image
-    rest = [size % side for size, side in zip(net.shape, window.sides, strict=False)]
-    apart = window.strides[:axes] == window.sides[:axes] and not any(map(any, window.margins))
-    if not apart or (node.number("ceil_mode", 0) and any(rest)):
-        raise node.unsupported(
-            f"has windows of {window.sides} that move by {window.strides}, or over the edge",
-            "use windows that move by their size, without padding",
-        )
-    net.pool(node, "Average" in node.operator, window.sides, window.places)
+    window = window._replace(strides=(window.strides[0], window.strides[1] if axes > 1 else 1))
+    sizes = zip(net.shape[:2], window.sides, window.strides, strict=True)
+    rest = any((size - side) % step for size, side, step in sizes)
+    if any(map(any, window.margins)) or (node.number("ceil_mode", 0) and rest):
+        raise node.unsupported("has windows over the edge of the image", "pool without padding")
+    net.pool(node, "Average" in node.operator, window)
 
 
 def _everywhere(net: Builder, node: Node) -> None:
@@ -211,7 +130,8 @@ def _everywhere(net: Builder, node: Node) -> None:
             )
         net.places = np.moveaxis(net.places, -1, 0) if innermost else net.places
     net.as_image(node)
-    net.pool(node, "Max" not in node.operator, net.shape[:2], (1, 1))
+    whole = net.shape[:2]
+    net.pool(node, "Max" not in node.operator, Window(whole, whole, (1, 1)))
     if reduces and not node.number("keepdims", 1):
         net.places = net.places.reshape(-1)
     elif innermost:
@@ -366,7 +286,7 @@ def _linear_classifier(net: Builder, node: Node) -> None:
     net.decide(node.outputs[1] if len(node.outputs) > 1 else "").classify(node)
 
 
-_OPERATORS: dict[str, Reader] = {
+OPERATORS: dict[str, Reader] = {
     "Conv": _convolution,
     **dict.fromkeys(("Add", "Div", "Mul", "Sub"), _affine),
     "BatchNormalization": _normalization,

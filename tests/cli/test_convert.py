@@ -304,7 +304,7 @@ def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
         done = convert(source, "-o", tmp_path / "n.npz", "--data", data, "--bits", "4")
         assert done.exit_code == 2
         assert_one_sentence(done)
-        assert "leave bits out" in done.stderr or "--bits is for networks in ONNX" in done.stderr
+        assert "leave bits out" in done.stderr or "--bits is for networks (.onnx" in done.stderr
     done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "n.npz", "--data", data, "--fine-tune")
     assert done.exit_code == 2
     assert_one_sentence(done)

@@ -10,8 +10,8 @@ import pytest
 from onnx_factory import network, node
 from sklearn.tree import DecisionTreeClassifier
 
-from protonn_edge import from_onnx, from_sklearn
-from protonn_edge.conversion.tflite_operators import load_tflite
+from protonn_edge import from_network, from_sklearn
+from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 
@@ -43,8 +43,8 @@ def untrained(classes: int) -> bytes:
 def test_layers_in_their_bits_learn_labels(bits: int):
     options: Any = {"bits": bits, "epochs": 24, "evaluate_on": TEST}
     content, points = convolutional(), (DIGITS.X_train[:700], DIGITS.y_train[:700])
-    plain = from_onnx(content, *points, **options)
-    found = from_onnx(content, *points, fine_tune=True, **options)
+    plain = from_network(content, *points, **options)
+    found = from_network(content, *points, fine_tune=True, **options)
     assert [step.name for step in found.steps[1:]] == ["rounded", "trained", "tuned", "integers"]
     assert plain.accuracy is not None
     assert plain.accuracy < 0.4
@@ -64,7 +64,7 @@ def test_the_same_seed_gives_the_same_network():
     small = DIGITS.X_train[:150], DIGITS.y_train[:150]
     for content in (convolutional(), untrained(10)):
         first, again, other = (
-            from_onnx(content, *small, fine_tune=True, epochs=6, random_state=seed).model.head
+            from_network(content, *small, fine_tune=True, epochs=6, random_state=seed).model.head
             for seed in (0, 0, 1)
         )
         for name, matrix in first.matrices.items():
@@ -80,7 +80,9 @@ def test_matrices_learn_labels_of_points_in_bytes(classes: int):
     X = np.c_[DIGITS.X_train[some][:, 1:], np.full(some.sum(), 7)]  # a feature is constant
     X_test = np.c_[DIGITS.X_test[tested][:, 1:], np.full(tested.sum(), 7)]
     test = X_test, DIGITS.y_test[tested]
-    found = from_onnx(untrained(classes), X, DIGITS.y_train[some], fine_tune=True, evaluate_on=test)
+    found = from_network(
+        untrained(classes), X, DIGITS.y_train[some], fine_tune=True, evaluate_on=test
+    )
     assert found.accuracy is not None
     assert found.accuracy > 0.9
     assert [step.name for step in found.steps[1:]] == ["exact", "tuned", "integers"]
@@ -94,7 +96,7 @@ def test_a_network_that_no_pass_improves_stays_as_it_is():
     weights[0] = 100
     nodes = [node("MatMul", "x v", "a"), node("Add", "a b", "y")]
     content = network(nodes, (64,), v=np.float32(weights), b=np.float32([-50]))
-    plain, found = (from_onnx(content, X, y, fine_tune=each) for each in (False, True))
+    plain, found = (from_network(content, X, y, fine_tune=each) for each in (False, True))
     assert found.to_json()["fine_tuning"]["before"] == 1
     np.testing.assert_allclose(plain.model.scores(X), found.model.scores(X), rtol=1e-3)
 
@@ -102,17 +104,17 @@ def test_a_network_that_no_pass_improves_stays_as_it_is():
 def test_what_cannot_be_tuned_is_refused():
     X, y = DIGITS.X_train[:200], DIGITS.y_train[:200]
     trees = DecisionTreeClassifier(max_depth=3).fit(X, y)
-    int8 = load_tflite(DATA / "tflite" / "one-output.tflite")
+    int8 = load_network(DATA / "tflite" / "one-output.tflite", "one-output.tflite")
     for estimator, why in ((trees, "consists of trees"), (int8, "has int8 layers")):
         points = np.zeros((3, estimator.n_features_in_))
         with pytest.raises(InputError, match=f"^fine-tuning is for networks in floats, .* {why};"):
             from_sklearn(estimator, points, [0, 1, 0], fine_tune=True)
     quantized, points = DATA / "networks" / "onnxruntime-cnn-usps10.onnx", np.zeros((3, 256))
     with pytest.raises(InputError, match=r"has int8 layers; leave it out$"):
-        from_onnx(quantized, points, [0] * 3, fine_tune=True)
+        from_network(quantized, points, [0] * 3, fine_tune=True)
     with pytest.raises(InputError, match=r"needs the labels of the points, y; pass them too$"):
-        from_onnx(untrained(10), X, fine_tune=True)
+        from_network(untrained(10), X, fine_tune=True)
     with pytest.raises(InputError, match=r"200 labelled points and 0 epochs, but needs"):
-        from_onnx(untrained(10), X, y, fine_tune=True, epochs=0)
+        from_network(untrained(10), X, y, fine_tune=True, epochs=0)
     with pytest.raises(InputError, match=r"has 2 labelled points and 60 epochs, but needs"):
-        from_onnx(untrained(10), X[:2], y[:2], fine_tune=True)
+        from_network(untrained(10), X[:2], y[:2], fine_tune=True)

@@ -12,9 +12,9 @@ import pytest
 from onnx_factory import RNG, network, node, numbers, onnx, perceptron
 from sklearn.neural_network import MLPClassifier
 
-from protonn_edge import from_onnx
+from protonn_edge import from_network
 from protonn_edge.boards import load_board
-from protonn_edge.conversion.onnx_operators import load_network
+from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.features.convolution.stage import Convolutions
@@ -157,7 +157,7 @@ def test_a_perceptron_keeps_its_answers(hidden: tuple[int, ...]):
     if not hidden:
         fitted, content = trained(24)
         content = perceptron([fitted.coefs_[0] @ fitted.coefs_[1]], [fitted.intercepts_[1]])
-    found = from_onnx(
+    found = from_network(
         content, DIGITS.X_train, DIGITS.y_train, evaluate_on=(DIGITS.X_test, DIGITS.y_test)
     )
     assert [step.name for step in found.steps] == ["estimator", "exact", "integers"]
@@ -177,7 +177,7 @@ def test_one_score_is_that_of_the_second_class():
     model.graph.node[-1].op_type = "Sigmoid"
     keep = DIGITS.y_train < 2
     X, y = DIGITS.X_train[keep], DIGITS.y_train[keep]
-    found = from_onnx(model.SerializeToString(), X, y, classes=("nought", "one"))
+    found = from_network(model.SerializeToString(), X, y, classes=("nought", "one"))
     assert found.model.classes == ("nought", "one")
     assert found.steps[0].accuracy == fitted.score(X, y) > 0.98
     assert found.agreement > 0.99
@@ -187,10 +187,10 @@ def test_images_of_several_channels_have_them_innermost():
     nodes, shape, constants = NETWORKS["pytorch"]
     X = np.abs(numbers(60, *shape))
     content = network(nodes, shape, **constants)
-    found = from_onnx(content, X)
+    found = from_network(content, X)
     assert found.model.feature_stage is not None
     rows = np.moveaxis(X, 1, 3).reshape(len(X), -1)
-    assert (from_onnx(content, rows).model.scores(rows) == found.model.scores(rows)).all()
+    assert (from_network(content, rows).model.scores(rows) == found.model.scores(rows)).all()
     assert found.model.feature_stage.describe(())["image_shape"] == [12, 8, 3]
     assert found.agreement > 0.8
 
@@ -198,7 +198,7 @@ def test_images_of_several_channels_have_them_innermost():
 def test_a_convolution_that_is_not_rectified_keeps_negative_sums():
     nodes, shape, constants = NETWORKS["pooled"]
     X = np.abs(numbers(200, *shape))
-    assert from_onnx(network(nodes, shape, **constants), X).agreement > 0.9
+    assert from_network(network(nodes, shape, **constants), X).agreement > 0.9
 
 
 def test_rounded_layers_are_trained_on_the_answers():
@@ -221,10 +221,10 @@ def test_rounded_layers_are_trained_on_the_answers():
         "w4": numbers(8, 5),
     }
     content, X = network(nodes, (1, 8, 8), **weights), numbers(300, 64)
-    assert from_onnx(content, X, epochs=0).agreement > 0.95  # 0 on both sides
-    rounded = from_onnx(content, X + 2, epochs=0, bits=2)
+    assert from_network(content, X, epochs=0).agreement > 0.95  # 0 on both sides
+    rounded = from_network(content, X + 2, epochs=0, bits=2)
     assert [step.name for step in rounded.steps] == ["estimator", "rounded", "integers"]
-    trained = from_onnx(content, X + 2, epochs=30, bits=2)
+    trained = from_network(content, X + 2, epochs=30, bits=2)
     assert trained.agreement > rounded.agreement + 0.2
     assert trained.steps[-2].name == "trained"
 
@@ -234,7 +234,7 @@ def test_convolutions_of_signals_have_windows_along_time():
              node("GlobalAveragePool", "b", "c"), node("Flatten", "c", "d"),
              node("MatMul", "d u", "y")]  # fmt: skip
     content = network(nodes, (2, 20), w=numbers(4, 2, 3), u=numbers(4, 3))
-    found = from_onnx(content, numbers(300, 40), epochs=0)
+    found = from_network(content, numbers(300, 40), epochs=0)
     assert found.agreement > 0.9
     stage = found.model.feature_stage
     assert isinstance(stage, Convolutions)
@@ -246,7 +246,7 @@ def test_weights_of_convolutions_have_fewer_bits(bits: int):
     nodes = [node("Conv", "x w", "a"), node("Relu", "a", "b"), node("Flatten", "b", "c"),
              node("MatMul", "c u", "y")]  # fmt: skip
     content = network(nodes, (1, 8, 8), w=numbers(4, 1, 3, 3), u=numbers(144, 3))
-    found = from_onnx(content, np.abs(numbers(200, 64)), bits=bits, epochs=30)
+    found = from_network(content, np.abs(numbers(200, 64)), bits=bits, epochs=30)
     stage = found.model.feature_stage
     assert isinstance(stage, Convolutions)
     weights = stage.layers[0].weights
@@ -257,7 +257,7 @@ def test_weights_of_convolutions_have_fewer_bits(bits: int):
 @pytest.mark.parametrize("bits", [4, 3])
 def test_weights_of_matrices_have_8_bits(bits: int):
     with pytest.raises(InputError, match=f"^the network cannot have weights of {bits} bits"):
-        from_onnx(trained(24)[1], DIGITS.X_train, bits=bits)
+        from_network(trained(24)[1], DIGITS.X_train, bits=bits)
 
 
 def test_an_epoch_moves_layers_and_matrices_against_the_loss():
@@ -274,11 +274,11 @@ def test_an_epoch_moves_layers_and_matrices_against_the_loss():
 def test_a_network_that_is_too_large_is_a_failed_check():
     content = trained(24)[1]
     with pytest.raises(CheckFailed, match="attiny85 has .*; try a network with fewer channels"):
-        from_onnx(perceptron([numbers(64, 250), numbers(250, 250), numbers(250, 10)],
+        from_network(perceptron([numbers(64, 250), numbers(250, 250), numbers(250, 10)],
                              [numbers(250), numbers(250), numbers(10)]),
                   DIGITS.X_train, board=load_board("attiny85"))  # fmt: skip
     with pytest.raises(CheckFailed, match="the budget is 500; try a network with fewer channels"):
-        from_onnx(content, DIGITS.X_train, budget=500)
+        from_network(content, DIGITS.X_train, budget=500)
 
 
 CONV = node("Conv", "x w", "a")
@@ -374,7 +374,7 @@ def test_no_other_file_is_read(tmp_path: Path):
     path = tmp_path / "model.onnx"
     path.write_bytes(model.SerializeToString())
     with pytest.raises(InputError, match=r"keeps the constant 'W0' in another file"):
-        from_onnx(path, numbers(9, 4))
+        from_network(path, numbers(9, 4))
 
 
 def test_sizes_are_checked_before_arrays_are_made():
@@ -383,7 +383,7 @@ def test_sizes_are_checked_before_arrays_are_made():
     with pytest.raises(
         InputError, match="of shape .1099511627776, 1048576., but it must have 1 to 16,777,216"
     ):
-        from_onnx(model.SerializeToString(), numbers(9, 4))
+        from_network(model.SerializeToString(), numbers(9, 4))
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -399,7 +399,7 @@ def test_damaged_files_are_one_sentence(name: str):
         try:
             load_network(cut, "m.onnx")
             if name == "several":  # quick to convert
-                from_onnx(cut, points)
+                from_network(cut, points)
         except ProtoNNEdgeError as error:
             assert "\n" not in str(error)  # noqa: PT017  (many are not refused)
             assert len(str(error)) < 700  # noqa: PT017

@@ -17,10 +17,10 @@ from fuzz.mutation import mutated_bytes
 from fuzz.sentences import check_refusal
 from onnx_factory import network, node, onnx
 
-from protonn_edge import from_onnx
+from protonn_edge import from_network
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.conversion.int8_network import Int8Network
-from protonn_edge.conversion.onnx_operators import load_network
+from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
 
@@ -97,7 +97,7 @@ def averages() -> Quantized:
     made.layer("Conv", 4, 1, 5, 5, axis=None, strides=[1, 1])
     zero = made.constant(0, np.float32)
     made.add("Clip", zero, made.constant(1.5, np.float32)).quantized(0.007, 0)
-    made.add("AveragePool", kernel_shape=[2, 2], strides=[2, 2]).quantized(0.0061, 0)
+    made.add("AveragePool", kernel_shape=[3, 2], strides=[1, 2]).quantized(0.0061, 0)
     made.layer("Conv", 8, 1, 1, 1, group=4).quantized(0.01, 128).add("Relu").quantized(0.006, 0)
     return made.add("GlobalAveragePool").quantized(0.005, 7).add("Flatten").quantized(0.005, 7)
 
@@ -216,7 +216,7 @@ def test_each_layer_has_the_values_of_onnxruntime(name: str) -> None:
 def test_a_model_has_the_values_as_scores(tmp_path: Path) -> None:
     made = an_image()
     X = points_of(made)
-    found = from_onnx(made.content(), X, classes=("a", "b", "c", "d"))
+    found = from_network(made.content(), X, classes=("a", "b", "c", "d"))
     assert found.agreement == 1.0
     save_model(found.model, tmp_path / "model.npz")
     model = load_model(tmp_path / "model.npz")
@@ -230,7 +230,7 @@ def test_a_model_has_the_values_as_scores(tmp_path: Path) -> None:
 def test_halves_of_inputs_are_rounded_to_even(tmp_path: Path) -> None:
     made = Quantized(5).quantized(0.5, 10).layer("Gemm", 3, 5, transB=1).quantized(0.05, 128)
     X = np.float32([[0.25, 0.75, -0.25, -0.75, 1.25], [-9, 500, 1.75, 2.25, -1.25]])
-    found = from_onnx(made.content(), X)
+    found = from_network(made.content(), X)
     save_model(found.model, tmp_path / "model.npz")
     for model in (found.model, load_model(tmp_path / "model.npz")):
         Q = quantize(model).quantize(X)

@@ -13,11 +13,12 @@ import pytest
 from command_line import run
 from fuzz.mutation import mutated_bytes
 from fuzz.sentences import check_refusal
+from tflite_factory import FLOAT32, INT32, network, tensor
 
-from protonn_edge import from_tflite
+from protonn_edge import from_network
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.conversion.flatbuffer import FlatTable
-from protonn_edge.conversion.tflite_operators import load_tflite, read_network
+from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.quantization import quantize
 
@@ -33,20 +34,20 @@ def points_of(size: int) -> np.ndarray:
 
 def real_points(name: str) -> np.ndarray:
     """Return them as the network takes them."""
-    network = load_tflite(FOLDER / f"{name}.tflite").rule
+    network = load_network(FOLDER / f"{name}.tflite", name).rule
     return network.pixels.zero + network.pixels.step * points_of(network.n_inputs)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_outputs_are_those_of_the_interpreter(name: str) -> None:
-    network = load_tflite(FOLDER / f"{name}.tflite").rule
+    network = load_network(FOLDER / f"{name}.tflite", name).rule
     assert (network.outputs(real_points(name)) == OUTPUTS[name]).all()
 
 
 @pytest.mark.parametrize("name", ["har_hapt-mlp", "mixed", "fsdd_mfcc-conv1d"])
 def test_a_model_has_the_outputs_as_scores(name: str, tmp_path: Path) -> None:
     X = real_points(name)
-    found = from_tflite(FOLDER / f"{name}.tflite", X, board="mega2560")
+    found = from_network(FOLDER / f"{name}.tflite", X, board="mega2560")
     expected = OUTPUTS[name].astype(int) - 128
     assert found.agreement == 1.0
     assert (found.model.scores(X) == expected).all()
@@ -58,7 +59,7 @@ def test_a_model_has_the_outputs_as_scores(name: str, tmp_path: Path) -> None:
 
 def test_one_output_decides_between_two_classes() -> None:
     X = real_points("one-output")
-    found = from_tflite(FOLDER / "one-output.tflite", X, classes=("no", "yes"))
+    found = from_network(FOLDER / "one-output.tflite", X, classes=("no", "yes"))
     integers = quantize(found.model)
     zero = found.source.rule.output_zero
     assert (integers.predict(integers.quantize(X)) == (OUTPUTS["one-output"][:, 0] > zero)).all()
@@ -66,29 +67,55 @@ def test_one_output_decides_between_two_classes() -> None:
 
 
 def test_a_row_of_samples_becomes_a_column() -> None:
-    layers = load_tflite(FOLDER / "fsdd_mfcc-conv1d.tflite").rule.layers
+    layers = load_network(FOLDER / "fsdd_mfcc-conv1d.tflite", "conv1d").rule.layers
     assert [layer.shape for layer in layers[:2]] == [(20, 1, 13), (16, 1, 16)]
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("floats", "operator 0 (FULLY_CONNECTED) computes in floats; quantize the network to int8"),
-        ("tanh", "operator 1 (number 28) is not one of AVERAGE_POOL_2D, CONV_2D"),
-    ],
-)
-def test_other_networks_are_refused_with_a_way_out(name: str, reason: str) -> None:
-    with pytest.raises(InputError) as refused:
-        load_tflite(FOLDER / f"{name}.tflite")
-    assert reason in str(refused.value)
-    assert "ONNX" in str(refused.value)
+def test_a_network_in_floats_is_rounded() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    assert from_network(FOLDER / "floats.tflite", X).agreement > 0.97
+
+
+def test_a_network_in_floats_has_the_scores_of_its_operators() -> None:
+    rng = np.random.default_rng(0)
+    shapes = (3, 3, 3, 2), (3,), (1, 3, 3, 3), (4, 3), (4,)
+    given = [rng.normal(size=shape).astype("<f4") for shape in shapes]
+    kernel, bias, each, W, b = given
+    parts = (1, 6, 5, 2), (1, 6, 5, 3), (1, 2, 2, 3), (1, 3), (1, 4)
+    tensors = [tensor(shape, kind=FLOAT32) for shape in parts]
+    tensors += [tensor(array.shape, kind=FLOAT32, data=array) for array in given]
+    tensors.append(tensor((2,), kind=INT32, data=np.array([1, 2], "<i4")))
+    content = network(
+        tensors,
+        [
+            (3, [0, 5, 6], 1, {0: 0, 1: 1, 2: 1, 3: 3, 4: 1, 5: 1}),  # CONV_2D, SAME, ReLU6
+            (4, [1, 7], 2, {0: 1, 1: 2, 2: 2, 3: 1, 4: 1, 5: 1, 6: 1}),  # DEPTHWISE, VALID, ReLU
+            (40, [2, 10], 3, {}),  # MEAN
+            (9, [3, 8, 9], 4, {}),  # FULLY_CONNECTED
+        ],
+    )
+    X = rng.normal(size=(10, 6, 5, 2)).astype(np.float32)
+    padded = np.pad(X, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (1, 2))
+    values = np.clip(np.einsum("nyxcij,oijc->nyxo", windows, kernel) + bias, 0, 6)
+    windows = np.lib.stride_tricks.sliding_window_view(values, (3, 3), (1, 2))[:, ::2, ::2]
+    values = np.maximum(np.einsum("nyxcij,ijc->nyxc", windows, each[0]), 0)
+    expected = values.mean(axis=(1, 2)) @ W.T + b
+    rule = load_network(content, "floats").rule
+    assert np.allclose(rule.scores(rule.rows(X)), expected, atol=1e-4)
+
+
+def test_other_networks_are_refused_with_a_way_out() -> None:
+    reason = r"operator 1 \(number 28\) is not one of AVERAGE_POOL_2D, CONV_2D.* as ONNX"
+    with pytest.raises(InputError, match=reason):
+        load_network(FOLDER / "tanh.tflite", "tanh")
 
 
 def test_a_network_that_is_too_large_names_its_layer() -> None:
     with pytest.raises(
         CheckFailed, match=r"the largest layer smaller, number 1 \(1x1x784 to 1x1x24\)"
     ):
-        from_tflite(FOLDER / "mnist10-mlp.tflite", real_points("mnist10-mlp"), board="attiny85")
+        from_network(FOLDER / "mnist10-mlp.tflite", real_points("mnist10-mlp"), board="attiny85")
 
 
 def test_damaged_files_are_refused_in_one_sentence() -> None:
@@ -97,7 +124,7 @@ def test_damaged_files_are_refused_in_one_sentence() -> None:
         content = (FOLDER / f"{name}.tflite").read_bytes()
         for _ in range(100):
             try:
-                read_network(mutated_bytes(rng, content))
+                load_network(mutated_bytes(rng, content), "the file")
             except InputError as error:
                 check_refusal(error)
 
@@ -108,7 +135,7 @@ def test_each_offset_of_a_file_may_be_wrong() -> None:
         for wrong in (0xFFFFFFFF, 0x7FFFFFF0):
             damaged = content[:place] + struct.pack("<I", wrong) + content[place + 4 :]
             try:
-                read_network(damaged)
+                load_network(damaged, "the file")
             except InputError as error:
                 check_refusal(error)
 
@@ -116,7 +143,7 @@ def test_each_offset_of_a_file_may_be_wrong() -> None:
 @pytest.mark.parametrize("content", [b"", b"TFL3", b"\0\0\0\0TFL3", b"\xff" * 4 + b"TFL3"])
 def test_short_files_are_refused(content: bytes) -> None:
     with pytest.raises(InputError):
-        read_network(content)
+        load_network(content, "the file")
 
 
 def test_a_vector_cannot_be_longer_than_its_file() -> None:

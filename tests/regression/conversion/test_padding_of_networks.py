@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from onnx_factory import network, node
 
-from protonn_edge import from_onnx
+from protonn_edge import from_network
 from protonn_edge.conversion.kept import Conversion
 
 
@@ -33,7 +33,7 @@ def converted(
     arrays = {"w": weights(6, len(means), 3, 3), "b": weights(6), "u": weights(6, 6, 3, 3)}
     content = network(nodes, (len(means), 8, 8), mean=mean, v=weights(5, places).T.copy(), **arrays)
     points = np.random.default_rng(12).uniform(low, high, (300, 64 * len(means)))
-    return from_onnx(content, points.astype(np.float32), epochs=0)
+    return from_network(content, points.astype(np.float32), epochs=0)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0.5, 1.5), (5, 6), (-1, -0.1)])
@@ -83,6 +83,6 @@ def test_channels_of_signals_have_their_own_ranges_and_the_same_padding() -> Non
     means, variances = points.mean(axis=(0, 2)), points.var(axis=(0, 2))
     arrays |= {"g": np.ones(3), "o": draw(size=3), "m": means, "v": variances}
     content = network(nodes, (3, 30), **{name: np.float32(each) for name, each in arrays.items()})
-    found = from_onnx(content, points, epochs=0)
+    found = from_network(content, points, epochs=0)
     assert found.warning is None
     assert found.agreement > 0.9
