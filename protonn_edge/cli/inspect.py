@@ -23,6 +23,7 @@ from protonn_edge.cli.options import GROUPS, MODEL_FILE, PATH
 from protonn_edge.cli.tables import TABLE, points_for, with_group_column
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
+from protonn_edge.datasets.naming import channel_names
 from protonn_edge.errors import shortened
 from protonn_edge.quantization import IntegerChain, quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table, stage_table
@@ -191,13 +192,18 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
         facts.append(
             ("sets of labels", f"all labels with a score of at least {record['threshold']:.6g}")
         )
-    return facts + (_device_facts(record) if "model_bytes" in record else [("device", "none")])
+    return facts + (
+        _device_facts(model, record) if "model_bytes" in record else [("device", "none")]
+    )
 
 
-def _sending_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+def _sending_facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
     """Return in which units a sketch passes raw values to pnn_quantize, one line per unit."""
-    scales = record["raw_scale"]
-    names = record["feature_names"] or [f"feature {i}" for i in range(len(scales))]
+    scales = record["raw_scale"][: len(model.units)]  # of all features, or of the channels
+    names = channel_names(model.feature_names, len(scales)) or model.feature_names
+    if len(names) != len(scales):
+        what = "feature" if len(scales) == model.n_features else "channel"
+        names = tuple(f"{what} {i}" for i in range(len(scales)))
     facts = []
     for scale in dict.fromkeys(scales):
         of_scale = [name for name, other in zip(names, scales, strict=True) if other == scale]
@@ -211,7 +217,7 @@ def _sending_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     return facts
 
 
-def _device_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+def _device_facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
     accumulators = []
     if "accumulator_bits" in record:
         low, high = record["accumulator_range"]
@@ -222,7 +228,7 @@ def _device_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("tables in flash", f"{record['table_bytes']:,} B"),
         ("variables in SRAM", f"{record['state_bytes']:,} B"),
         ("quantized input", f"0..{record['input_maximum']}"),
-        *_sending_facts(record),
+        *_sending_facts(model, record),
         *accumulators,
         ("scores", f"{record['score_bits']} bits"),
         ("SHA-256 begins with", record["model_sha256"][:16]),

@@ -16,6 +16,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run, run_json, succeed
 from decimal_data import in_sketch, trained
+from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.datasets import Expected, load_points
@@ -125,6 +126,15 @@ def test_units_come_back_from_the_file(cancer: tuple[Path, Path], tmp_path: Path
     assert model.raw_exponents.max() >= 5
     save_model(model, tmp_path / "again.npz")
     assert model_bytes(load_model(tmp_path / "again.npz")) == cancer[0].read_bytes()
+
+
+def test_inspect_names_the_unit_of_each_channel_of_windows_once(tmp_path: Path) -> None:
+    model = random_window_model(window_features_of("mean,min", 8, 3))
+    save_model(replace(model, raw_exponents=np.array([1, 1, 0])), tmp_path / "m.npz")
+    shown = succeed("inspect", tmp_path / "m.npz").stdout
+    assert "channel 0, channel 1 " in shown
+    assert "channel 2 " in shown
+    assert "feature 0" not in shown
 
 
 def test_inspect_header_readme_and_sketches_name_the_unit(tmp_path: Path) -> None:
