@@ -163,7 +163,8 @@ def from_sklearn(
     activity = measure_activity(found.integers, found.integers.quantize(some))
     model = replace(found.model.with_units_of(points), activity=activity)
     held_out = evaluate_on is not None
-    warning = fitted.rule.warning(points) if isinstance(fitted.rule, FloatNetwork) else None
+    rule, stage = fitted.rule, model.feature_stage
+    warning = rule.warning(points, stage) if isinstance(rule, FloatNetwork) else None
     return _conversion(found, model, fitted, test, limit.board, warning, held_out=held_out)
 
 

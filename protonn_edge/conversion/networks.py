@@ -146,11 +146,11 @@ class FloatNetwork:
         """Return the byte of the padding: of several channels, the mean one."""
         return int(pixels.to_bytes(self.zeros).mean().round())
 
-    def warning(self, X: Float32) -> str | None:
-        """Return a warning if no byte is near to the padding of the first convolution."""
-        if not self.pads:
+    def warning(self, X: Float32, stage: FeatureStage | None) -> str | None:
+        """Return a warning if no byte of a stage is near to the padding of its first layer."""
+        if not (self.pads and isinstance(stage, Convolutions)):
             return None
-        scale = self.pixels(X)
+        scale = stage.pixels
         steps = (self.zeros - scale.zero) / scale.step - self.padding(scale)
         if np.abs(steps).max() <= _MOST_STEPS:
             return None
