@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.errors import InputError
 
@@ -219,7 +219,7 @@ class FeatureStage(RawPoints):
     """
 
     kind: ClassVar[str]  # its name in the registry, and in a model's hash
-    title: str = ""  # if its values are scores, which the classifier only passes on
+    layers: tuple[IntegerStage, ...] = ()  # its integer stages that do not depend on the classifier
     # what to try in training for less flash and SRAM, where the stage is what takes most of them
     smaller: ClassVar[tuple[str, ...]] = ()
     ARRAYS: ClassVar[tuple[str, ...]]  # names of its arrays in a model file
@@ -233,6 +233,11 @@ class FeatureStage(RawPoints):
     @abstractmethod
     def n_outputs(self) -> int:
         """Number of features, the D inputs of the classifier."""
+
+    @property
+    def title(self) -> str:
+        """Its name if its values are scores, which the classifier only passes on; else empty."""
+        return ""
 
     @property
     @abstractmethod
@@ -310,4 +315,6 @@ class FeatureStage(RawPoints):
     @property
     def activity_sizes(self) -> Sizes:
         """The numbers of shares in the activity of its integer stages; see `Activity`."""
-        return {}
+        names = stage_names(layer.kind for layer in self.layers)
+        sizes = zip(names, (layer.activity_sizes for layer in self.layers), strict=True)
+        return {name: each for name, each in sizes if each}

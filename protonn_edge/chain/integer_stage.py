@@ -151,6 +151,11 @@ class IntegerStage(ABC):
         """
         return ()
 
+    @property
+    def activity_sizes(self) -> tuple[int, ...]:
+        """The sizes of the vectors of its `activity`, if it is a layer of a feature stage."""
+        return ()
+
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield the learned arrays as they are in flash."""
         yield from ()

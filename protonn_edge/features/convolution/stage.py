@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays, check_type, checked_array, little_endian
 from protonn_edge.chain.feature_stage import (
     Facts,
@@ -24,7 +23,7 @@ from protonn_edge.chain.feature_stage import (
     check_sample_rate,
 )
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
-from protonn_edge.chain.integer_stage import IntegerStage, check_holds, stage_names
+from protonn_edge.chain.integer_stage import IntegerStage, check_holds
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
@@ -77,7 +76,6 @@ class Convolutions(FeatureStage):
     pixels: PixelScale | ChannelScale = BYTES  # how raw pixels, or samples, become whole numbers
     # samples per second of a window, for reading the sensor; no value depends on it
     rate: float | None = field(default=None, repr=False)
-    title: str = field(default="", init=False, repr=False)
     digest: str = field(init=False)  # SHA-256 of all numbers except `pixels`, in hexadecimal
 
     def __post_init__(self) -> None:
@@ -88,8 +86,6 @@ class Convolutions(FeatureStage):
         for number, layer in reversed([*enumerate(layers)]):
             linked = replace(layer, by_rows=number > 0, behind=linked), *linked
         object.__setattr__(self, "layers", linked)
-        if any(isinstance(layer, IntegerInt8Layer) for layer in layers):
-            object.__setattr__(self, "title", "int8 layers")
         _check_chain(self)
         check_sample_rate(self.rate)
         signal, scales = self.signal, self.pixels.quantizer().zero
@@ -99,6 +95,13 @@ class Convolutions(FeatureStage):
                 f"{image_text(self.image_shape)}; train the model again"
             )
         object.__setattr__(self, "digest", _digest(self.to_arrays()))
+
+    @property
+    def title(self) -> str:
+        """The name of layers of quantized networks, the last of which computes scores."""
+        return (
+            "int8 layers" if any(isinstance(each, IntegerInt8Layer) for each in self.layers) else ""
+        )
 
     @property
     def image_shape(self) -> ImageShape:
@@ -141,17 +144,6 @@ class Convolutions(FeatureStage):
         """The shape of an image of one channel, or of a window of one."""
         height, width, channels = self.image_shape
         return (height, width) if channels == 1 < width else super().drawn_shape
-
-    @property
-    def activity_sizes(self) -> Sizes:
-        """The sizes of each convolution's activity: the values of its window, and its own."""
-        names = stage_names(layer.kind for layer in self.layers)
-        sizes = {
-            name: (prod(layer.window) * layer.shape[2], 2)
-            for name, layer in zip(names, self.layers, strict=True)
-            if isinstance(layer, IntegerConvolution)
-        }
-        return sizes | {name: (1, 1) for name in names if name.startswith(IntegerInt8Layer.kind)}
 
     def features_of(self, X: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the values (n, D) of images X (n, features)."""
