@@ -74,6 +74,8 @@ class ReplayedBuilds:
         if done.returncode == 0 and not done.stderr:
             steps = [_step(shlex.split(line), folder, environment) for line in lines]
             write_atomically(recording, json.dumps(steps).encode())
+            for step in steps:
+                _keep(self._places(step, folder))
         return done
 
     def _replay(
@@ -81,21 +83,31 @@ class ReplayedBuilds:
     ) -> bool:
         """Return whether all commands succeeded."""
         for step in steps:
-            made = [folder / name for name in step["made"]]
-            made[0].parent.mkdir(parents=True, exist_ok=True)
-            key = _key_of_files(folder, step["of"], json.dumps(step["command"]))
-            kept = [self.kept / f"{key}{path.suffix}" for path in made]
-            if step["of"] and all(path.is_file() for path in kept):
-                for path, copy in zip(made, kept, strict=True):
-                    shutil.copyfile(copy, path)
+            places = self._places(step, folder)
+            if places and all(kept.is_file() for kept in places.values()):
+                for made, kept in places.items():
+                    made.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(kept, made)
                 continue
+            (folder / step["made"][0]).parent.mkdir(parents=True, exist_ok=True)
             done = _run(step["command"], folder, environment)
             if done.returncode != 0 or done.stderr:
                 return False
-            if step["of"]:
-                for path, copy in zip(made, kept, strict=True):
-                    write_atomically(copy, path.read_bytes())
+            _keep(places)
         return True
+
+    def _places(self, step: dict[str, Any], folder: Path) -> dict[Path, Path]:
+        """Return where a compiled file is kept, for each that a step makes; a link keeps none."""
+        if not step["of"]:
+            return {}
+        key = _key_of_files(folder, step["of"], json.dumps(step["command"]))
+        made = [folder / name for name in step["made"]]
+        return {path: self.kept / f"{key}{path.suffix}" for path in made}
+
+
+def _keep(places: Mapping[Path, Path]) -> None:
+    for made, kept in places.items():
+        write_atomically(kept, made.read_bytes())
 
 
 def _step(command: list[str], folder: Path, environment: Mapping[str, str]) -> dict[str, Any]:
