@@ -161,15 +161,6 @@ class OnnxChain:
             raise node.unsupported(f"must have constant weights as input {place + 1}")
         return self.constants[name]
 
-    def integers(self, node: Node, place: int, name: str) -> tuple[int, ...]:
-        """Return integers that are an input in newer versions, and an attribute in older ones."""
-        if not (place < len(node.inputs) and node.inputs[place]):
-            return node.integers(name, ())
-        values = self.numbers(node, place, "iu")
-        if values.size > _LONGEST_SHAPE:
-            raise node.unsupported(f"has {values.size:,} values in {name}")
-        return tuple(values.astype(np.int64).ravel().tolist())
-
     def channels(self, node: Node, values: Float64) -> Float64:
         """Return the value of each channel, of values by place that are equal in each."""
         each = values.reshape(-1, self.shape[2])
@@ -230,12 +221,52 @@ def sized(node: Node, shape: Sequence[int], most: int = MOST_IN_A_ROW) -> ImageS
     return height, width, channels
 
 
-def reshaped(node: Node, values: NDArray[Any], target: Sequence[int]) -> NDArray[Any]:
+def _reshaped(node: Node, values: list[Any]) -> NDArray[Any]:
     """Return values in the shape that a Reshape asks for: 0 keeps an axis, -1 is what is left."""
+    target = listed(node, values, "shape")
     if node.number("allowzero", 0) or min(target, default=0) < -1:
         raise ValueError
-    sizes = [size or values.shape[axis] for axis, size in enumerate(target)]
-    return values.reshape(sizes)
+    sizes = [size or values[0].shape[axis] for axis, size in enumerate(target)]
+    return np.asarray(values[0].reshape(sizes))
+
+
+def listed(node: Node, values: list[Any], name: str) -> tuple[int, ...]:
+    """Return integers that are an input in newer versions, and an attribute in older ones."""
+    if len(values) < 2:
+        return node.integers(name, ())
+    if values[1].size > _LONGEST_SHAPE:
+        raise node.unsupported(f"has {values[1].size:,} values in {name}")
+    return tuple(values[1].astype(np.int64).ravel().tolist())
+
+
+def _flattened(node: Node, values: list[Any]) -> NDArray[Any]:
+    first = values[0].shape[: int(node.number("axis", 1))]
+    return np.asarray(values[0].reshape(math.prod(first), -1))
+
+
+def _squeezed(node: Node, values: list[Any]) -> NDArray[Any]:
+    """Leave out the named axes, or all of size 1 but the batch axis."""
+    ones = [axis for axis, size in enumerate(values[0].shape) if axis and size == 1]
+    return np.asarray(values[0].squeeze(listed(node, values, "axes") or tuple(ones)))
+
+
+def _unsqueezed(node: Node, values: list[Any]) -> NDArray[Any]:
+    return np.expand_dims(values[0], listed(node, values, "axes"))
+
+
+def _transposed(node: Node, values: list[Any]) -> NDArray[Any]:
+    return np.asarray(values[0].transpose(node.integers("perm", range(values[0].ndim)[::-1])))
+
+
+MOVING: dict[str, Callable[[Node, list[Any]], NDArray[Any]]] = {
+    "Flatten": _flattened,
+    "Identity": lambda _, values: values[0],
+    "Reshape": _reshaped,
+    "Squeeze": _squeezed,
+    "Transpose": _transposed,
+    "Unsqueeze": _unsqueezed,
+}
+"""Operators that move values, of points or of a constant; the first axis is the batch axis."""
 
 
 def _constant(node: Node, values: list[Any]) -> NDArray[Any]:  # noqa: ARG001
@@ -260,15 +291,6 @@ def _joined(node: Node, values: list[Any]) -> NDArray[Any]:
 def _shape(node: Node, values: list[Any]) -> NDArray[Any]:
     ends = node.attribute("start", 0), node.attribute("end")
     return np.array(values[0].shape)[slice(*ends)]
-
-
-def _transposed(node: Node, values: list[Any]) -> NDArray[Any]:
-    return np.asarray(values[0].transpose(node.integers("perm", range(values[0].ndim)[::-1])))
-
-
-def _unsqueezed(node: Node, values: list[Any]) -> NDArray[Any]:
-    axes = values[1].ravel().tolist() if len(values) > 1 else node.integers("axes", ())
-    return np.expand_dims(values[0], tuple(axes))
 
 
 def _filled(node: Node, values: list[Any]) -> NDArray[Any]:
@@ -322,7 +344,9 @@ def check_plain(node: Node) -> None:
         raise node.unsupported("has blocks, or another type", "quantize to int8 or uint8")
 
 
-_CONSTANTS: dict[str, Callable[[Node, list[Any]], NDArray[Any]]] = {
+_CONSTANTS = {
+    # A Squeeze of a constant may leave out its first axis, too.
+    **{name: take for name, take in MOVING.items() if take is not _squeezed},
     "Cast": lambda node, values: values[0].astype(TYPES[int(node.number("to", 0))]),
     "Concat": _joined,
     "Constant": _constant,
@@ -330,11 +354,7 @@ _CONSTANTS: dict[str, Callable[[Node, list[Any]], NDArray[Any]]] = {
     "DequantizeLinear": _dequantized,
     "Div": _product,
     "Gather": _gathered,
-    "Identity": lambda _, values: values[0],
     "Mul": _product,
     "QuantizeLinear": _quantized,
-    "Reshape": lambda node, values: reshaped(node, values[0], values[1].ravel().tolist()),
     "Shape": _shape,
-    "Transpose": _transposed,
-    "Unsqueeze": _unsqueezed,
 }

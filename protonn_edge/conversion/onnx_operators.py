@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.conversion.int8_network import Pair
-from protonn_edge.conversion.onnx_chain import Reader, Window, reshaped, sized
+from protonn_edge.conversion.onnx_chain import MOVING, Reader, Window, listed, sized
 from protonn_edge.conversion.onnx_file import MOST_AXES, Node
 from protonn_edge.conversion.onnx_int8 import Int8Builder
 from protonn_edge.conversion.onnx_network import NetworkBuilder
@@ -121,7 +121,7 @@ def _everywhere(net: Builder, node: Node) -> None:
     innermost, reduces = False, node.operator == "ReduceMean"
     if reduces:
         rank = net.places.ndim + 1
-        axes = _axes(net, node, rank)
+        axes = sorted(axis % rank for axis in listed(node, _with_integers(net, node), "axes"))
         node.number("noop_with_empty_axes", 0)  # without axes, it is refused
         innermost = axes == list(range(1, rank - 1))  # the channels
         if rank < 3 or not (innermost or axes == list(range(2, rank))):
@@ -208,10 +208,6 @@ def _move(net: Builder, node: Node, scale: Any, shift: Any) -> None:
     net.move(node, *numbers)
 
 
-def _same(net: Builder, node: Node) -> None:
-    """Take an operator that does not affect answers."""
-
-
 def _cast(net: Builder, node: Node) -> None:
     node.attribute("saturate")
     if (to := node.number("to", 0)) not in net.types:
@@ -224,53 +220,21 @@ def _dropout(net: Builder, node: Node) -> None:
         raise node.unsupported("drops values", "export the network in inference mode")
 
 
-def _reshaped(net: Builder, node: Node) -> None:
-    target = net.integers(node, 1, "shape")
-    _lay(net, node, reshaped(node, net.places[None], target))
+def _with_integers(net: Builder, node: Node) -> list[NDArray[Any]]:
+    """Return the present places, with a batch axis, and the other inputs: integers."""
+    given = [place for place, name in enumerate(node.inputs) if place and name]
+    return [net.places[None], *(net.numbers(node, place, "iu") for place in given)]
 
 
-def _flattened(net: Builder, node: Node) -> None:
-    if node.number("axis", 1) != 1:
-        raise node.unsupported("has an axis other than 1", "keep the first axis")
-    _lay(net, node, net.places.reshape(1, -1))
-
-
-def _lay(net: Builder, node: Node, places: NDArray[np.int64]) -> None:
-    """Set places in another shape, with an axis for a point."""
+def _moved(net: Builder, node: Node) -> None:
+    """Take an operator that moves values: it does the same to their places."""
+    places = MOVING[node.operator](node, _with_integers(net, node))
     if not 1 < places.ndim <= MOST_AXES or len(places) != 1:
         raise node.unsupported(
-            f"reshapes values from {net.places.shape} to {places.shape}", "keep the first axis"
+            f"changes values of shape {(1, *net.places.shape)} to {places.shape}",
+            "keep the first axis, the batch axis",
         )
     net.places = places[0]
-
-
-def _axes(net: Builder, node: Node, rank: int) -> list[int]:
-    """Return the axes that a node names, from 0 for the points, in order."""
-    given = net.integers(node, 1, "axes")
-    axes = sorted(axis % rank for axis in given)
-    if len(set(axes)) < len(axes) or not all(-rank <= axis < rank for axis in given):
-        raise node.unsupported(f"has the axes {given}, but its input has {rank}")
-    return axes
-
-
-def _squeezed(net: Builder, node: Node) -> None:
-    places = net.places[None]
-    axes = _axes(net, node, places.ndim)
-    ones = [axis for axis, size in enumerate(places.shape) if axis and size == 1]
-    _lay(net, node, places.squeeze(tuple(axes or ones)))
-
-
-def _unsqueezed(net: Builder, node: Node) -> None:
-    places = net.places[None]
-    count = len(net.integers(node, 1, "axes"))
-    _lay(net, node, np.expand_dims(places, tuple(_axes(net, node, places.ndim + count))))
-
-
-def _transposed(net: Builder, node: Node) -> None:
-    axes = node.integers("perm", ())
-    if sorted(axes) != list(range(net.places.ndim + 1)) or axes[0] != 0:
-        raise node.unsupported(f"permutes the axes to {axes}", "keep points in the first axis")
-    net.places = net.places.transpose([axis - 1 for axis in axes[1:]])
 
 
 def _linear_classifier(net: Builder, node: Node) -> None:
@@ -296,12 +260,7 @@ OPERATORS: dict[str, Reader] = {
     **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "ReduceMean"), _everywhere),
     "Cast": _cast,
     "Dropout": _dropout,
-    "Identity": _same,
-    "Flatten": _flattened,
-    "Reshape": _reshaped,
-    "Squeeze": _squeezed,
-    "Unsqueeze": _unsqueezed,
-    "Transpose": _transposed,
+    **dict.fromkeys(MOVING, _moved),
     **dict.fromkeys(("Gemm", "MatMul"), _gemm),
     "ai.onnx.ml.LinearClassifier": _linear_classifier,
     "ai.onnx.ml.Scaler": _scaler,
