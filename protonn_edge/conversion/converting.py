@@ -364,10 +364,8 @@ class _Search:
     def _reduced_candidate(self, sizes: ModelSizes) -> _Candidate:
         """Return a model of these sizes, with the narrowest RBF that can be quantized."""
         for numerator in prototypes.GAMMA_NUMERATORS:
-            found = prototypes.reduced_prototypes(
-                self.estimator, self.X, self.answers, sizes, self.seed, numerator
-            )
-            model = prototypes.as_model(found, self.estimator, self.inputs, self.classes)
+            given = self.estimator, self.X, self.answers, self.inputs, self.classes
+            model = prototypes.reduced_model(*given, sizes, self.seed, numerator)
             try:
                 return self._candidate(("reduced", model))
             except InputError:  # the prototypes are too far apart for integers

@@ -42,28 +42,21 @@ _POINTS = 20_000
 _RIDGE = 1e-3
 
 
-@dataclass(frozen=True, eq=False)
-class Prototypes:
-    """A ProtoNN model of the estimator's own features."""
-
-    projection: Float64  # (d, k)
-    prototypes: Float64  # (d, m)
-    labels: Float64  # (L, m)
-    gamma: float
-
-
-def reduced_prototypes(
+def reduced_model(
     estimator: FittedEstimator,
     X: Float32,
     answers: Indices,
+    inputs: InputStatistics,
+    classes: tuple[str, ...],
     sizes: ModelSizes,
     seed: int,
-    gamma_numerator: float = GAMMA_NUMERATORS[0],
-) -> Prototypes:
-    """Return a model of the estimator's own features that approximates the estimator.
+    gamma_numerator: float,
+) -> Model:
+    """Return a model of raw features, with these statistics, that approximates the estimator.
 
     It reproduces the answers (n,) for raw representative points X (n, D), which must include every
     class. The last argument is gamma times the median distance between points and prototypes.
+    Training and quantizing use this package's normalization; the estimator's is folded into W.
     """
     generator = np.random.default_rng(seed)
     if len(X) > _POINTS:
@@ -76,27 +69,13 @@ def reduced_prototypes(
     gamma = median_gamma(projected, B.astype(np.float32), gamma_numerator, generator)
     K = rbf(projected.astype(np.float64), B, gamma, RBF_CUTOFF)
     labels = _fitted_labels(K, np.eye(int(answers.max()) + 1)[answers])
-    return Prototypes(W, B, labels * fitted_sharpness(K @ labels.T, answers), gamma)
-
-
-def as_model(
-    found: Prototypes,
-    estimator: FittedEstimator,
-    inputs: InputStatistics,
-    classes: tuple[str, ...],
-) -> Model:
-    """Return prototypes in the estimator's own features as a model of raw features.
-
-    Training and quantizing use this package's normalization; the estimator's is folded into W.
-    """
     normalizer = normalizer_from("standard", inputs)
-    W = estimator.features.weights(found.projection)
-    origin = found.projection @ estimator.features.apply(normalizer.offset[None])[0]
+    origin = W @ estimator.features.apply(normalizer.offset[None])[0]
     head = ProtoNNHead(
-        projection=(W / normalizer.scale).astype(np.float32),
-        prototypes=(found.prototypes - origin[:, None]).astype(np.float32),
-        labels=found.labels.astype(np.float32),
-        gamma=found.gamma,
+        projection=(estimator.features.weights(W) / normalizer.scale).astype(np.float32),
+        prototypes=(B - origin[:, None]).astype(np.float32),
+        labels=(labels * fitted_sharpness(K @ labels.T, answers)).astype(np.float32),
+        gamma=gamma,
         cutoff=RBF_CUTOFF,
     )
     model = Model(head=head, normalizer=normalizer, inputs=inputs, classes=classes)
