@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.layers import Rectifier
-from protonn_edge.features.convolution.train.network import MatrixHead, Network, layers_of
+from protonn_edge.features.convolution.train.network import Network, layers_of
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.kinds.basis_images.train.images import (
@@ -24,6 +24,7 @@ from protonn_edge.kinds.basis_images.train.images import (
     Teacher,
     similarity_loss,
 )
+from protonn_edge.kinds.dense.train import DenseNetwork
 
 SHAPE = (6, 5)
 
@@ -141,7 +142,7 @@ def assert_gradient(teacher: Teacher, images: Any, scores: Any, kept: Any) -> No
 
 def network(text: str = "4x3,max2,3x1") -> Network:
     rng = np.random.default_rng(6)
-    made = Network(layers_of(read_layers(text), rng), MatrixHead.random(6, 3, rng))
+    made = Network(layers_of(read_layers(text), rng), DenseNetwork.random((6, 3), rng, 1.0))
     for _ in range(5):  # moves the running moments
         made.gradient(rng.random((1, *SHAPE, 20)).astype(np.float32), np.eye(3)[[0, 1] * 10], None)
     return made

@@ -13,7 +13,6 @@ from protonn_edge.features.convolution.train.layers import (
     Pooling,
 )
 from protonn_edge.features.convolution.train.network import (
-    MatrixHead,
     Network,
     PrototypeHead,
     TrainableHead,
@@ -21,6 +20,7 @@ from protonn_edge.features.convolution.train.network import (
     layers_of,
 )
 from protonn_edge.features.convolution.train.notation import Layout, read_layers
+from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.training.objective import Parameters
 
 LAYERS = ["3x3", "2x5p", "4x3/2", "3x3/2p", "dw3", "dw5/2p", "2x1", "window 2x5/2p", "window dw3"]
@@ -91,8 +91,8 @@ def test_layers_have_the_gradient_of_their_values(text: str) -> None:
 def head_of(kind: str, features: int, Y: np.ndarray) -> TrainableHead:
     rng = np.random.default_rng(5)
     if kind == "dense":
-        dense = MatrixHead.random(features, 3, rng)
-        return MatrixHead(*(array.astype(float) for array in dense.parameters))
+        weights, biases = DenseNetwork.random((features, 3), rng, 1.0).parameters
+        return DenseNetwork([weights.astype(float)], [biases.astype(float)])
     prototypes = PrototypeHead.of_points(rng.random((20, features)), Y, (4, 6), rng)
     return PrototypeHead(Parameters(*(array.astype(float) for array in prototypes.of)))
 

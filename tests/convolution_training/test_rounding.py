@@ -7,7 +7,7 @@ import pytest
 from chains import replace
 
 from protonn_edge.features.convolution.train.layers import Convolution, Rectifier
-from protonn_edge.features.convolution.train.network import MatrixHead, Network, flat, layers_of
+from protonn_edge.features.convolution.train.network import Network, flat, layers_of
 from protonn_edge.features.convolution.train.notation import read_layers, shapes_of
 from protonn_edge.features.convolution.train.rounding import (
     SUM_RANGE,
@@ -17,6 +17,7 @@ from protonn_edge.features.convolution.train.rounding import (
     sum_ends,
 )
 from protonn_edge.features.images.image_rows import ImageShape
+from protonn_edge.kinds.dense.train import DenseNetwork
 
 BITS = [Bits(8, 8), Bits(4, 8), Bits(2, 8), Bits(4, 4), Bits(2, 4)]
 NETWORKS = ["4x3,6x3,max2", "4x5/2p,max2,dw3p,8x1,6x3,average", "3x3p,average2,5x5,max"]
@@ -32,7 +33,9 @@ def rounded_network(
     images = rng.integers(256, size=(shape[2], *shape[:2], 60)).astype(np.float32)
     images[..., ::2] *= images[..., ::2] > 128
     features = int(np.prod(list(shapes_of(layouts, shape))[-1]))
-    network = Network(layers_of(layouts, rng, shape[2]), MatrixHead.random(features, 3, rng))
+    network = Network(
+        layers_of(layouts, rng, shape[2]), DenseNetwork.random((features, 3), rng, 1.0)
+    )
     Y = np.eye(3, dtype=np.float32)[rng.integers(3, size=60)]
     network.gradient(images / np.float32(255), Y, None)  # moves the running moments
     return network.rounded(images / np.float32(255), bits, 1 / 255, 255), images
@@ -101,7 +104,7 @@ def test_values_are_smaller_where_the_next_sums_have_many_inputs() -> None:
         for each in ((read_layers("40x3p")[0], 1), (read_layers("8x5")[0], 40))
     )
     layers = (first, Rectifier(), wide, Rectifier())
-    network = Network(layers, MatrixHead.random(8, 3, rng))
+    network = Network(layers, DenseNetwork.random((8, 3), rng, 1.0))
     images = rng.random((1, 5, 5, 100), dtype=np.float32)
     rounded = network.rounded(images, Bits(4, 8), 1 / 255, 255)
     one, two = (each for each in rounded.layers if isinstance(each, RoundedConvolution))

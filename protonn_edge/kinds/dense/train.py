@@ -88,13 +88,16 @@ class DenseNetwork:
     biases: list[Float32]  # (units,)
 
     @classmethod
-    def random(cls, sizes: Sequence[int], generator: np.random.Generator) -> Self:
-        """Return a network of these numbers of inputs, units and scores (He et al., 2015)."""
+    def random(
+        cls, sizes: Sequence[int], generator: np.random.Generator, gain: float = 2.0
+    ) -> Self:
+        """Return a network of these numbers of inputs, units and scores.
+
+        The variance of weights is the gain over their number: 2 suits units (He et al., 2015).
+        """
         pairs = list(zip(sizes[1:], sizes[:-1], strict=True))
-        weights = [
-            generator.standard_normal(pair, dtype=np.float32) * np.float32(math.sqrt(2 / pair[1]))
-            for pair in pairs
-        ]
+        weights = [generator.standard_normal(pair, dtype=np.float32) for pair in pairs]
+        weights = [W * np.float32(math.sqrt(gain / W.shape[1])) for W in weights]
         return cls(weights, [np.zeros(units, np.float32) for units, _ in pairs])
 
     @property

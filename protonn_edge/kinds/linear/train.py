@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.learning import LearnedNetwork
-from protonn_edge.features.convolution.train.network import MatrixHead
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
+from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.training.base import DeviceClassifier
@@ -123,8 +123,9 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> Model:
     """Return a network's last layer as a model of normalized features."""
     head, normalizer = network.head, prepared.normalizer
-    assert isinstance(head, MatrixHead)
-    weights, bias = network.unit * head.weights.astype(np.float64), head.biases.astype(np.float64)
+    assert isinstance(head, DenseNetwork)
+    weights, bias = (each.astype(np.float64) for each in head.parameters)
+    weights *= network.unit
     if len(bias) == 2:  # one row is enough for two classes
         weights, bias = np.diff(weights, axis=0), np.diff(bias)
     scale = np.where(normalizer.scale == 0, np.inf, normalizer.scale)

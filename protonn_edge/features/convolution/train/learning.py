@@ -26,6 +26,7 @@ from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
+from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.training.augmentation import SignalMovement, move
 from protonn_edge.training.loop import Adam, points_a_step, rate_at
 from protonn_edge.training.points import Batch, Float32, Indices
@@ -268,7 +269,7 @@ def untrained_layers(wanted: Wanted) -> Layers:
     height, width, channels = wanted.shape
     images = generator.random((channels, height, width, 1), dtype=np.float32)
     layers = networks.layers_of(wanted.layouts, generator, channels)
-    network = networks.Network(layers, networks.MatrixHead.random(1, 1, generator))
+    network = networks.Network(layers, DenseNetwork.random((1, 1), generator))
     rounded = network.rounded(images, wanted.bits, 1 / BYTE_MAXIMUM, BYTE_MAXIMUM)
     return integer_stages(rounded.layers, wanted.shape, BYTE_MAXIMUM)
 
@@ -280,7 +281,7 @@ def _new_network(
     head: networks.TrainableHead
     if wanted.prototypes is None:
         n_classes = images.Y.shape[1]
-        head = networks.MatrixHead.random(wanted.n_features, n_classes, generator)
+        head = DenseNetwork.random((wanted.n_features, n_classes), generator, 1.0)
     else:
         rows = generator.permutation(len(images.raw))[:_LOOKED_AT]
         some = images.of(rows, 0.0, generator) / np.float32(BYTE_MAXIMUM)

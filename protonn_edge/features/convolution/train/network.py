@@ -33,7 +33,6 @@ from protonn_edge.training.objective import (
 )
 from protonn_edge.training.points import Float32, Indices
 
-_NO_SHARPNESS = np.zeros(1, np.float32)
 _LARGEST_DISTANCE = 3.0  # between projected points and prototypes at first, squared, on average
 
 
@@ -51,37 +50,6 @@ class TrainableHead(Protocol):
         self, features: Float32, Y: Float32, weights: Float32 | None
     ) -> tuple[float, Float32, list[Float32]]:
         """Return the mean loss for targets Y, its derivatives by features and by parameters."""
-
-
-@dataclass(frozen=True, eq=False)
-class MatrixHead:
-    """Scores that are sums of weighted features."""
-
-    weights: Float32  # (L, F)
-    biases: Float32  # (L,)
-
-    @classmethod
-    def random(cls, features: int, n_classes: int, generator: np.random.Generator) -> Self:
-        """Return one to begin with."""
-        weights = generator.standard_normal((n_classes, features), dtype=np.float32)
-        weights *= np.float32(1 / math.sqrt(features))
-        return cls(weights, np.zeros(n_classes, np.float32))
-
-    @property
-    def parameters(self) -> list[Float32]:
-        """Weights and biases."""
-        return [self.weights, self.biases]
-
-    def scores(self, features: Float32) -> Float32:
-        """Return the scores (n, L)."""
-        return features @ self.weights.T + self.biases
-
-    def gradient(
-        self, features: Float32, Y: Float32, weights: Float32 | None
-    ) -> tuple[float, Float32, list[Float32]]:
-        """Return the cross-entropy and its derivatives."""
-        loss, slope, _ = cross_entropy(self.scores(features), Y, _NO_SHARPNESS, weights)
-        return loss, slope @ self.weights, [slope.T @ features, slope.sum(axis=0)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,12 +25,7 @@ from protonn_edge.features.convolution.train.learning import (
     reporting,
     untrained_layers,
 )
-from protonn_edge.features.convolution.train.network import (
-    MatrixHead,
-    Network,
-    innermost,
-    layers_of,
-)
+from protonn_edge.features.convolution.train.network import Network, innermost, layers_of
 from protonn_edge.features.convolution.train.notation import (
     MOST_CHANNELS,
     ConvolutionLayout,
@@ -45,7 +40,7 @@ from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train import images as basis
-from protonn_edge.kinds.dense.train import DenseClassifier
+from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
@@ -182,7 +177,7 @@ def learned_teacher(
     """Return a convolutional network in floats, trained on raw points (n, H W)."""
     generator = np.random.default_rng(seed)
     images = wanted.images(points, y, weights)
-    head = MatrixHead.random(wanted.n_features, images.Y.shape[1], generator)
+    head = DenseNetwork.random((wanted.n_features, images.Y.shape[1]), generator, 1.0)
     network = Network(layers_of(wanted.layouts, generator), head)
     Training(images, wanted.schedule, generator, callback).in_floats(network)
     return basis.NetworkTeacher.of(network, wanted.shape[:2])
