@@ -71,7 +71,7 @@ class Overlap:
         """Return a warning if more rows are known than may repeat by chance."""
         text = (
             f"the model was trained on {self}, so their accuracy is higher than on new data; "
-            "measure on a test part of 'split' or 'windows'"
+            "measure on points held out by 'split', 'windows --test' or 'train --holdout'"
         )
         many = self.known > _BY_CHANCE * self.compared
         return (Notice("training_rows", text, warning=True),) if many else ()
