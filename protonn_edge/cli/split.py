@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.options import FOLDER, POINTS, FiniteRange, seed_option
+from protonn_edge.cli.options import FOLDER, POINTS, SHARE, seed_option
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.datasets.images import ImageFiles, has_images, image_files
@@ -26,7 +26,7 @@ def split_command(
     output: Path = option("The folder to write both parts to.", FOLDER, required=True),
     share: float = option(
         "Share of the rows to put into the test part.",
-        FiniteRange(0, 1, min_open=True, max_open=True),
+        SHARE,
         flag="--test",
         shown=0.25,
     ),

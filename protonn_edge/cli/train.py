@@ -52,7 +52,7 @@ class TrainOptions:
     seed: int = options.seed_option(2**32 - 1)
     share: float | None = option(
         "Hold out this share of the training points, or groups, for testing.",
-        options.FiniteRange(0, 1, min_open=True, max_open=True),
+        options.SHARE,
         flag="--holdout",
     )
     verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)

@@ -78,7 +78,7 @@ def test_points_that_were_held_out_are_found_in_the_data(folder: Path) -> None:
     data, model = folder / "train.csv", folder / "h.npz"
     groups = folder / "groups.txt"
     groups.write_text("".join(f"{row // 10}\n" for row in range(80)))
-    options = "--classifier", "linear", "--holdout", "0.25", "--groups", groups, "-o", model
+    options = "--classifier", "linear", "--holdout", "25%", "--groups", groups, "-o", model
     trained = run_json("train", data, *options, "--json")
     verified = run_json("verify", model, data, "--board", "host", "--json")
     assert (trained["n"], verified["n"]) == (20, 20)
