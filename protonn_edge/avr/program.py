@@ -267,7 +267,9 @@ def _parsed(path: Path, read: Callable[[ELFFile], _Found], contents: bytes | Non
     except InputError:
         raise
     except Exception as error:  # a broken file breaks the parser in many ways
-        raise InputError(f"{path} is not a complete ELF file; build the firmware again") from error
+        raise InputError(
+            f"{path} is not a complete ELF file; give one that avr-gcc linked, or build it again"
+        ) from error
 
 
 @lru_cache(maxsize=4)  # several checks read the same firmware
