@@ -27,7 +27,7 @@ from protonn_edge.conversion import EPOCHS, prototypes
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.int8_network import Int8Network
 from protonn_edge.conversion.kept import Conversion, Measured, class_indices
-from protonn_edge.conversion.networks import FloatNetwork, network_models
+from protonn_edge.conversion.networks import FloatNetwork, Tuning, network_models
 from protonn_edge.conversion.scaling import rows_of
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.naming import check_names, label_text
@@ -156,10 +156,10 @@ def from_sklearn(
         measured, labels = fitted.features.taken(evaluate_on[0], "evaluate_on"), evaluate_on[1]
     test = Measured.of(fitted, measured, labels)
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
-    known = _labels_to_learn(fitted, points, y) if fine_tune else None
+    tuning = _tuning(fitted, points, y, epochs, random_state) if fine_tune else None
     limit = prototypes.SizeLimit(board_of(board), budget, n_projections, n_prototypes)
     with one_thread():  # for reproducible numbers
-        found = _Search(fitted, points, names, limit, epochs, random_state, known).best()
+        found = _Search(fitted, points, names, limit, epochs, random_state, tuning).best()
     activity = measure_activity(found.integers, found.integers.quantize(some))
     model = replace(found.model.with_units_of(points), activity=activity)
     held_out = evaluate_on is not None
@@ -168,8 +168,10 @@ def from_sklearn(
     return _conversion(found, model, fitted, test, limit.board, warning, held_out=held_out)
 
 
-def _labels_to_learn(fitted: FittedEstimator, X: Float32, y: ArrayLike | None) -> Indices:
-    """Return the class indices of points, or refuse what cannot be trained on them."""
+def _tuning(
+    fitted: FittedEstimator, X: Float32, y: ArrayLike | None, epochs: int, seed: int
+) -> Tuning:
+    """Return the training on labelled points, or refuse what cannot be trained on them."""
     if not isinstance(fitted.rule, FloatNetwork):
         other = {Int8Network: "has int8 layers", TreeRule: "consists of trees"}
         raise InputError(
@@ -178,7 +180,7 @@ def _labels_to_learn(fitted: FittedEstimator, X: Float32, y: ArrayLike | None) -
         )
     if y is None:
         raise InputError("fine-tuning needs the labels of the points, y; pass them too")
-    return class_indices(fitted, np.asarray(y), len(X))
+    return Tuning.of(X, class_indices(fitted, np.asarray(y), len(X)), epochs, seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +207,7 @@ class _Search:
     limit: prototypes.SizeLimit
     epochs: int
     seed: int
-    labels: Indices | None = None  # (n,): class indices to fine-tune on, if that is wanted
+    tuning: Tuning | None = None  # if that is wanted
 
     @cached_property
     def inputs(self) -> InputStatistics:
@@ -230,17 +232,21 @@ class _Search:
 
     def _network(self, network: FloatNetwork) -> _Candidate:
         """Return a network, its layers on images in integers."""
-        models = network_models(network, self.X, self.classes, self.epochs, self.seed, self.labels)
+        models = network_models(network, self.X, self.classes, self.epochs, self.seed, self.tuning)
         smaller = "a network with fewer channels, units or weights"
         found = replace(self, limit=replace(self.limit, smaller=smaller))
         steps: tuple[tuple[str, Model], ...] = ()
-        candidates = []
+        candidates: list[_Candidate] = []
         for step in models:
             steps = (*steps, step)
-            candidates.append(found._candidate(*steps))
-        if self.labels is not None:
-            return candidates[-1]
-        return max(candidates, key=lambda candidate: candidate.agreement)
+            try:
+                candidates.append(found._candidate(*steps))
+            except CheckFailed:  # training fills zeros, which take no flash
+                if not candidates:
+                    raise
+        if self.tuning is None:
+            return max(candidates, key=lambda candidate: candidate.agreement)
+        return _tuned(candidates, self.tuning)
 
     def _int8(self, network: Int8Network) -> _Candidate:
         """Return the model of a network of int8 layers, unchanged."""
@@ -390,6 +396,17 @@ class _Search:
         predicted = integers.predict(integers.quantize(self.X[some]))
         agreement = share_right(predicted, self.answers[some])
         return _Candidate(integers, steps, agreement, plan)
+
+
+def _tuned(candidates: Sequence[_Candidate], tuning: Tuning) -> _Candidate:
+    """Return the last candidate if more held-out points are right than without tuning."""
+    untuned = (each for each in candidates if each.steps[-1][0] != "tuned")
+    before = max(untuned, key=lambda candidate: candidate.agreement)
+    was, now = (tuning.right(each.integers) for each in (before, candidates[-1]))
+    best = candidates[-1] if now > was else before
+    told = {**tuning.sizes, "before": was, "after": max(was, now)}
+    *steps, (name, model) = best.steps
+    return replace(best, steps=(*steps, (name, replace(model, record={"fine_tuning": told}))))
 
 
 def _conversion(

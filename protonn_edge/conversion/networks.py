@@ -35,7 +35,7 @@ from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
-from protonn_edge.quantization import quantize
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Indices
 
@@ -190,27 +190,42 @@ class Tuning:
         tested = chosen_for_test(len(y), _HELD_OUT, seed, [*map(str, y)])
         return cls(X, y, tested, max(1, round(epochs * _TUNED_PASSES)), seed)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The numbers of points that are trained on, and of those tested."""
+        tested = int(self.tested.sum())
+        return {"points": len(self.y) - tested, "tested": tested}
+
+    def right(self, chain: IntegerChain) -> float:
+        """Return the share of tested points that a device classifies correctly."""
+        return share_right(chain.predict(chain.quantize(self.X[self.tested])), self.y[self.tested])
+
     def train(
-        self, network: Network, n_classes: int, given: Callable[[Float32], NDArray[Any]]
-    ) -> dict[str, Any]:
+        self,
+        network: Network,
+        earlier: Sequence[Float32],
+        n_classes: int,
+        given: Callable[[Float32], NDArray[Any]],
+    ) -> None:
         """Train a rounded network in place, and keep the pass with the most tested points right.
 
-        `given` returns its inputs (n, h, w, channels). Returns entries of a model's record.
+        It starts with its parameters, or with `earlier` ones, by the same measure. `given` returns
+        its inputs (n, h, w, channels).
         """
         shown, tested, y = self.X[~self.tested], self.X[self.tested], self.y[self.tested]
         inputs = innermost(given(tested))
-        start = best = [each.copy() for each in network.parameters]
-
-        def right() -> float:
-            return share_right(network.head.scores(network.features(inputs)).argmax(axis=1), y)
-
-        before = most = right()
+        best, most = [each.copy() for each in network.parameters], -1.0
 
         def keep(*_: Any) -> None:
             nonlocal best, most
-            if (now := right()) > most:
+            scores = network.head.scores(network.features(inputs))
+            if (now := share_right(scores.argmax(axis=1), y)) > most:
                 best, most = [each.copy() for each in network.parameters], now
 
+        keep()
+        _move(network, earlier)
+        keep()
+        start = best
         Y = np.eye(n_classes, dtype=np.float32)[self.y[~self.tested]]
         images = Images(shown, Y, None, (1, 1), given)
         schedule = Schedule(self.passes, moved_share=0.0)
@@ -219,7 +234,6 @@ class Tuning:
             generator = np.random.default_rng(self.seed)
             Training(images, schedule, generator, keep).fine_tune(network, rate)
         _move(network, best)
-        return {"points": len(shown), "tested": len(y), "before": before, "after": most}
 
 
 def _move(network: Network, arrays: Sequence[Float32]) -> None:
@@ -233,14 +247,13 @@ def network_models(
     classes: tuple[str, ...],
     epochs: int,
     seed: int,
-    y: Indices | None = None,
+    tuning: Tuning | None = None,
 ) -> Iterator[tuple[str, Model]]:
     """Yield models of a network for training points X (n, D), with the name of each step.
 
     Layers of images are rounded, and then trained to reproduce the network's scores in integers.
-    With classes y (n,) of the points, the last model is trained on these.
+    With a `tuning`, the last model is trained on its labels.
     """
-    tuning = None if y is None else Tuning.of(X, y, epochs, seed)
     if network.image is None:
         yield from _of_matrices(network, X, classes, tuning)
         return
@@ -257,6 +270,7 @@ def network_models(
         return pixels.to_bytes(raw).reshape(-1, *image)
 
     yield "rounded", _convolutional(rounded, dense, image, pixels, X, classes)
+    earlier = [each.copy() for each in rounded.parameters]
     if passes := round(epochs * _PASSES):
         scores = network.scores(X)
         Y = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -268,9 +282,8 @@ def network_models(
         )
         yield "trained", _convolutional(rounded, dense, image, pixels, X, classes)
     if tuning is not None:
-        record = {"fine_tuning": tuning.train(rounded, len(classes), given)}
-        model = _convolutional(rounded, dense, image, pixels, X, classes)
-        yield "tuned", replace(model, record=record)
+        tuning.train(rounded, earlier, len(classes), given)
+        yield "tuned", _convolutional(rounded, dense, image, pixels, X, classes)
 
 
 def _of_matrices(
@@ -293,9 +306,9 @@ def _of_matrices(
     first = (W / normalizer.scale).astype(np.float32)
     moved = (b + W @ normalizer.offset).astype(np.float32)
     dense = DenseNetwork([first, *weights], [moved, *biases]).copy()
-    record = {"fine_tuning": tuning.train(Network((), dense), len(classes), given)}
+    tuning.train(matrices := Network((), dense), matrices.parameters, len(classes), given)
     head = _head(dense.weights, dense.biases, normalizer.apply(X))
-    yield "tuned", replace(exact, head=head, normalizer=normalizer, record=record)
+    yield "tuned", replace(exact, head=head, normalizer=normalizer)
 
 
 def _model(

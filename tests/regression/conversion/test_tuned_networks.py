@@ -1,0 +1,42 @@
+"""Networks that fine-tuning made worse than they were without it, or too large for their board."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx_factory import network, node, perceptron
+
+from protonn_edge import from_network
+from protonn_edge.datasets.splits import chosen_for_test
+from protonn_edge.quantization import quantize
+
+
+@pytest.mark.parametrize("seed", [26, 30, 39])
+def test_held_out_points_are_as_right_as_without_fine_tuning(seed: int) -> None:
+    """Training on the scores had made these worse, and fine-tuning began there."""
+    rng = np.random.default_rng(seed)
+    nodes = [node("Conv", "x w", "a"), node("Relu", "a", "b"),
+             node("Flatten", "b", "c"), node("Gemm", "c v", "y")]  # fmt: skip
+    w, v = (rng.normal(size=size).astype(np.float32) for size in ((4, 2, 3, 3), (64, 3)))
+    content = network(nodes, (2, 6, 6), w=w, v=v)
+    X = rng.normal(size=(60, 2, 6, 6)).astype(np.float32)
+    plain = from_network(content, X, bits=2, epochs=12)
+    rows = plain.source.rule.rows(X)
+    y = plain.source.answers(rows)
+    tuned = from_network(content, X, y, bits=2, epochs=12, fine_tune=True)
+    tested = chosen_for_test(len(X), 0.2, 0, [*map(str, y)])
+    right = []
+    for found in (plain, tuned):
+        chain = quantize(found.model)
+        right.append(np.mean(chain.predict(chain.quantize(rows[tested])) == y[tested]))
+    assert right[0] <= right[1] == tuned.to_json()["fine_tuning"]["after"]
+
+
+def test_a_pruned_network_is_converted_though_its_tuned_form_does_not_fit() -> None:
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(768, 60)) * (rng.random((768, 60)) < 0.06)
+    content = perceptron([W, rng.normal(size=(60, 3))], [np.zeros(60), np.zeros(3)])
+    X, y = rng.normal(size=(60, 768)).astype(np.float32), np.arange(60) % 3
+    plain, tuned = (from_network(content, X, y, epochs=3, fine_tune=each) for each in (False, True))
+    assert tuned.flash_bytes == plain.flash_bytes
+    assert [step.name for step in tuned.steps] == ["estimator", "exact", "integers"]
