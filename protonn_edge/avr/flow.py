@@ -152,7 +152,8 @@ class _Explorer:
             address = heapq.heappop(pending)
             if pending and pending[0] == address:
                 continue
-            for place, after in self._successors(self._instruction(address), self._states[address]):
+            here = self._program.reached(address)
+            for place, after in self._successors(here, self._states[address]):
                 if self._learn(place, after):
                     heapq.heappush(pending, place)
 
@@ -167,16 +168,6 @@ class _Explorer:
         merged = state if known is None else known.merged(state)
         self._states[address] = merged
         return merged is not known and merged != known
-
-    def _instruction(self, address: int) -> Decoded:
-        """Return the instruction at an address that can be reached."""
-        instruction = self._program.instruction(address)
-        if instruction is None:
-            raise CheckFailed(
-                f"the stack of {self._name} cannot be bounded because it reaches 0x{address:x}, "
-                "where there is no instruction; build the firmware again"
-            )
-        return instruction
 
     def _successors(self, here: Decoded, state: State) -> Iterator[tuple[int, State]]:
         """Yield where the program can be after an instruction, and in which state."""
@@ -200,7 +191,7 @@ class _Explorer:
             if name in instructions.BRANCHES:
                 yield target, state
             elif name in instructions.SKIPS:
-                yield self._instruction(here.end).end, state
+                yield self._program.reached(here.end).end, state
 
     def _jump(self, origin: int, target: int, state: State) -> Iterator[tuple[int, State]]:
         """Yield the target of a jump; the cases of a switch statement are looked up later."""
@@ -288,5 +279,5 @@ class _Explorer:
                 if address not in self._states:
                     self._cases[origin].append(address)
                     return address, state
-                address = self._instruction(address).end
+                address = self._program.reached(address).end
         return None

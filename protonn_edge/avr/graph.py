@@ -213,7 +213,7 @@ class CodeSteps:
 
     def at(self, address: int) -> CodeStep:
         """Return the step at an address; `CheckFailed` if its target is unknown."""
-        here = self._instruction(address)
+        here = self.program.reached(address)
         name, cycles = here.name, here.cycles_on(self.program.core)
         target = here.operands.get("k", 0)
         if address in self.ends:
@@ -233,7 +233,7 @@ class CodeSteps:
         if name in instructions.BRANCHES:
             ways.append((target, cycles + instructions.TAKEN_BRANCH))
         if name in instructions.SKIPS:
-            skipped = self._instruction(here.end)
+            skipped = self.program.reached(here.end)
             ways.append((skipped.end, cycles + skipped.size // 2))
         return CodeStep(here, tuple(ways))
 
@@ -253,19 +253,11 @@ class CodeSteps:
         """Return the cycles of code up to its jump through a pointer, with it."""
         cycles = 0
         while True:
-            here = self._instruction(address)
+            here = self.program.reached(address)
             cycles += here.cycles_on(self.program.core)
             if here.name in _INDIRECT:
                 return cycles
             address = here.operands["k"] if here.name in JUMPS else here.end
-
-    def _instruction(self, address: int) -> Decoded:
-        instruction = self.program.instruction(address)
-        if instruction is None:
-            raise CheckFailed(
-                f"the code reaches 0x{address:x}, where there is no instruction; build it again"
-            )
-        return instruction
 
     def _lost(self, here: Decoded) -> CheckFailed:
         return CheckFailed(

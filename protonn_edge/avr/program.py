@@ -19,7 +19,7 @@ from elftools.elf.sections import Section, SymbolTableSection
 from protonn_edge.avr import instructions
 from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.avr.instructions import Decoded, decode
-from protonn_edge.errors import InputError
+from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.system.files import read_file
 
 # avr-gcc puts all memories into one address space: flash from 0, SRAM from here, EEPROM further up.
@@ -159,6 +159,15 @@ class LinkedProgram:
     def instruction(self, address: int) -> Decoded | None:
         """Return the instruction at a byte address, or None."""
         return decode(self.code, address, self.core.wraps_at)
+
+    def reached(self, address: int) -> Decoded:
+        """Return the instruction at an address that code reaches."""
+        instruction = self.instruction(address)
+        if instruction is None:
+            raise CheckFailed(
+                f"the code reaches 0x{address:x}, where there is no instruction; build it again"
+            )
+        return instruction
 
     def never_returns(self, call: Decoded, target: int) -> bool:
         """Return whether a function ends with this call, and no path from its target returns.

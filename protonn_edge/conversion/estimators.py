@@ -151,38 +151,42 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     if hasattr(estimator, "best_estimator_"):  # of a search for parameters
         estimator = estimator.best_estimator_
     *before, (_, classifier) = _steps(estimator)
-    stored = (
-        classifier if isinstance(classifier, reading.StoredClassifier) else of_library(classifier)
-    )
-    if stored is not None:
-        return _read_stored(stored, estimator, before, n_features)
-    reader = _READERS.get(type(classifier))
+    _check_features(before[0][1] if before else classifier, n_features)
+    features = affine_map(AffineMap.identity(n_features), before)
+    stored = _stored(classifier, features.n_outputs)
+    _check_features(stored, features.n_outputs)
+    names = features.names(estimator if before else stored)
+    return FittedEstimator(stored.name, features, stored.rule, stored.classes_, names)
+
+
+def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
+    """Return a classifier of k features."""
+    known = isinstance(classifier, reading.StoredClassifier)
+    if (stored := classifier if known else of_library(classifier)) is not None:
+        return stored
+    name = type(classifier).__name__
     if isinstance(classifier, DeviceClassifier):
         raise InputError(
-            f"a {type(classifier).__name__} is already a classifier for devices; use its "
-            "to_model(), or from_pipeline with its Pipeline"
+            f"a {name} is already a classifier for devices; use its to_model(), or from_pipeline "
+            "with its Pipeline"
         )
-    if reader is None:
-        known = ", ".join(sorted({each.__name__ for each in _READERS}.union(*LIBRARIES.values())))
+    if type(classifier) not in _READERS:
+        known_ones = {each.__name__ for each in _READERS}.union(*LIBRARIES.values())
         raise InputError(
-            f"a {type(classifier).__name__} cannot be converted; give a fitted {known}, or a "
+            f"a {name} cannot be converted; give a fitted {', '.join(sorted(known_ones))}, or a "
             "Pipeline that ends in one of these"
         )
     reading.check_fitted(classifier)
-    first = before[0][1] if before else classifier
-    _check_features(first, type(first).__name__, n_features)
-    features = affine_map(AffineMap.identity(n_features), before)
     labels = reading.labels_of(classifier)
     if labels.ndim != 1:
         raise reading.several_outputs(classifier)
     if len(labels) < 2:
         raise InputError(
-            f"the {type(classifier).__name__} was fitted on fewer than two classes; fit it on "
-            "points of at least two"
+            f"the {name} was fitted on fewer than two classes; fit it on points of at least two"
         )
-    rule = reader(classifier, features.n_outputs, len(labels))
-    names = features.names(estimator)
-    return FittedEstimator(type(classifier).__name__, features, rule, labels, names)
+    rule = _READERS[type(classifier)](classifier, k, len(labels))
+    names = getattr(classifier, "feature_names_in_", np.array([], str))
+    return reading.StoredClassifier(name, rule, k, names, labels)
 
 
 def _steps(estimator: Any) -> list[tuple[Any, Any]]:
@@ -200,18 +204,10 @@ def _steps(estimator: Any) -> list[tuple[Any, Any]]:
     return [(name, step) for name, step in steps]
 
 
-def _read_stored(
-    stored: reading.StoredClassifier, estimator: Any, before: list[tuple[Any, Any]], n_features: int
-) -> FittedEstimator:
-    if before:
-        _check_features(before[0][1], type(before[0][1]).__name__, n_features)
-    features = affine_map(AffineMap.identity(n_features), before)
-    _check_features(stored, stored.name, features.n_outputs)
-    names = features.names(estimator if before else stored)
-    return FittedEstimator(stored.name, features, stored.rule, stored.classes_, names)
-
-
-def _check_features(first: Any, name: str, n_features: int) -> None:
+def _check_features(first: Any, n_features: int) -> None:
+    """Refuse points with another number of features than a step or a classifier has."""
+    known = isinstance(first, reading.StoredClassifier)
+    name = first.name if known else type(first).__name__
     wanted = getattr(first, "n_features_in_", n_features)
     if not isinstance(wanted, int | np.integer):
         raise InputError(f"'n_features_in_' of the {name} is not a number; fit the estimator again")

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.chain.integer_stage import check_counts
 from protonn_edge.conversion.int8_network import INT8_ZERO, Int8Network, Pair
 from protonn_edge.conversion.onnx_chain import (
     Float64,
@@ -115,9 +114,7 @@ class Int8Builder(OnnxChain):
         step, zero = np.float32(self.first.step), self.first.zero
         pixels = PixelScale(float(-zero * step), step, self.to_even)
         output = float(self.given.step), self.given.zero
-        network = Int8Network(tuple(self.layers), pixels, *output, self.order)
-        check_counts(features=network.n_inputs, classes=network.n_classes)
-        return network
+        return Int8Network(tuple(self.layers), pixels, *output, self.order)
 
     def decide(self, scores: str) -> Decision:
         """See `OnnxChain.decide`."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,17 +184,21 @@ def load_estimator(path: Path) -> Any:
     require("skops")
     from skops import io  # noqa: PLC0415 (it takes a second)
 
-    with ArrayArchive(path, limit_bytes=_LIMIT_BYTES, most_members=_MOST_MEMBERS) as archive:
-        _read(path, lambda: _check_members(path))
+    with (
+        ArrayArchive(path, limit_bytes=_LIMIT_BYTES, most_members=_MOST_MEMBERS) as archive,
+        refusing(str(path), "skops"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # about the contents, which are checked later
+        _check_members(path)
         content = path.read_bytes()
-        unknown = _read(path, lambda: io.get_untrusted_types(data=content))
-        unknown = [str(kind) for kind in unknown if kind not in _TREES]
+        unknown = [str(kind) for kind in io.get_untrusted_types(data=content) if kind not in _TREES]
         if unknown:
             raise _untrusted(path, unknown[0])
         for name in archive.names:
             if name != _SCHEMA:
                 archive.read(name, NODE_DTYPE)  # checks that its header matches its size
-    return _read(path, lambda: io.loads(content, trusted=_TREES))
+        return io.loads(content, trusted=_TREES)
 
 
 def _check_members(path: Path) -> None:
@@ -232,19 +236,6 @@ def _parts(schema: Any) -> Iterator[Any]:
             left.extend(node.values())
         elif isinstance(node, list):
             left.extend(node)
-
-
-def _read(path: Path, by_skops: Callable[[], Any]) -> Any:
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # about the contents, which are checked later
-            return by_skops()
-    except InputError:
-        raise
-    except Exception as error:  # an untrusted file may cause any error
-        raise InputError(
-            f"{path} cannot be read by skops ({type(error).__name__}); write it with skops.io.dump"
-        ) from error
 
 
 def _untrusted(path: Path, kind: str) -> InputError:

@@ -113,7 +113,7 @@ def test_decisions_are_scikit_learns():
     ("estimator", "words"),
     [
         (SVC(), "the SVC is not fitted"),
-        (make_pipeline(StandardScaler(), SVC()), "the SVC is not fitted"),
+        (make_pipeline(StandardScaler(), SVC()), "the StandardScaler is not fitted"),
         (make_pipeline(StandardScaler(), SVC().fit(X, Y)), "the StandardScaler is not fitted"),
         (SVC(kernel="poly").fit(X, Y), "the kernel 'poly'; only 'rbf' can be converted"),
         (SVC(kernel="linear").fit(X, Y), "so fit a LinearSVC"),
