@@ -113,9 +113,12 @@ def match_columns(
     missing = [name for name in wanted if name not in place]
     if missing:
         count = f"{len(missing):,} columns" if len(missing) > 1 else "the column"
+        remedy = "rename columns, or add them"
+        if place.keys() >= {name.partition("[")[0] for name in missing}:  # see `sample_names`
+            remedy = "cut this recording into windows with 'protonn-edge windows'"
         raise InputError(
             f"{source} lacks {count} {listed(missing)}, which the model was trained with; its "
-            f"columns are {listed(names)}; rename columns, or add them"
+            f"columns are {listed(names)}; {remedy}"
         )
     for each, what in ((wanted, owner), (names, source)):
         seen: set[str] = set()

@@ -355,7 +355,8 @@ def _counts(
             )
         if not -(1 << 15) <= count < 1 << 15:
             raise InputError(
-                f"{where} has a value that does not fit in 16 bits; use the sensor's counts"
+                f"{where} has {shortened(cell)}, which does not fit in 16 bits; give the sensor's "
+                "own counts, and leave out columns of anything else"
             )
         counts.append(int(count))
     return counts

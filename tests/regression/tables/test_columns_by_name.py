@@ -14,6 +14,7 @@ from model_factory import random_model
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.datasets import Expected, load_points
+from protonn_edge.datasets.naming import match_columns, sample_names
 from protonn_edge.errors import InputError
 
 
@@ -142,3 +143,11 @@ def test_a_part_of_a_folder_is_matched_by_name(tmp_path: Path, flowers: Flowers)
         load_points(
             tmp_path, Expected(n_features=5, feature_names=(*NAMES, "depth"), classes=kinds)
         )
+
+
+def test_a_recording_for_a_model_of_windows_is_to_be_cut() -> None:
+    wanted = sample_names(("ax", "ay"), 8)
+    with pytest.raises(InputError, match="cut this recording into windows with 'protonn-edge win"):
+        match_columns(("time", "ax", "ay"), wanted, "rec.csv")
+    with pytest.raises(InputError, match="rename columns, or add them"):
+        match_columns(("time", "ax"), wanted, "rec.csv")
