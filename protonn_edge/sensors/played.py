@@ -150,9 +150,10 @@ class PlayedSensor:
         most = ANALOG_PINS - (pin or 0) if spreads else len(self.kind.channels)
         names = "" if spreads else f" ({', '.join(self.kind.channels)})"
         if shape[1] > most or (not spreads and shape[1] != most):
+            remedy = "leave out some" if shape[1] > most else "add the others, such as columns of 0"
             raise InputError(
                 f"{self.kind.name} has {counted(most, 'channel')}{names}, but the recording has "
-                f"{shape[1]}"
+                f"{shape[1]}; {remedy}"
             )
         low, high = int(self.values.min()), int(self.values.max())
         if low < self.kind.low or high > self.kind.high:
