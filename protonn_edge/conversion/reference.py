@@ -15,7 +15,6 @@ written files to continue training (option ``-P 1``) or to predict.
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +28,7 @@ from protonn_edge.chain.head import paper_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion import Features, Layout
-from protonn_edge.datasets.archive import read_header
+from protonn_edge.datasets.archive import read_array
 from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
@@ -294,20 +293,8 @@ def _read_text(path: Path) -> NDArray[np.float64]:
 def _read_npy(path: Path) -> NDArray[Any]:
     """Read an .npy file of numbers; numpy itself would allocate any size in a header."""
     check_file(path, limit_bytes=FILE_LIMIT_BYTES)
-    sentence = f"{path} is not an .npy file of numbers; write it with numpy.save"
     with path.open("rb") as file:
-        try:
-            header = read_header(file, str(path))
-        except InputError as error:
-            raise InputError(sentence) from error
-        if header.dtype.kind not in "fiu":
-            raise InputError(sentence)
-        content = file.read()
-    expected = math.prod(header.shape) * header.dtype.itemsize
-    if len(content) != expected:
-        raise InputError(
-            f"{path} should hold {expected:,} B of numbers, but has {len(content):,}; write it "
-            "again"
-        )
-    numbers: NDArray[Any] = np.frombuffer(content, dtype=header.dtype)
-    return numbers.reshape(header.shape, order="F" if header.fortran else "C")
+        array = read_array(file, path.stat().st_size, str(path))
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"{path} does not contain numbers; write the file again")
+    return array

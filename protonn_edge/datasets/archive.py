@@ -19,7 +19,6 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -99,16 +98,7 @@ class ArrayArchive:
         member = self._members[name]
         try:
             with self._zip.open(member) as stream:
-                header = read_header(stream, f"{self.path}: array {name!r}", records)
-                dtype = header.dtype
-                expected = header.data_offset + math.prod(header.shape) * dtype.itemsize
-                if expected != member.file_size:
-                    raise self.refusal(
-                        name,
-                        f"needs {expected:,} bytes according to its header, but has "
-                        f"{member.file_size:,}; the file is damaged, so write it again",
-                    )
-                content = stream.read()
+                return read_array(stream, member.file_size, f"{self.path}: array {name!r}", records)
         except _BROKEN as error:
             if isinstance(error, InputError):
                 raise
@@ -116,12 +106,6 @@ class ArrayArchive:
                 f"cannot be unpacked ({_first_line(error)}); the file is damaged, so write it again"
             )
             raise self.refusal(name, problem) from error
-        if len(content) != expected - header.data_offset:
-            raise self.refusal(name, "is truncated; write the file again")
-        flat = np.frombuffer(content, dtype=dtype)
-        if dtype.kind == "U" and not _is_unicode(content, dtype):
-            raise self.refusal(name, "has text that is not Unicode; write the file again")
-        return flat.reshape(header.shape, order="F" if header.fortran else "C")
 
     def refusal(self, name: str, problem: str) -> InputError:
         """Return the error for an array with a problem, which ends with the remedy."""
@@ -172,21 +156,36 @@ def _first_line(error: BaseException) -> str:
     return str(text).splitlines()[0][:120]
 
 
-@dataclass(frozen=True)
-class ArrayHeader:
-    """An array of booleans, numbers or text; its values begin `data_offset` bytes in."""
+def read_array(
+    stream: IO[bytes], size: int, what: str, records: np.dtype[Any] | None = None
+) -> NDArray[Any]:
+    """Return the array of booleans, numbers, text or these `records` in a stream of `size` bytes.
 
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    fortran: bool
-    data_offset: int
+    It is read-only. Raises `InputError`, in which `what` names the array.
+    """
+    dtype, shape, fortran, offset = _read_header(stream, what, records)
+    expected = offset + math.prod(shape) * dtype.itemsize
+    if expected != size:
+        raise InputError(
+            f"{what} needs {expected:,} bytes according to its header, but has {size:,}; the file "
+            "is damaged, so write it again"
+        )
+    content = stream.read()
+    if len(content) != expected - offset:
+        raise InputError(f"{what} is truncated; write the file again")
+    if dtype.kind == "U" and not _is_unicode(content, dtype):
+        raise InputError(f"{what} has text that is not Unicode; write the file again")
+    flat = np.frombuffer(content, dtype=dtype)
+    return flat.reshape(shape, order="F" if fortran else "C")
 
 
-def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = None) -> ArrayHeader:
-    """Read a header from the beginning of an array, `what` in errors; refuse other records."""
+def _read_header(
+    stream: IO[bytes], what: str, records: np.dtype[Any] | None
+) -> tuple[np.dtype[Any], tuple[int, ...], bool, int]:
+    """Return the type, the shape, whether it is in Fortran's order, and where the values begin."""
     start = stream.read(8)
     if start[:6] != _MAGIC or len(start) != 8 or start[6] not in (1, 2, 3):
-        raise InputError(f"{what} is not a numpy array; write the file with numpy.savez")
+        raise InputError(f"{what} is not a numpy array; write the file with numpy")
     width, form = (2, "<H") if start[6] == 1 else (4, "<I")
     size = stream.read(width)
     length = struct.unpack(form, size)[0] if len(size) == width else 0
@@ -218,7 +217,7 @@ def read_header(stream: IO[bytes], what: str, records: np.dtype[Any] | None = No
         )
     if not _is_shape(shape):
         raise InputError(f"{what} has a damaged shape; write the file again")
-    return ArrayHeader(dtype, shape, bool(fortran), 8 + width + length)
+    return dtype, shape, bool(fortran), 8 + width + length
 
 
 def _is_shape(shape: object) -> bool:

@@ -100,13 +100,13 @@ def header(shape: tuple[int, ...], descr: str = "<f4") -> bytes:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"no array", "is not an .npy file of numbers"),
-        (header((2**39, 2**20)), "should hold"),
-        (header((3, 5)) + b"\0" * 59, "should hold 60 B of numbers, but has 59"),
-        (header((3, 5), "|O") + pickle.dumps([1]), "is not an .npy file of numbers"),
-        (header((3, 5), "<U9"), "is not an .npy file of numbers"),
-        (b"\x93NUMPY\x01\x00\xff\xff{", "is not an .npy file of numbers"),
-        (b"\x93NUMPY\x09\x00", "is not an .npy file of numbers"),
+        (b"no array", "is not a numpy array"),
+        (header((2**39, 2**20)), "bytes according to its header"),
+        (header((3, 5)) + b"\0" * 59, "bytes according to its header, but has "),
+        (header((3, 5), "|O") + pickle.dumps([1]), "pickled objects are not read"),
+        (header((3, 5), "<U9") + bytes(540), "does not contain numbers"),
+        (b"\x93NUMPY\x01\x00\xff\xff{", "has a header of 65,535 bytes"),
+        (b"\x93NUMPY\x09\x00", "is not a numpy array"),
     ],
 )
 def test_a_damaged_npy_file_is_named(tmp_path: Path, content: bytes, words: str) -> None:

@@ -139,7 +139,10 @@ def test_a_damaged_header_is_refused(tmp_path, case):
         np.save(tmp_path / f"{name}.npy", np.ones(shape, np.float32))
     read_reference_model(tmp_path)
     (tmp_path / "B.npy").write_bytes(npy(HEADERS[case]))
-    with no_warnings(), pytest.raises(InputError, match="is not an .npy file"):
+    with (
+        no_warnings(),
+        pytest.raises(InputError, match=r"B\.npy has (a damaged|the type)"),
+    ):
         read_reference_model(tmp_path)
 
 
