@@ -17,12 +17,11 @@ from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.options import BOARD, FOLDER
-from protonn_edge.cli.paths import REPORT, check_replaceable
+from protonn_edge.cli.paths import REPORT, RESULTS, check_replaceable
 from protonn_edge.cli.report import show_report, write_report
 from protonn_edge.cli.split import write_new
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.datasets import Dataset, load_digits_dataset
-from protonn_edge.device import check_is_results
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
@@ -64,7 +63,7 @@ def demo_command(
     require("matplotlib")  # for the report, at the end
     board = load_board(board_name)
     check_folder(output, board)
-    check_is_results(output / "results.csv")
+    check_replaceable(output / "results.csv", RESULTS)
     report = output / "report.html"
     check_replaceable(report, REPORT)
     _check_is_demo(output / "model.npz")

@@ -34,8 +34,7 @@ _REMEDY = (
     "use --missing drop to leave out their rows, or --missing median or most-frequent to fill them"
 )
 _REMEDY_OF_MODEL = (
-    "the model has no values to fill them with, so fill them in the file, or use --missing drop to "
-    "leave out their rows"
+    "the model has no values to fill gaps with, so fill them in the file, or use --missing drop"
 )
 
 
@@ -199,10 +198,7 @@ def checked_missing(missing: str | None, path: Path, expected: Expected | None) 
     if missing not in FILLINGS or expected is None:
         return missing
     if recorded is None or not recorded.values:
-        raise InputError(
-            f"{path} cannot be read with --missing {missing}, because the model has no values to "
-            "fill gaps with; fill them in the file, or use --missing drop"
-        )
+        raise InputError(f"{path} cannot be read with --missing {missing}: {_REMEDY_OF_MODEL}")
     return recorded.missing  # what fills them in any case
 
 

@@ -8,7 +8,6 @@ from protonn_edge.device.results import ResultsFile as ResultsFile
 from protonn_edge.device.results import Spread as Spread
 from protonn_edge.device.results import Summary as Summary
 from protonn_edge.device.results import check_finished as check_finished
-from protonn_edge.device.results import check_is_results as check_is_results
 from protonn_edge.device.results import read_results as read_results
 from protonn_edge.device.results import summarize as summarize
 from protonn_edge.device.runner import DeviceComparison as DeviceComparison

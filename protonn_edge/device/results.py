@@ -130,7 +130,11 @@ class ResultsFile(AppendedFile):
         if path.is_file():
             with AppendedFile(path):  # no other run has it
                 pass
-        check_is_results(path)
+            try:
+                with _opened(path) as stream:
+                    _classes_in(path, stream)
+            except InputError as error:
+                raise InputError(f"{path} exists, but is not a results file ({error})") from error
         write_atomically(path, _line(_columns(n_classes)) + "".join(map(self._line_of, keep)))
         super().__init__(path)
 
@@ -150,16 +154,6 @@ def _line(fields: Sequence[str]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(fields)
     return text.getvalue()
-
-
-def check_is_results(path: Path) -> None:
-    """Raise `InputError` if `path` exists and does not begin like a results file."""
-    if path.exists():
-        try:
-            with _opened(path) as stream:
-                _classes_in(path, stream)
-        except InputError as error:
-            raise InputError(f"{path} exists, but is not a results file ({error})") from error
 
 
 def check_finished(path: Path) -> None:
@@ -210,8 +204,12 @@ def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
                     f"{path} line {len(results) + 2} {error}; remove the line or run "
                     "`protonn-edge hil` again"
                 ) from error
-            if expected is not None and not results:
-                _check_run(path, origin, expected)
+            if expected not in (None, origin):
+                what = "another model" if origin.model != expected.model else "other points"
+                raise InputError(
+                    f"{path} was measured with {what} (run {origin}, not {expected}); name another "
+                    "file with -o, or delete this one"
+                )
             results[result.index] = result
     return RecordedRun(origin, list(results.values()))
 
@@ -239,19 +237,6 @@ def _check_belongs(result: Result, run: Origin, origin: Origin, others: Collecti
         )
     if result.index in others:
         raise ValueError(f"repeats index {result.index}")
-
-
-def _check_run(path: Path, recorded: Origin, expected: Origin) -> None:
-    for what, mine, other in (
-        ("another model", expected.model, recorded.model),
-        ("other points", expected.data, recorded.data),
-        ("another number of points", f"{expected.points:,}", f"{recorded.points:,}"),
-    ):
-        if mine != other:
-            raise InputError(
-                f"{path} was measured with {what} ({other}, not {mine}); name another file with "
-                "-o, or delete this one"
-            )
 
 
 @contextmanager

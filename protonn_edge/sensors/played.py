@@ -349,15 +349,10 @@ def _counts(
                 f"{where} has {shortened(cell)!r}, which is not a number; give the sensor's own "
                 "counts, and call a column of classes 'label'"
             ) from error
-        if not count.is_integer():
+        if not (count.is_integer() and -(1 << 15) <= count < 1 << 15):
             raise InputError(
-                f"{where} has {shortened(cell)!r}, which is not a whole number; give the sensor's "
-                f"own counts ({kind.units})"
-            )
-        if not -(1 << 15) <= count < 1 << 15:
-            raise InputError(
-                f"{where} has {shortened(cell)}, which does not fit in 16 bits; give the sensor's "
-                "own counts, and leave out columns of anything else"
+                f"{where} has {shortened(cell)!r}, which is not a whole number of 16 bits; give "
+                f"the sensor's own counts ({kind.units}), and leave out columns of anything else"
             )
         counts.append(int(count))
     return counts

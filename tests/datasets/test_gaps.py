@@ -130,7 +130,7 @@ def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
     )
     assert "gaps" in refusal(run("predict", model, gappy, "--missing", "error"))
     sentence = refusal(run("predict", model, gappy, "--missing", "median"))
-    assert "the model has no values to fill gaps with; fill them in the file, or use" in sentence
+    assert "the model has no values to fill gaps with, so fill them in the file, or" in sentence
 
 
 def test_a_model_without_values_is_not_told_to_fill_gaps(gappy: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_model_without_values_is_not_told_to_fill_gaps(gappy: Path) -> None:
     write(whole, "".join(line for line in lines if not any(map(is_gap, line.split(",")))))
     succeed("train", whole, "-o", model, *EPOCHS)
     sentence = refusal(run("predict", model, gappy))
-    assert "the model has no values to fill them with" in sentence
+    assert "the model has no values to fill gaps with" in sentence
     assert "median" not in sentence
 
 

@@ -57,7 +57,7 @@ def test_a_wav_file_fills_the_range_of_an_analog_input(
         ("a0", "x\n1\n", ",rate=0", "rate of 0 Hz"),
         ("a0", "x\n1024\n", ",rate=1", "measures 0 to 1023, but the recording has 1024"),
         ("a0", "x\n0.5\n", ",rate=1", "sensor.csv:2 has '0.5', which is not a whole number"),
-        ("a0", "x\n99999\n", ",rate=1", "99999, which does not fit in 16 bits"),
+        ("a0", "x\n99999\n", ",rate=1", "'99999', which is not a whole number of 16 bits"),
         ("a0", "x,y\n1\n", ",rate=1", "sensor.csv:2 has 1 cell, but the header has 2"),
         ("a0", "x\n", ",rate=1", "no samples"),
         ("a5", "x,y\n1,2\n", ",rate=1", "a5 has 1 channel, but the recording has 2"),
