@@ -24,9 +24,12 @@ def read_health(line: Link, where: str, model: IntegerChain) -> Health:
     """
     reader = MessageReader((protocol.HealthReply, protocol.ErrorReply), _LONGEST_FRAME)
     deadline = Deadline(Host(), _DEADLINE_S)
+    heard = b""
     while deadline.left_s > 0:
-        line.write(_ASKING)
-        for _, message in reader.messages(line.read(_EVERY_S)):
+        if not heard:  # a serial line in software cannot receive while it sends
+            line.write(_ASKING)
+        heard = line.read(_EVERY_S)
+        for _, message in reader.messages(heard):
             if isinstance(message, protocol.ErrorReply):
                 raise DeviceError(
                     f"the firmware of the board at {where} has no counters; build it with "

@@ -1,0 +1,39 @@
+"""A board was asked again after each piece of a reply; an ATtiny85 then never sent a whole one."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from chains import replace
+from conformance.decision import observing
+from linear_factory import random_linear_model
+from model_factory import random_inputs
+
+from protonn_edge.device.health import read_health
+from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
+from protonn_edge.quantization import quantize
+
+
+class SlowBoard:
+    """Sends its reply byte by byte, and nothing for the first request."""
+
+    def __init__(self, reply: bytes) -> None:
+        self.reply, self.asked = reply, 0
+
+    def write(self, _: bytes) -> None:
+        self.asked += 1
+
+    def read(self, _: float) -> bytes:
+        first = self.reply[: self.asked > 1]
+        self.reply = self.reply[len(first) :]
+        return first
+
+
+def test_a_board_is_asked_again_only_if_it_is_silent() -> None:
+    model = quantize(random_linear_model())
+    chain = observing(model, random_inputs(3, 200, model))
+    assert chain.expected is not None
+    counters = chain.expected.tag.to_bytes(4, "little").ljust(chain.expected.n_bytes, b"\0")
+    board = SlowBoard(DELIMITER + encode_message(HealthReply(counters), 0))
+    assert read_health(cast("Any", board), "", replace(chain, expected=None)).answers == 0
+    assert board.asked == 2
