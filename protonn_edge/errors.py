@@ -39,7 +39,7 @@ class DeviceError(CheckFailed):
 
 
 class Interrupted(ProtoNNEdgeError):
-    """Stopped by Ctrl-C; the message names the kept results (exit code 130, as a shell's)."""
+    """Stopped by Ctrl-C (exit code 130, as in a shell); the message names the results kept."""
 
     exit_code = 130
 
@@ -53,7 +53,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def shortened(text: str, limit: int = 80) -> str:
-    """Return `text` for a message: with its middle left out if it is longer than `limit`."""
+    """Return `text` for a message, with its middle cut out if it is longer than `limit`."""
     if len(text) <= limit:
         return text
     kept = (limit - 3) // 2

@@ -21,15 +21,15 @@ Sizes = Mapping[str, tuple[int, ...]]  # the number of shares in each vector of 
 
 @dataclass(frozen=True, eq=False)
 class Activity:
-    """Shares of points, each 0..1."""
+    """How many of the points have a property that costs cycles, as shares 0..1."""
 
-    # (D,): of points where an input is not 0, for each input of the classifier's own stages
+    # (D,): for each input of the classifier's own stages, the share of points where it is not 0
     inputs: Shares
-    # activity that the stages report, by their names; see `IntegerStage.activity`
+    # the activity that each stage reports, by the stage's name; see `IntegerStage.activity`
     stages: Mapping[str, tuple[Shares, ...]] = field(default_factory=dict)
 
     def to_array(self) -> Shares:
-        """Return all shares in one vector, as a model file has them."""
+        """Return all shares in one vector, as a model file stores them."""
         own = (vector for vectors in self.stages.values() for vector in vectors)
         return np.concatenate([self.inputs, *own])
 
@@ -49,9 +49,9 @@ class Activity:
         return cls(inputs, {name: tuple(next(left) for _ in each) for name, each in sizes.items()})
 
     def of_each(self, stages: Sequence[IntegerStage]) -> Iterator[Activity]:
-        """Yield the activity of each stage of a chain: its own, by its kind, and its inputs'.
+        """Yield, for each stage of a chain, the activity of its inputs and of the stage itself.
 
-        If a stage reports the activity of its values, the next stage's inputs have it.
+        The activity that a stage reports for its values is that of the next stage's inputs.
         """
         inputs = self.inputs
         for stage, name in zip(stages, stage_names(each.kind for each in stages), strict=True):

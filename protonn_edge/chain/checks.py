@@ -16,12 +16,12 @@ JSON_LIMIT_BYTES = 2**20
 
 
 def little_endian(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array in little endian, as in files and hashes."""
+    """Return an array in little-endian byte order, as in files and hashes."""
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
 def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
-    """Refuse an array of another type than `wanted`, such as "f8", in any byte order."""
+    """Refuse an array whose type is not `wanted`, such as "f8"; the byte order may differ."""
     if array.dtype.str[1:] != wanted:
         raise InputError(
             f"array {name!r} has the type {array.dtype.name}, but must have "
@@ -30,7 +30,7 @@ def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
 
 
 def checked_array(arrays: Arrays, name: str, wanted: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return an array of the `wanted` type and of a shape, floats finite; refuse others."""
+    """Return an array, checked to have the `wanted` type, this shape and only finite floats."""
     if name not in arrays:
         raise InputError(f"array {name!r} is missing; train the model again")
     array = arrays[name]
@@ -42,7 +42,7 @@ def checked_array(arrays: Arrays, name: str, wanted: str, shape: tuple[int, ...]
 
 
 def single_value(array: NDArray[Any], name: str, kinds: str) -> Any:
-    """Return the only value of an array, which has one of NumPy's `kinds` of types."""
+    """Return the only value of an array, whose type must be one of NumPy's `kinds`."""
     if array.shape != () or array.dtype.kind not in kinds:
         raise unlike(array, name, "a single value")
     return array.item()
@@ -57,7 +57,7 @@ def unlike(array: NDArray[Any], name: str, wanted: str) -> InputError:
 
 
 def check_finite(array: NDArray[Any], name: str) -> None:
-    """Refuse an array with a value that is NaN or infinite, and name its place."""
+    """Refuse an array with a NaN or infinite value; the message gives its position."""
     if not np.isfinite(array).all():
         where = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
         raise InputError(
@@ -78,7 +78,7 @@ def parsed_json(array: NDArray[Any], name: str) -> Any:
         raise InputError(f"array {name!r} is not JSON; train the model again") from error
 
 
-_LARGEST_NUMBER = 1e39  # for values in a feature's unit: the range of float32 is smaller
+_LARGEST_NUMBER = 1e39  # for values in a feature's unit; float32 has a smaller range
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]

@@ -1,21 +1,22 @@
 """The decision in integers: the first class with the largest score, or unknown.
 
-Three statistics detect a point unlike the known ones. The first two concern the nearest prototypes,
-the third the two most likely classes; a model may have a threshold for each:
+Three statistics detect a point that is unlike the known ones. The first two measure how near the
+prototypes are, the third compares the two most likely classes. A model may have a threshold for
+each:
 
-score     the winner's, ``max_l s_l``. Far from all prototypes it is 0
-distance  to the nearest prototype, as its RBF, ``max_j e_j``: 127 at no distance, 0 from the end
+score     the largest score, ``max_l s_l``: 0 far from all prototypes
+distance  the RBF of the nearest prototype, ``max_j e_j``: 127 at distance 0, 0 from the end
           of the RBF's table on, where the device stops
-margin    the winner's score minus the second's: small between two known classes
+margin    the largest score minus the second largest: small between two known classes
 
-A point is unknown if one of them is below its threshold. The thresholds are whole numbers in units
-of the integer model, so that every execution of it rejects the same points; the model file has them
-in the float model's units.
+A point is unknown if a statistic is below its threshold. The integer model's thresholds are whole
+numbers, so every execution of it rejects the same points; the model file stores the thresholds in
+the float model's units.
 
-The confidence of an answer, in per cent, is the softmax of `predict_proba` from integer scores.
-With scores s, and t logits per unit of them, the probability of the class with the largest score is
-one over the sum of ``exp(-t (max s - s_l))`` over all classes l. The exponential is a table of
-bytes in steps of 1/16, so that sums of 255 classes fit 16 bits.
+The confidence of an answer, in per cent, is the softmax of `predict_proba`, computed from integer
+scores. With scores s, and t logits per unit of them, the probability of the class with the largest
+score is one over the sum of ``exp(-t (max s - s_l))`` over all classes l. The exponential is a
+table of bytes in steps of 1/16, so that sums of 255 classes fit 16 bits.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 
 UNKNOWN = NO_CLASS  # the answer instead of a class; ``PNN_UNKNOWN`` in the generated C
-UNKNOWN_NAME = "unknown"  # its name for display
+UNKNOWN_NAME = "unknown"  # its displayed name
 Statistic = Literal["score", "distance", "margin"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 
@@ -47,7 +48,7 @@ class _Thresholds:
     margin: float
 
     def rejects(self, scores: NDArray[Any], nearest: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which points are unknown, by scores (n, L) and the nearest RBF values (n,)."""
+        """Return which points (n,) scores (n, L) and the nearest RBF values (n,) make unknown."""
         rejected = np.zeros(len(scores), np.bool_)
         if self.score > 0:
             rejected |= scores.max(axis=1) < self.score
@@ -60,7 +61,7 @@ class _Thresholds:
 
 @dataclass(frozen=True)
 class Rejection(_Thresholds):
-    """Thresholds in the float model's units; 0 is none. `InputError` if out of range, or all 0."""
+    """Thresholds in the float model's units, 0 for none; `InputError` if out of range or all 0."""
 
     score: float = 0.0  # minimum score of the winner, at least 0
     rbf: float = 0.0  # minimum RBF of the nearest prototype, 0..1
@@ -84,7 +85,7 @@ class Rejection(_Thresholds):
         return math.sqrt(-math.log(self.rbf)) if self.rbf > 0 else None
 
     def in_integers(self, score_scale: float, rbf_maximum: int) -> IntegerRejection:
-        """Return thresholds for scores in units of `score_scale` and a largest RBF that means 1."""
+        """Return integer thresholds; a score's unit is `score_scale`, an RBF of 1 `rbf_maximum`."""
         return IntegerRejection(
             score=_whole(self.score / score_scale),
             rbf=_whole(self.rbf * rbf_maximum),
@@ -118,12 +119,12 @@ def answer_name(classes: Sequence[str], answer: int) -> str:
 
 
 def answer_names(count: int, classes: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of a number of answers: the classes, and `UNKNOWN` if it is one more."""
+    """Return the names of `count` answers: the classes, then "unknown" if there is one more."""
     return (*classes, UNKNOWN_NAME)[:count]
 
 
 def margins(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return the largest of the scores (n, L) minus the second, (n,); a single score as it is."""
+    """Return the margin (n,) of scores (n, L); with a single class, its score."""
     if scores.shape[1] < 2:
         return scores[:, 0]
     two = np.partition(scores, -2, axis=1)[:, -2:]
@@ -132,14 +133,15 @@ def margins(scores: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class IntegerDecision(IntegerStage):
-    """Maps the scores of L classes to the first class with the largest one."""
+    """Maps the scores of L classes to the first class with the largest score."""
 
     kind: ClassVar[str] = "decision"
 
     scores: Range  # the range of the L scores
     score_bits: int  # 16 or 32
     rejection: IntegerRejection | None = None  # thresholds below which the answer is `UNKNOWN`
-    expected: IntegerExpected | None = None  # by which a device observes its answers
+    # answers that a device should expect
+    expected: IntegerExpected | None = None
 
     @property
     def n_inputs(self) -> int:
@@ -158,11 +160,11 @@ class IntegerDecision(IntegerStage):
         return () if self.rejection is None else self.rejection.statistics
 
     def run(self, x: NDArray[Any]) -> IntArray:
-        """Return the classes (n, 1) of scores (n, L) of points that are near a prototype."""
+        """Return the classes (n, 1) for scores (n, L), as if each point were near a prototype."""
         return decide(x, np.full(len(x), UNKNOWN), self.rejection)[:, None]
 
     def holds(self, largest: int) -> bool:
-        """Return whether thresholds are within the range of their statistics for any input.
+        """Return whether each threshold is within the range of its statistic.
 
         `largest` is the largest measure of nearness to a known point, 0 without one.
         """
@@ -181,7 +183,7 @@ class IntegerDecision(IntegerStage):
 def decide(
     scores: NDArray[Any], nearest: NDArray[Any], rejection: IntegerRejection | None
 ) -> IntArray:
-    """Return the classes (n,), or `UNKNOWN`, of scores (n, L) and nearness (n,) to known points."""
+    """Return the classes (n,), or `UNKNOWN`, from scores (n, L) and nearness (n,)."""
     classes: IntArray = scores.argmax(axis=1)
     if rejection is not None:
         classes[rejection.rejects(scores, nearest)] = UNKNOWN
@@ -193,23 +195,24 @@ _ONE = 255  # the integer for 1
 _MOST_SHIFT, _FACTOR_BITS = 24, 16
 
 
-# The exponential for the first, second, ... step below the largest score: ``255 exp(-i / 16)``,
-# rounded, up to the last value that is not 0.
+# ``255 exp(-i / 16)``, rounded, for i steps below the largest score, i = 1, 2, ..., up to the last
+# value that is not 0
 _STEPS = np.arange(_STEPS_A_UNIT * np.log(2 * _ONE))
 EXPONENTIAL = tuple(np.rint(_ONE * np.exp(-_STEPS / _STEPS_A_UNIT)).astype(int).tolist())
 
 
 @dataclass(frozen=True)
 class Confidence:
-    """From differences of integer scores to indices in `EXPONENTIAL`."""
+    """Computes the confidence: maps differences of integer scores to indices in `EXPONENTIAL`."""
 
     factor: int  # steps of the table per unit of the scores, times ``2**shift``: 1..65,535
     shift: int  # 1..24
-    n_new: int = 0  # the last classes, which do not count without a vote, with a score of 0
+    # number of last classes that are ignored while their score is 0
+    n_new: int = 0
 
     @classmethod
     def of(cls, logit: float, n_new: int = 0) -> Confidence:
-        """Return the numbers for the value of a unit of the scores in logits, above 0."""
+        """Return the factor and shift for scores whose unit is worth `logit` logits, above 0."""
         steps = min(logit * _STEPS_A_UNIT, float(len(EXPONENTIAL)))
         most = (1 << _FACTOR_BITS) - 1
         shift = int(np.clip(np.floor(np.log2(most / steps)), 1, _MOST_SHIFT))

@@ -1,11 +1,11 @@
 """The float form of a stage that computes features of raw points, before a classifier.
 
 A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, options
-in `protonn_edge.features.train`, and a line in `protonn_edge.chain.registry`. This is its interface
-for models, their files and integers, the generated code, exports and reports.
+in `protonn_edge.features.train`, and a line in `protonn_edge.chain.registry`. Models, model files,
+quantization, generated code, exports and reports use this interface.
 
-Synthetic points, for the self-test of a device without data, are generated with integers only, so
-that they are equal on every machine.
+The synthetic points for the self-test of a device without data are generated with integers only, so
+every machine generates the same ones.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from protonn_edge.errors import InputError
 
 Bytes = NDArray[np.uint8]
 
-_PLACES = 16  # positions of a stroke's points per pixel
-_STEPS = 24  # per stroke
+_PLACES = 16  # subpixel positions of a stroke's points
+_STEPS = 24  # along a stroke
 _STROKES = 3  # maximum per image
 _CHANNELS_SHOWN = 12
-_VALUES_AT_ONCE = 2**20  # raw points whose features are computed at once
+_VALUES_AT_ONCE = 2**20  # raw values whose features are computed at once
 
 
 def signals(n_samples: int, n_channels: int, count: int) -> Bytes:
@@ -45,7 +45,7 @@ def signals(n_samples: int, n_channels: int, count: int) -> Bytes:
 def drawings(height: int, width: int, count: int) -> Bytes:
     """Return images (count, height width) of one to three curved strokes on an empty background.
 
-    The pen is as wide as a tenth of the longer side, and its edge fades over a pixel.
+    The pen's width is a tenth of the longer side, and its edge fades over a pixel.
     """
     generator = Random(0)  # noqa: S311  (no secret)
     images = np.zeros((count, height * width), np.uint8)
@@ -56,7 +56,7 @@ def drawings(height: int, width: int, count: int) -> Bytes:
 
 
 def _stroke(height: int, width: int, generator: Random) -> Bytes:
-    """Return a stroke, (height width): a quadratic Bezier curve between places in the image."""
+    """Return a stroke, (height width): a quadratic Bezier curve between random points."""
     size = np.array([height, width]) * _PLACES
     begin, bend, end = (
         np.array([_drawn(generator, int(side)) for side in size])[:, None] for _ in range(3)
@@ -90,7 +90,7 @@ def _window(samples: int, n_channels: int, generator: Random) -> list[int]:
 
 
 def _drawn(generator: Random, below: int) -> int:
-    """Return a random whole number; Python guarantees the sequence of `random`."""
+    """Return a random integer in 0..below - 1; Python guarantees the sequence of `random`."""
     return int(generator.random() * below)
 
 
@@ -98,7 +98,7 @@ SAMPLE_RATES = (1e-3, 1e6)  # the range of samples per second of a channel
 
 
 def check_sample_rate(rate: float | None) -> None:
-    """Refuse a known rate beyond `SAMPLE_RATES`."""
+    """Refuse a rate outside `SAMPLE_RATES`; None, for an unknown rate, passes."""
     slowest, fastest = SAMPLE_RATES
     if rate is not None and not slowest <= rate <= fastest:
         raise InputError(
@@ -113,10 +113,10 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Signal:
-    """A sequence of samples: their number per channel, and per second.
+    """A sequence of samples: their number per channel, and the sampling rate.
 
-    The rate is None if it is unknown. With `from_onset`, they begin at ``pnn_onset`` of the
-    generated C; others begin anywhere.
+    The rate is None if unknown. With `from_onset`, the samples begin where ``pnn_onset`` of the
+    generated C detects a sound; otherwise they may begin anywhere.
     """
 
     samples: int
@@ -125,7 +125,7 @@ class Signal:
     from_onset: bool = False
 
     def text(self, names: Sequence[str]) -> str:
-        """Return its size for display, with the channels that all features' names have."""
+        """Return its size for display, with the channels that the features' `names` contain."""
         rate = "" if self.rate is None else f" at {self.rate:g} Hz"
         shown = ", ".join(channel_names(names, self.channels)[:_CHANNELS_SHOWN])
         return f"{self.samples:,} of {self.channels} channels{rate}{f' ({shown})' if shown else ''}"
@@ -139,32 +139,31 @@ class Seen:
     # positions of lines between the areas of the stage
     rows: tuple[float, ...]
     columns: tuple[float, ...]
-    strokes: Float64  # (n, 4): detected strokes: lines from (x, y) by (dx, dy), longer if stronger
+    strokes: Float64  # (n, 4): detected strokes as lines (x, y, dx, dy), longer if stronger
     words: str  # the meaning of the strokes, as a sentence
 
 
 class RawPoints(ABC):
-    """The type of raw points, and how they become the bytes that a device receives."""
+    """The kind of raw points, and their conversion to the bytes that a device receives."""
 
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """Values of a raw point, which the device receives as a byte each."""
+        """Number of values of a raw point; the device receives each as a byte."""
 
     @property
     @abstractmethod
     def scale(self) -> InputQuantizer | None:
         """The conversion of raw values to the device's bytes, for interleaved channels.
 
-        None where features have the unit and the range of raw values, which is one for all, as
-        averages of pixels do: then both follow from the classifier's inputs. All other kinds choose
-        it in training, and make the classifier's bytes of their features by the `RawQuantizer` of
-        these.
+        None if features have the unit and the common range of the raw values, as averages of pixels
+        do: the conversion then follows from the classifier's inputs. All other kinds choose the
+        conversion in training, and a `RawQuantizer` maps their features to the classifier's bytes.
         """
 
     @property
     def n_channels(self) -> int | None:
-        """Interleaved channels in a raw point, each with its own range; None with one range."""
+        """Number of interleaved channels, each with a range; None if all values have one range."""
         return None if self.scale is None else len(self.scale.zero)
 
     @property
@@ -174,19 +173,19 @@ class RawPoints(ABC):
 
     @property
     def drawn_shape(self) -> Shape | None:
-        """Height and width as which a raw point is drawn: an image's, or of one channel 1 high."""
+        """Height and width of a raw point when drawn: an image's, or 1 by n for one channel."""
         one = self.signal is not None and self.signal.channels == 1
         return (1, self.n_features) if one else None
 
     def raw_ends(self, *ends: Float64) -> tuple[Float64, ...]:
-        """Return the ends of raw values per channel, or of all, from the ends of features (D,)."""
+        """Return ends of raw values, per channel or for all, from ends of features (D,)."""
         if self.scale is None:
             return tuple(end[:1] for end in ends)
         zero, end = self.scale.zero, self.scale.end
         return np.minimum(zero, end), np.maximum(zero, end)
 
     def device_inputs(self, inputs: InputQuantizer) -> InputQuantizer:
-        """Return the conversion of raw points to bytes, (features,); `inputs`: of features."""
+        """Return the conversion of raw points to bytes, (features,); `inputs` converts features."""
         n = self.n_features
         if self.scale is not None:
             zeros, steps = (np.resize(each, n) for each in (self.scale.zero, self.scale.step))
@@ -214,8 +213,8 @@ class RawPoints(ABC):
 class FeatureStage(RawPoints):
     """Maps raw points to the inputs of a classifier.
 
-    A subclass is a frozen dataclass that refuses, on construction, what generated code could not
-    compute. Its fields define its arithmetic: a model's hash includes those in its `repr`.
+    A subclass is a frozen dataclass whose constructor refuses values that generated code cannot
+    compute. Its fields define its arithmetic, and a model's hash includes the fields in its `repr`.
     """
 
     kind: ClassVar[str]  # its name in the registry, and in a model's hash
@@ -223,10 +222,10 @@ class FeatureStage(RawPoints):
     # what to try in training for less flash and SRAM, where the stage is what takes most of them
     smaller: ClassVar[tuple[str, ...]] = ()
     ARRAYS: ClassVar[tuple[str, ...]]  # names of its arrays in a model file
-    # arrays of a model file without such a stage; empty for newer kinds
+    # arrays that a model file without such a stage has; empty for newer kinds
     ABSENT: ClassVar[Arrays] = {}
-    # whether one range maps all features to bytes: that of raw values without a `scale`, else that
-    # of all features together, which rest at its start
+    # whether all features are mapped to bytes by one range: without a `scale` by that of the raw
+    # values, otherwise by the common range of all features, whose start is the background
     one_range: ClassVar[bool] = True
 
     @property
@@ -242,7 +241,7 @@ class FeatureStage(RawPoints):
     @property
     @abstractmethod
     def does(self) -> str:
-        """Its verb, for a sentence that begins with "the model": "pools images"."""
+        """A predicate for sentences that begin with "the model", such as "pools images"."""
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return features (n, D) of raw points (n, features): float32 for float32, else float64.
@@ -260,28 +259,28 @@ class FeatureStage(RawPoints):
 
     @abstractmethod
     def features_of(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the features (n, D), of any type, of a part of the raw points; see `apply`."""
+        """Return the features (n, D), of any type, of some of the raw points; see `apply`."""
 
     @abstractmethod
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return the stages that compute it on a device, from `device_inputs` to `inputs` in bytes.
+        """Return the stages that compute the features on a device, from raw bytes to `inputs`.
 
-        `inputs` makes a classifier's inputs of features. Raises `InputError` if code cannot hold
-        them.
+        `inputs` converts features to the classifier's bytes. Raises `InputError` if generated code
+        cannot hold the numbers.
         """
 
     @abstractmethod
     def to_arrays(self) -> Arrays:
-        """Return its arrays of a model file, see `ARRAYS`."""
+        """Return the stage's arrays for a model file; see `ARRAYS`."""
 
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: Arrays) -> Self | None:
-        """Return the stage of a model file's arrays, None without; `InputError` if one is wrong."""
+        """Build the stage from a model file's arrays, None without them; `InputError` if wrong."""
 
     @abstractmethod
     def describe(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return a description for JSON; `names` are those of a raw point's values, or none."""
+        """Return a description for JSON; `names`, of a raw point's values, may be empty."""
 
     def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (for those that show them)
         """Return a description as rows for display."""
@@ -291,7 +290,7 @@ class FeatureStage(RawPoints):
         )
 
     def seen(self, x: NDArray[Any]) -> Seen | None:  # noqa: ARG002
-        """Return its view of a raw point (features,); None without a picture."""
+        """Return the stage's view of a raw point (features,); None if there is no picture of it."""
         return None
 
     @property
@@ -300,16 +299,16 @@ class FeatureStage(RawPoints):
         return None
 
     def invert(self, x: NDArray[Any], inputs: InputQuantizer) -> Bytes | None:  # noqa: ARG002
-        """Return points (n, features) for the device with approximately the inputs x, (n, D).
+        """Return points (n, features) for the device whose features are approximately x, (n, D).
 
-        x are inputs of the classifier's own stages, see `integer_stages`. None if such points are
-        not known; the self-test of an export then uses `examples`.
+        x are inputs of the classifier's own stages, see `integer_stages`. None if such points
+        cannot be computed; an export's self-test then uses `examples`.
         """
         return None
 
     @property
     def whole_maximum(self) -> int | None:
-        """The maximum of whole features from 0 on, used as they are; None for others."""
+        """The largest feature if features are integers from 0, used unchanged; otherwise None."""
         return None
 
     @property

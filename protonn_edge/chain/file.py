@@ -1,13 +1,13 @@
 """The versioned .npz file of a model.
 
-The file that `save_model` writes and `load_model` reads holds everything between trainer and
-quantizer. It may come from a stranger, so it is checked before memory is allocated.
+The file holds everything that the quantizer needs from the trainer: `save_model` writes it,
+`load_model` reads it. It may come from a stranger, so it is checked before memory is allocated.
 
 Raising the format version
 --------------------------
-1. Add one to `FORMAT_VERSION`: files of other formats are refused.
-2. Write and read the new arrays in `_arrays_of` and `_model_of`, and list them in `_ARRAYS`; arrays
-   of a kind of classifier or feature are in its own module.
+1. Add one to `FORMAT_VERSION`; files of other versions are refused.
+2. Write and read the new arrays in `_arrays_of` and `_model_of`, and list them in `_ARRAYS`. Arrays
+   of one kind of classifier or feature are declared in its own module.
 3. Replace the tests' file of the old format by one of the new format.
 """
 
@@ -55,7 +55,7 @@ _OPTIONAL_ARRAYS = (
 
 
 def _feature_arrays(stage: FeatureStage | None) -> Arrays:
-    """Return the arrays of a model file for a stage, or for none."""
+    """Return the arrays of a model file for a feature stage, or for a model without one."""
     arrays: Arrays = {}
     for kind in FEATURE_STAGES.values():
         arrays |= kind.ABSENT
@@ -63,7 +63,7 @@ def _feature_arrays(stage: FeatureStage | None) -> Arrays:
 
 
 def _feature_stage(arrays: Arrays) -> FeatureStage | None:
-    """Return the stage of a model file's arrays, or None."""
+    """Build the feature stage from a model file's arrays, None without one."""
     found = [kind.from_arrays(arrays) for kind in FEATURE_STAGES.values()]
     stages = [stage for stage in found if stage is not None]
     if len(stages) > 1:
@@ -75,7 +75,7 @@ def _feature_stage(arrays: Arrays) -> FeatureStage | None:
 
 
 def _rejection(array: NDArray[Any] | None) -> Rejection | None:
-    """Return the thresholds of a model file, if there are any."""
+    """Return the thresholds stored in a model file, or None."""
     if array is None:
         return None
     check_type(array, "rejection", "f8")
@@ -105,7 +105,7 @@ def save_model(model: Model, path: Path | str) -> None:
 
 
 def model_bytes(model: Model) -> bytes:
-    """Return a model file's content: an .npz without times, the same on every system."""
+    """Return the content of a model file: an .npz without times, the same on every system."""
     return packed(_arrays_of(model))
 
 
@@ -115,8 +115,9 @@ def load_model(path: Path | str) -> Model:
     Raises
     ------
     InputError
-        One sentence with the file, the array and the problem: not an .npz, truncated, too large,
-        pickled, arrays missing or unknown, wrong types or shapes, NaN, another format version.
+        If the file is no .npz, truncated, too large or pickled, has another format version, or an
+        array is missing, unknown, not finite, or of a wrong type or shape; the sentence names the
+        file and the array.
     """
     path = Path(path)
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
@@ -222,7 +223,7 @@ def _model_of(arrays: Arrays) -> Model:
 
 
 def _kind_of(arrays: Arrays) -> type[Head]:
-    """Return the kind of classifier of a file's arrays."""
+    """Return the kind of classifier that a file's arrays describe."""
     if "classifier" not in arrays:
         raise _missing("classifier")
     kind = str(single_value(arrays["classifier"], "classifier", "U"))

@@ -1,8 +1,8 @@
-"""An affine map of raw features, folded into weights for the bytes on the device.
+"""An affine map of raw features, folded into the weights for the device's input bytes.
 
-The normalizer and other factors become part of a matrix's weights, so that they cost the device
-nothing. The effect of rounding weights and inputs on the map's values is predicted from the
-statistics of the training points.
+The normalizer and other factors become part of a matrix's weights, so they cost the device nothing.
+The statistics of the training points predict how much rounding weights and inputs changes the map's
+values.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ FloatArray = NDArray[np.float64]
 RESIDUAL_MAXIMUM = 127
 INPUT_BITS = (8, 7, 6, 5, 4)
 
-COARSER = 1.02  # from unit to unit, until all rounded numbers fit
+COARSER = 1.02  # factor between the units tried, until all rounded numbers fit
 Fitted = TypeVar("Fitted", bound="Quantized")
 
 
-@lru_cache(maxsize=16)  # training needs the same one at each step
+@lru_cache(maxsize=16)  # training asks for the same quantizer at each step
 def input_quantizer(statistics: InputStatistics, bits: int) -> InputQuantizer:
     """Return the quantizer of features with these training statistics.
 
@@ -52,7 +52,7 @@ def input_quantizer(statistics: InputStatistics, bits: int) -> InputQuantizer:
 
 
 class Quantized(Protocol):
-    """Weights in integers of some bits."""
+    """Weights as integers with a limited number of bits."""
 
     @property
     def error(self) -> float:
@@ -64,9 +64,9 @@ def most_exact(
 ) -> Fitted | None:
     """Return the most exact way to quantize weights; None if none fits.
 
-    `fit` quantizes for inputs and sums of these bits; None if no scale fits them. Sums of the first
-    width are tried with inputs of all bits; wider ones only with the most bits, and as long as the
-    error is not tolerated.
+    `fit(input bits, sum bits)` returns None if no scale fits. The first width of sums is tried with
+    inputs of every number of bits; wider sums are tried only with the most input bits, and only
+    while the error exceeds `tolerated_error`.
     """
     first, *wider = widths
     found = [fit(bits, first) for bits in INPUT_BITS]
@@ -79,7 +79,7 @@ def most_exact(
 
 
 def coarser(unit: float) -> Iterator[float]:
-    """Yield units from this one on, each somewhat coarser, for as long as they are numbers."""
+    """Yield ever coarser units, beginning with this one, for as long as they are finite."""
     while math.isfinite(unit):
         yield unit
         unit *= COARSER
@@ -89,21 +89,21 @@ def coarser(unit: float) -> Iterator[float]:
 class FoldedMap:
     """The map ``weights q + constant`` of quantized inputs q."""
 
-    weights: FloatArray  # (d, D): per step of an input
+    weights: FloatArray  # (d, D): change per step of an input
     constant: FloatArray  # (d,): the values if all inputs are 0
-    # (D,): of the inputs of training points
+    # (D,): of the inputs, over the training points
     mean: FloatArray
     variance: FloatArray
-    rounds: bool = True  # whether inputs are rounded, other than integer features
+    rounds: bool = True  # whether inputs are rounded, unlike integer features
 
     @classmethod
     def of(
         cls, weights: NDArray[Any], model: Model, inputs: InputQuantizer, step: float = 1.0
     ) -> FoldedMap:
-        """Return the map of inputs that is ``weights x`` of normalized features x, in steps.
+        """Return the map from inputs to ``weights x`` of normalized features x, in units of `step`.
 
-        Weights (d, D) are per unit of a normalized feature. Raises `InputError` if numbers are too
-        large.
+        Weights (d, D) are per unit of a normalized feature. Raises `InputError` if a number
+        overflows.
         """
         normalizer, statistics = model.normalizer, model.inputs
         per_raw_unit = weights.astype(np.float64) * normalizer.scale / step
@@ -119,7 +119,7 @@ class FoldedMap:
 
 
 def check_computable(*folded: FloatArray) -> None:
-    """Raise `InputError` if numbers that the normalizer was folded into are not all finite."""
+    """Raise `InputError` if folding in the normalizer gave numbers that are not finite."""
     if not all(np.isfinite(numbers).all() for numbers in folded):
         raise InputError(
             "the normalizer or the input statistics are too large to compute with; train the model "
@@ -129,7 +129,7 @@ def check_computable(*folded: FloatArray) -> None:
 
 @dataclass(frozen=True, eq=False)
 class RoundedWeights:
-    """The weights of a map as integers in a `unit`, clipped to -most..most."""
+    """The weights of a map as integers, in multiples of `unit`, clipped to -most..most."""
 
     folded: FoldedMap
     unit: float
@@ -163,12 +163,12 @@ class RoundedWeights:
 class QuantizedProduct:
     """A map with int8 weights and sums of limited bits, in the finest unit that fits both.
 
-    Weights and constants that are integers, and fit, are unchanged.
+    Weights and constants that are already integers of this size stay unchanged.
     """
 
     residuals: NDArray[np.int8]  # (d, D): the weights
     bias: IntArray  # (d,): bias of the sums, minus their mean rounding error
-    accumulator_bits: int  # every sum fits, on any input
+    accumulator_bits: int  # every sum fits, for any input
     unit: float  # value of a unit of residuals and sums
     error: float  # predicted error of the values relative to their spread, both root mean squares
 
@@ -199,19 +199,19 @@ class QuantizedProduct:
 
 
 class FittedProduct(NamedTuple):
-    """A product, and the map from features to its inputs."""
+    """A product, and the quantizer of its inputs."""
 
     inputs: InputQuantizer
     product: QuantizedProduct
 
     @property
     def error(self) -> float:
-        """The product's."""
+        """The predicted error of the product."""
         return self.product.error
 
 
 def _finest_unit(folded: FoldedMap, constant: FloatArray, maximum: int, limit: int) -> float:
-    """Return the unit for which residuals fit int8, and sums, before rounding, `limit`."""
+    """Return the finest unit with residuals in int8 and, before rounding, sums within `limit`."""
     weights = maximum * folded.weights
     low, high = np.minimum(weights, 0).sum(axis=1), np.maximum(weights, 0).sum(axis=1)
     largest = float(np.abs(constant + np.stack([low, high])).max())
@@ -223,12 +223,12 @@ def _whole(numbers: FloatArray) -> bool:
 
 
 def _dot(matrix: FloatArray, vector: FloatArray) -> FloatArray:
-    """Return matrix @ vector, exactly rounded, so that it does not depend on the machine."""
+    """Return matrix @ vector, correctly rounded, and therefore the same on every machine."""
     return np.array([_sum(row) for row in (matrix * vector).tolist()])
 
 
 def _sum(numbers: list[float]) -> float:
     try:
         return math.fsum(numbers)
-    except (OverflowError, ValueError):  # not finite, or overflow in between
+    except (OverflowError, ValueError):  # not finite, or an intermediate overflow
         return math.nan

@@ -1,8 +1,8 @@
 """The float form of a kind of classifier, and the facts of models in any form.
 
-In the ProtoNN paper a value takes 4 bytes, plus 4 for its index if the matrix is stored sparse; a
-matrix is stored whichever way is smaller (Gupta et al., 2017, section 5). The size on a board is
-different: see `IntegerChain.model_bytes` and the budget gate.
+In the ProtoNN paper's accounting, a value takes 4 bytes, plus 4 for its index in a sparse matrix,
+and each matrix counts as dense or sparse, whichever is smaller (Gupta et al., 2017, section 5). The
+size on a board is different; see `IntegerChain.model_bytes` and the memory budget.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FEWER_FEATURES = "fewer features (of images: --features pool:HxW)"
 
 
 class Remedies(NamedTuple):
-    """Training options that help, each as part of a sentence."""
+    """Training options to try, each worded as part of a sentence."""
 
     flash: tuple[str, ...]  # for a smaller model
     sram: str  # for fewer variables
@@ -40,7 +40,7 @@ class Remedies(NamedTuple):
 
 
 class Size(NamedTuple):
-    """A size: its name, its symbol in formulas, and the number."""
+    """A size: its name, its letter in formulas, and the number."""
 
     name: str
     symbol: str
@@ -48,7 +48,7 @@ class Size(NamedTuple):
 
 
 class Dimensions(ABC):
-    """The sizes of any form of a classifier."""
+    """The sizes of a classifier in any form."""
 
     @property
     @abstractmethod
@@ -67,23 +67,23 @@ class Dimensions(ABC):
 
 
 class Member(NamedTuple):
-    """An array of a kind in a model file, or a single number."""
+    """An array, or a single number, that a model file stores for one kind of classifier."""
 
     name: str  # in the file
-    dtype: str  # without the byte order, such as "f4"; of a number only its kind
-    # the letters of its sizes, which are equal where other arrays have the same; none for a number
+    dtype: str  # such as "f4", without byte order; for a number just "f", "i", ...
+    # a letter for each of its sizes; arrays with the same letter share that size; none for a number
     axes: tuple[str, ...]
-    optional: bool  # whether a file lacks it if it is the default, or empty
+    optional: bool  # whether files leave it out if it is the default or empty
 
     def read(self, arrays: Arrays) -> Any:
-        """Return it from a file's arrays."""
+        """Return the array or number from a file's arrays."""
         if not self.axes:
             return checks.single_value(arrays[self.name], self.name, self.dtype)
         checks.check_type(arrays[self.name], self.name, self.dtype)
         return arrays[self.name]
 
     def checked(self, value: Any, sizes: dict[str, int]) -> Any:
-        """Return its value, checked for these sizes, to which its own are added."""
+        """Return the checked value, and add its sizes to `sizes`, with which it must agree."""
         known = [sizes.get(axis) for axis in self.axes]
         if not known:
             return float(value) if self.dtype == "f" else value
@@ -96,34 +96,35 @@ class Member(NamedTuple):
 
 
 def member(name: str, dtype: str, *axes: str, optional: bool = False, **options: Any) -> Any:
-    """Return the field of a head that is a `Member`; `options` are a dataclass field's."""
+    """Return a dataclass field that is a `Member` of a head; `options` go to `field`."""
     return field(metadata={"member": Member(name, dtype, axes, optional)}, **options)
 
 
 class Head(Dimensions):
     """A kind of classifier: its matrices, and the scores of normalized points.
 
-    A kind is a frozen dataclass of them in the `head` of its folder, and is checked when it is
-    created. The declaration of a `member` decides how it is read, checked and written.
+    Each kind has a frozen dataclass of its matrices in the module `head` of its folder; the
+    constructor checks them. The declaration of a `member` decides how it is read, checked and
+    written.
     """
 
     kind: ClassVar[str]  # its name in files and in the registry
     title: ClassVar[str]  # its name in text
     # what to try in training if a model does not fit, whatever its features
     remedies: ClassVar[Remedies]
-    # names in a file of arrays that only this kind has, besides its members: all of them, and those
-    # that not every file of the kind has
+    # arrays in a file that only this kind has, besides its members: all of them, and the optional
+    # ones
     ARRAYS: ClassVar[tuple[str, ...]] = ()
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
-    # the parts that are integers after the last of two steps; see `scores_in_two_steps`
+    # the parts that become integers in the second step of `scores_in_two_steps`
     last_step: ClassVar[str] = "W"
     # minimum number of classes: a one-class model separates its points from others by rejection
     LEAST_CLASSES: ClassVar[int] = 2
-    # The places of an integer model's numbers in its own stages, as a stage's name and an
-    # attribute, by their names in the model's hash, which never change. A pattern such as
-    # ``dense*.multiplier`` is a tuple of all of them.
+    # Where the numbers of an integer model's own stages are, as "stage.attribute", by their names
+    # in the model's hash, which never change. A pattern such as ``dense*.multiplier`` stands for a
+    # tuple of all matches.
     hashed: ClassVar[Mapping[str, str]]
-    axes: dict[str, int]  # the sizes of its arrays by their letters; see `Member`
+    axes: dict[str, int]  # its arrays' sizes by letter; see `Member`
     # the statistics for rejection; see `chain.decision`
     statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
 
@@ -158,12 +159,12 @@ class Head(Dimensions):
 
     @property
     def paper_bytes(self) -> int:
-        """Size of the matrices by the ProtoNN paper's accounting; see the module's text."""
+        """Size of the matrices by the ProtoNN paper's accounting; see the module's docstring."""
         return paper_bytes(self.matrices.values())
 
     @property
     def settings(self) -> dict[str, float]:
-        """Numbers of its formula besides matrices, by name."""
+        """The numbers in its formula that are not matrices, by name."""
         return {}
 
     @property
@@ -172,7 +173,7 @@ class Head(Dimensions):
         return {}
 
     def to_arrays(self) -> Arrays:
-        """Return its arrays of a file."""
+        """Return its arrays for a model file."""
         arrays = self.matrices
         for name, each in self.members().items():
             number = None if each.axes else getattr(self, name)
@@ -182,11 +183,11 @@ class Head(Dimensions):
         return arrays
 
     def check_eeprom(self, board: Board) -> None:
-        """Raise `CheckFailed` if a board's EEPROM is too small for its examples."""
+        """Raise `CheckFailed` if a board's EEPROM cannot hold the examples that it keeps."""
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return the form of a file's arrays; `InputError` for wrong types or inconsistent ones."""
+        """Build the head from a file's arrays; `InputError` if they are wrong or disagree."""
         found = (
             (name, each)
             for name, each in cls.members().items()
@@ -197,7 +198,7 @@ class Head(Dimensions):
     @property
     @abstractmethod
     def values_a_point(self) -> int:
-        """Intermediate values per point, which limit the rows that are computed at once."""
+        """Number of intermediate values per point, which limits the rows computed at once."""
 
     @abstractmethod
     def scores(self, X: Any) -> NDArray[np.float64]:
@@ -206,9 +207,10 @@ class Head(Dimensions):
     def scores_and_nearest(
         self, X: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the scores (n, L) of normalized points, and nearness to known points, (n,).
+        """Return the scores (n, L) of normalized points, and their nearness (n,) to known ones.
 
-        The latter, 0..1, is compared with `Rejection.rbf`; kinds without such a measure have 1.
+        The nearness, 0..1, is compared with `Rejection.rbf`; it is 1 for kinds without such a
+        measure.
         """
         return self.scores(X), np.ones(len(X))
 
@@ -216,7 +218,7 @@ class Head(Dimensions):
 class Sized(FactsRepr, Dimensions):
     """A whole model, in floats or in integers, that knows its sizes.
 
-    Its inputs are the features of a point, or those that a feature stage computes.
+    The classifier's inputs are a point's own features, or the ones that a feature stage computes.
     """
 
     head: Any  # a Head, or the class of one
@@ -225,13 +227,13 @@ class Sized(FactsRepr, Dimensions):
 
     @property
     def title(self) -> str:
-        """What classifies: the feature stage if its values are scores already, else the head."""
+        """The title of the feature stage if it computes the scores, else of the head."""
         title: str = (self.feature_stage and self.feature_stage.title) or self.head.title
         return title
 
     @property
     def all_remedies(self) -> Remedies:
-        """What to try if it does not fit, beginning with the feature stage."""
+        """What to try if the model does not fit; the feature stage's advice comes first."""
         stage = self.feature_stage
         own: Remedies = self.head.remedies
         if stage is None or not stage.smaller:
@@ -262,6 +264,6 @@ class Sized(FactsRepr, Dimensions):
 
 
 def paper_bytes(matrices: Iterable[NDArray[Any]]) -> int:
-    """Return the sum of ``4 min(1, 2 lambda) size`` over matrices, lambda the non-zero share."""
+    """Return the sum over matrices of ``4 min(1, 2 lambda) size``; lambda is the non-zero share."""
     stored = (min(matrix.size, 2 * int(np.count_nonzero(matrix))) for matrix in matrices)
     return _VALUE_BYTES * sum(stored)

@@ -18,10 +18,11 @@ BYTE_MAXIMUM = 255  # the largest input of a device
 def saturated_steps(
     X: NDArray[Any], zero: Numbers, step: Numbers, maximum: int, *, to_even: bool | None = None
 ) -> NDArray[np.uint8]:
-    """Return finite X (..., k) in steps, not 0, above `zero` (k,), rounded, within 0..maximum.
+    """Return finite X (..., k) in steps above `zero` (k,), rounded and clipped to 0..maximum.
 
-    If steps are float32, X is divided by them in float32, and halves are rounded away from the real
-    value 0, as TensorFlow Lite does, or `to_even`, as ONNX; `zero` is then a multiple of a step.
+    Steps (k,) are not 0. If they are float32, X is divided in float32, `zero` must be a multiple of
+    a step, and halves are rounded away from the real value 0, as in TensorFlow Lite, or `to_even`,
+    as in ONNX.
     """
     with np.errstate(over="ignore"):  # an overflow saturates as well
         if np.result_type(step) == np.float32:
@@ -38,10 +39,10 @@ def saturated_steps(
 class InputQuantizer:
     """Quantizes raw features to the unsigned bytes that the device receives."""
 
-    # (D,): the raw value for 0, in the feature's own unit: the end of its range that is nearer to
-    # its most frequent value, because an input of 0 takes no time on the device
+    # (D,): the raw value that becomes 0, in the feature's unit: the end of its range nearer to its
+    # most frequent value, because an input of 0 takes no time on the device
     zero: NDArray[np.float64]
-    # (D,): raw units per step, not 0; negative if `zero` is the upper end; float32 if points are
+    # (D,): raw units per step, not 0; negative if `zero` is the upper end; float32 where points are
     # divided in float32, otherwise float64
     step: NDArray[Any]
     maximum: int  # the largest quantized value, 1..255
@@ -49,7 +50,7 @@ class InputQuantizer:
 
     @property
     def end(self) -> NDArray[np.float64]:
-        """The raw values for `maximum`, (D,)."""
+        """The raw values (D,) that become `maximum`."""
         end: NDArray[np.float64] = self.zero + self.maximum * self.step
         return end
 
@@ -83,6 +84,6 @@ class InputQuantizer:
         return int(np.count_nonzero((steps < -0.5) | (steps >= self.maximum + 0.5)))
 
     def restore(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the raw features (n, D) of bytes (n, D)."""
+        """Return the raw features (n, D) that bytes (n, D) stand for."""
         raw: NDArray[np.float64] = self.zero + self.step * Q
         return raw

@@ -1,9 +1,9 @@
 """A chain of integer stages: the exact arithmetic that every generated program reproduces.
 
-A point is the unsigned bytes that the device receives (see `InputQuantizer`), the inputs of the
-first stage. Each stage has its formula, and proves that nothing overflows; the last one outputs a
-class. The NumPy code of the stages is the reference; templates and planner read all shifts and
-scales from the same objects.
+A point consists of the unsigned bytes that the device receives (see `InputQuantizer`). They are the
+inputs of the first stage; the last stage outputs a class. Each stage computes its own formula and
+proves that nothing overflows. The stages' NumPy code is the reference, and templates and planner
+read all shifts and scales from the same objects.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from protonn_edge.chain.raw_inputs import (
 )
 from protonn_edge.errors import InputError
 
-_ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache, and memory bounded
+_ROWS_AT_ONCE = 512  # keeps (rows, m, d) differences in the cache and bounds memory
 
-MODEL_HASH_BYTES = 8  # of the SHA-256 in firmware, which identifies its model
+MODEL_HASH_BYTES = 8  # bytes of the SHA-256 by which firmware identifies its model
 
 Stage = TypeVar("Stage", bound=IntegerStage)
 
 
 class QuantizedInput(Sized):
-    """How raw features become the bytes that a device receives, in any precision."""
+    """The conversion of raw features to the bytes that a device receives."""
 
     # from raw or computed features to the inputs of the classifier's own stages
     inputs: InputQuantizer
     # The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part of
     # the arithmetic, which begins with bytes, nor of the model's hash.
     raw_exponents: Exponents | None
-    # a sensor's counts per unit of the training data, for each channel or feature, where raw values
-    # are its counts. Like `raw_exponents`, which they replace, they are not hashed.
+    # If raw values are a sensor's counts: the counts per unit of the training data, for each
+    # channel or feature. They replace `raw_exponents`, and are not hashed either.
     counts: NDArray[np.float64] | None = None
 
     @cached_property
@@ -68,7 +68,7 @@ class QuantizedInput(Sized):
         """Converts raw integers to these bytes, on the device."""
         scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
         scaled = scaled and self.counts is None
-        # The same code makes bytes of features, and its cycles are part of the bound.
+        # The same code quantizes computed features, and its cycles are part of the bound.
         fine = scaled and (self.feature_stage is None or self.feature_stage.scale is None)
         return raw_quantizer(self.features, self.raw_exponents, fine=fine, counts=self.counts)
 
@@ -85,7 +85,7 @@ class QuantizedInput(Sized):
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
 
-        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and still its
+        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and keeps its
         scores.
         """
 
@@ -117,7 +117,7 @@ class StagedInput(QuantizedInput):
 
     @property
     def score_bits(self) -> int:
-        """Bits of a score: 16 or 32, whichever suffices for any input."""
+        """Bits of a score: 16 if these suffice for any input, otherwise 32."""
         return self.own_stages[-1].output_bits
 
     def score_range(self) -> tuple[int, int]:
@@ -146,7 +146,7 @@ class StagedInput(QuantizedInput):
         return dict(zip(names, self.stages, strict=True))
 
     def stage(self, kind: type[Stage]) -> Stage:
-        """Return its first stage of a kind."""
+        """Return the chain's first stage of a kind."""
         return next(stage for stage in self.stages if isinstance(stage, kind))
 
     def own_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -163,21 +163,21 @@ class IntegerChain(StagedInput):
     precision = "int8"
     score_tolerance: ClassVar[int] = 0
     """Tolerated difference of scores between executions: none."""
-    head: type[Head]  # the class of its float form, which names it and its numbers
+    head: type[Head]  # the class of its float form, which names the kind and its numbers
     inputs: InputQuantizer
     # the classifier's stages, from the outputs of `inputs` to the scores
     own_stages: tuple[IntegerStage, ...]
-    score_scale: float  # value of a unit of an integer score in the float model's scores
+    score_scale: float  # the float score that an integer score of 1 stands for
     classes: tuple[str, ...]  # names of the L classes
     sizes: tuple[Size, ...] = ()
-    feature_stage: FeatureStage | None = None  # computes features on the device first
+    feature_stage: FeatureStage | None = None  # computes features first, on the device
     # thresholds below which the answer is `UNKNOWN`
     rejection: decision.IntegerRejection | None = None
     sharpness: float | None = None  # factor on the float model's scores; see `confidence`
     raw_exponents: Exponents | None = None
     counts: NDArray[np.float64] | None = None
     feature_names: tuple[str, ...] = ()  # names of the features of a point, or empty
-    expected: IntegerExpected | None = None  # if devices observe their answers; not hashed
+    expected: IntegerExpected | None = None  # for devices that observe their answers; not hashed
 
     def __post_init__(self) -> None:
         *before, last = self.own_stages
@@ -212,7 +212,7 @@ class IntegerChain(StagedInput):
     def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
         """Return test inputs (count, D) that exercise a device's arithmetic, always the same ones.
 
-        - `start` (D,): initial inputs, a mean point's.
+        `start` (D,) are the inputs of a mean point, from which the search begins.
         """
         *before, last = self.own_stages
         examples = last.example_inputs(before, start, count)
@@ -228,9 +228,9 @@ class IntegerChain(StagedInput):
 
     @cached_property
     def confidence(self) -> decision.Confidence | None:
-        """Computes the probability of an answer from its scores; None if unknown.
+        """Computes the probability of an answer from its scores; None if `sharpness` is unknown.
 
-        None for a single class, too, which has nothing to be compared with.
+        It is None for a single class, too, because there is no other to compare it with.
         """
         if self.sharpness is None or self.n_classes == 1:
             return None
@@ -245,16 +245,16 @@ class IntegerChain(StagedInput):
 
     @cached_property
     def model_sha256(self) -> str:
-        """SHA-256 of all numbers in order, in hexadecimal: equal if the arithmetic is equal."""
+        """SHA-256, in hexadecimal, of all numbers in order: equal for equal arithmetic."""
         return _sha256(self)
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """The numbers of its own stages, by their names in the hash and in its order."""
+        """The numbers of its own stages, named and ordered as in the hash."""
         return {name: _number(self, place) for name, place in self.head.hashed.items()}
 
     def invert(self, x: IntArray) -> NDArray[np.uint8] | None:
-        """Return bytes for the device, (n, features), that give inputs x of the own stages, (n, D).
+        """Return bytes (n, features) for the device that give the classifier the inputs x, (n, D).
 
         None if the feature stage cannot be inverted.
         """
@@ -263,9 +263,9 @@ class IntegerChain(StagedInput):
         return self.feature_stage.invert(x, self.inputs)
 
     def scores_and_nearest(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-        """Return the scores (n, L) of quantized points Q (n, features) uint8, and their nearness.
+        """Return the scores (n, L) and nearness (n,) of quantized points Q (n, features) uint8.
 
-        The latter, (n,), measures how near the nearest known point is, 0 if unknown; all are int64.
+        The nearness measures how near the nearest known point is, 0 if unknown. Both are int64.
         """
         Q = np.asarray(Q)
         if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
@@ -289,7 +289,7 @@ class IntegerChain(StagedInput):
     def coordinates(self, Q: NDArray[np.uint8]) -> NDArray[Any]:
         """Return the inputs (n, d) of the last stage for quantized points Q (n, features) uint8.
 
-        A ProtoNN can be taught these points.
+        A ProtoNN on a device is taught with these.
         """
         values = self.own_inputs(Q)
         for stage in self.own_stages[:-1]:
@@ -311,10 +311,10 @@ def chain_for(
     rbf_maximum: int = 1,
     with_units: bool = True,
 ) -> IntegerChain:
-    """Return the integer model of a float model, given the classifier's own stages.
+    """Return the integer form of a float model, given the classifier's own stages.
 
-    One unit of an integer score is `score_scale` of the model's; the integer `rbf_maximum`
-    represents an RBF of 1. Training needs no units of raw values.
+    An integer score of 1 stands for a float score of `score_scale`, the integer `rbf_maximum` for
+    an RBF of 1. Training needs no units of raw values.
     """
     rejection = model.rejection
     return IntegerChain(
@@ -333,9 +333,9 @@ def chain_for(
 
 
 def observed(chain: IntegerChain, model: Model) -> IntegerChain:
-    """Return the integers of a model for a device that observes its answers.
+    """Return the chain of a model for a device that observes its answers.
 
-    Raises `InputError` if it cannot, or the model does not know what to expect.
+    Raises `InputError` if this model cannot be observed, or does not contain expected answers.
     """
     if reason := why_unobserved(chain):
         raise InputError(f"--observe does not support {reason}; leave it out")
@@ -348,7 +348,7 @@ def observed(chain: IntegerChain, model: Model) -> IntegerChain:
 
 
 def _number(chain: IntegerChain, place: str) -> Any:
-    """Return a stage's attribute, or, if the stage is a pattern, a tuple of all of them."""
+    """Return a stage's attribute, or a tuple with that of every stage that matches a pattern."""
     pattern, _, path = place.partition(".")
     names = stage_names(stage.kind for stage in chain.own_stages)
     found = tuple(
@@ -373,7 +373,7 @@ def _sha256(chain: IntegerChain) -> str:
 
 
 def _hashed(chain: IntegerChain) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values of the inputs, the own stages, and the parts that all kinds have.
+    """Yield names and values of the inputs, the own stages, and the parts common to all kinds.
 
     Optional parts come last, in alphabetical order.
     """
@@ -402,7 +402,7 @@ Scored = tuple[str, NDArray[Any]]
 def scores_in_two_steps(
     model: Model, integers: IntegerChain, X: NDArray[np.float32]
 ) -> Iterator[Scored]:
-    """Yield the scores of raw points X (n, features) as a model is quantized in two steps.
+    """Yield the scores of raw points X (n, features) after each step of quantizing a model.
 
     float        the float model
     inputs       the inputs of its stages as bytes

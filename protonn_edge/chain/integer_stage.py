@@ -28,12 +28,12 @@ _FIRST_NAMES = {
 
 
 def hashed_name(name: str) -> str:
-    """Return the name of a field or a class in a hash."""
+    """Return the name that a field or class has in a hash."""
     return _FIRST_NAMES.get(name, name)
 
 
 def hashed_text(value: object) -> str:
-    """Return a value's ``repr``, with the hash's names of dataclasses and fields."""
+    """Return a value's ``repr``, with dataclasses and fields named as in the hash."""
     if not is_dataclass(value) or isinstance(value, type):
         return repr(value)
     shown = (
@@ -84,9 +84,9 @@ class IntegerStage(ABC):
     """The computation of one stage in integers; its constructor refuses possible overflows."""
 
     kind: ClassVar[str]  # its name in plans and reports
-    # whole numbers in a model's hash, although they follow from the model's fields
+    # integers that a model's hash includes although they follow from the model's fields
     hashed: ClassVar[tuple[str, ...]] = ()
-    # whether the first vector of its `activity` counts its non-zero values
+    # whether the first vector of `activity` counts the stage's non-zero values
     reports_nonzero_outputs: ClassVar[bool] = False
 
     @property
@@ -105,47 +105,47 @@ class IntegerStage(ABC):
         """The proven range of its values for any input."""
 
     def describe(self) -> dict[str, Any]:
-        """Return facts of its arithmetic for ``inspect``, if it is the classifier's first stage.
+        """Return facts on its arithmetic for ``inspect``, for a classifier's first stage.
 
-        ``accumulator_bits`` and ``accumulator_range`` hold for the sums of any input.
+        ``accumulator_bits`` and ``accumulator_range`` hold for any input.
         """
         return {}
 
     @property
     def output_bits(self) -> int:
-        """Bits of its values in generated code if they are scores: 16 or 32."""
+        """Bits that its values have in generated code if they are scores: 16 or 32."""
         return self.output.bits
 
     @property
     def n_new_classes(self) -> int:
-        """How many classes, the last ones, have a score of 0 unless a device is taught them."""
+        """Number of last classes that score 0 until a device has been taught them."""
         return 0
 
     @property
     def nearest_maximum(self) -> int:
-        """The largest nearness to a known point, see `run_with_nearest`; 0 without a measure."""
+        """The largest nearness that `run_with_nearest` can return; 0 without such a measure."""
         return 0
 
     @abstractmethod
     def run(self, x: NDArray[Any]) -> NDArray[Any]:
-        """Return its values (n, n_outputs) of inputs (n, n_inputs): the reference."""
+        """Compute its values (n, n_outputs) from inputs (n, n_inputs): the reference."""
 
     def run_with_nearest(self, x: NDArray[Any]) -> tuple[IntArray, IntArray]:
-        """Return its values, and how near the nearest known point is, (n,), 0 if unknown."""
+        """Return its values, and how near (n,) the nearest known point is, 0 if unknown."""
         return self.run(x).astype(np.int64), np.zeros(len(x), np.int64)
 
     def giving_nearest(self, needed: bool) -> IntegerStage:  # noqa: ARG002
-        """Return the stage for a decision that needs the nearness, or does not."""
+        """Return the stage as a decision needs it: with the nearness, or without it."""
         return self
 
     def example_inputs(
         self, _before: Sequence[IntegerStage], _start: NDArray[np.uint8], _count: int, /
     ) -> IntArray | None:
-        """Return informative inputs for this last stage, None if any are; see `IntegerChain`."""
+        """Return test inputs that suit this last stage, None if any do; see `IntegerChain`."""
         return None
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:  # noqa: ARG002
-        """Return quantities that decide its mean cycles, besides the share of inputs that are 0.
+        """Return the quantities, other than the share of zero inputs, that decide its mean cycles.
 
         Each is a vector of sums over inputs (n, n_inputs); divided by n they are shares, 0..1.
         """
@@ -172,7 +172,7 @@ def stage_names(kinds: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_holds(fits: bool, what: str) -> None:
-    """Raise `InputError` for numbers with which some input could overflow the generated code."""
+    """Raise `InputError` unless the generated code is free of overflow for any input."""
     if not fits:
         raise InputError(
             f"the integer model has {what}, which the generated code does not support; quantize a "
@@ -181,7 +181,7 @@ def check_holds(fits: bool, what: str) -> None:
 
 
 def check_bits(what: str, reached: Range, bits: int) -> None:
-    """Raise `InputError` as `check_holds` if some values need more bits."""
+    """Raise the `InputError` of `check_holds` if some values need more bits."""
     if reached.low.size:
         low, high = reached.ends
         limit = 1 << (bits - 1)
@@ -189,7 +189,7 @@ def check_bits(what: str, reached: Range, bits: int) -> None:
 
 
 def check_counts(**counts: int) -> None:
-    """Raise `InputError` for sizes, by name, that the generated code's counters cannot hold."""
+    """Raise `InputError` if a named size exceeds the generated code's counters."""
     for name, number in counts.items():
         if number > _LIMITS[name]:
             raise InputError(

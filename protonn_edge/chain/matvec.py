@@ -1,4 +1,4 @@
-"""The product of an int8 matrix and bytes, in integers, and stages that begin with it."""
+"""The integer product of an int8 matrix and bytes, and the stages that begin with one."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from numpy.typing import NDArray
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
 
 NIBBLE_MAXIMUM = 7  # the largest magnitude of weights that take half a byte each
-PACKED_BITS = 24  # maximum bits of an accumulator of such weights
-NIBBLE_OFFSET = 8  # the offset of such a weight, so that it is not negative
+PACKED_BITS = 24  # maximum bits of the accumulator for such weights
+NIBBLE_OFFSET = 8  # added to such a weight, so that it is not negative
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerMatvec(IntegerStage):
     """A stage that begins with a product: ``a_k = bias_k + sum_i W_ki q_i``."""
 
-    widths: ClassVar[tuple[int, ...]]  # bits that an accumulator may have
+    widths: ClassVar[tuple[int, ...]]  # allowed numbers of accumulator bits
     weights: NDArray[np.int8]  # (d, D): W
     bias: IntArray  # (d,): the initial accumulators
     accumulator_bits: int  # one of `widths`; every sum fits for any input
     input_maximum: int  # the largest input, 1..255
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which some input could overflow a sum."""
+        """Refuse numbers with which a sum could overflow."""
         bits = self.accumulator_bits
         check_holds(bits in self.widths, f"accumulators of {bits} bits")
         check_bits("accumulators in", self.accumulators, bits)
@@ -45,7 +45,7 @@ class IntegerMatvec(IntegerStage):
 
     @property
     def n_outputs(self) -> int:
-        """Values made of the sums, by default one of each."""
+        """Number of values computed from the sums, by default one from each."""
         return self.n_sums
 
     @cached_property
@@ -55,7 +55,7 @@ class IntegerMatvec(IntegerStage):
 
     @cached_property
     def packs(self) -> bool:
-        """Whether two weights fit a byte, and sums are short enough for that."""
+        """Whether two weights fit into a byte, and sums are short enough for the kernel."""
         fits = int(np.abs(self.weights.astype(np.int64)).max()) <= NIBBLE_MAXIMUM
         return fits and self.accumulator_bits <= PACKED_BITS
 
@@ -72,9 +72,10 @@ class IntegerMatvec(IntegerStage):
 
 
 def packed(weights: NDArray[np.int8]) -> NDArray[np.uint8]:
-    """Return weights (d, D) of -7..7 as bytes, (D, ceil(d / 2)), with two outputs' weights in each.
+    """Return weights (d, D) in -7..7 as bytes (D, ceil(d / 2)), each for two outputs.
 
-    With the offset, the first is the lower half; if d is odd, the last upper half is 0.
+    With the offset, the first output's weight is the lower half; if d is odd, the last upper half
+    is 0.
     """
     halves = (weights.T + NIBBLE_OFFSET).astype(np.uint8)
     halves = np.pad(halves, ((0, 0), (0, halves.shape[1] % 2)))
@@ -83,13 +84,13 @@ def packed(weights: NDArray[np.int8]) -> NDArray[np.uint8]:
 
 def products(weights: NDArray[np.int8], bias: IntArray, x: NDArray[np.uint8]) -> IntArray:
     """Return bias + W x, (n, d), of weights W (d, D), a bias (d,) and points x (n, D)."""
-    # BLAS lacks an integer product; float64 is exact here, all sums are far below 2**53.
+    # BLAS has no integer product; float64 is exact here: all sums are far below 2**53.
     sums = x.astype(np.float64) @ weights.T.astype(np.float64)
     return bias + sums.astype(np.int64)
 
 
 def range_of_products(weights: NDArray[np.int8], bias: IntArray, maximum: int) -> Range:
-    """Bound bias + W x and its partial sums over all x in 0..maximum, sign by sign."""
+    """Bound bias + W x and its partial sums for all x in 0..maximum."""
     wide = weights.astype(np.int64)
     low = bias + maximum * np.minimum(wide, 0).sum(axis=1)
     high = bias + maximum * np.maximum(wide, 0).sum(axis=1)

@@ -1,7 +1,7 @@
-"""A trained model of any kind: its feature stage, and the kind's own matrices.
+"""A trained model of any kind: its feature stage and its matrices.
 
-The trainer makes a model, and the quantizer turns it into integers. A model is validated once, when
-it is created, so its users need not check it again.
+The trainer creates a model, and the quantizer turns it into integers. A model is validated when it
+is created, so code that uses it need not check it again.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Model(Sized):
     Attributes
     ----------
     head : Head
-        The matrices of its kind of classifier, which scores normalized points with them.
+        The classifier's matrices, which score normalized points.
     normalizer : Normalizer
-        From raw or computed features to those that the matrices expect.
+        Maps raw or computed features to those that the matrices expect.
     inputs : InputStatistics
         Statistics of the normalizer's inputs in training.
     classes : tuple of str
@@ -55,11 +55,11 @@ class Model(Sized):
     feature_stage : FeatureStage, optional
         Computes features of raw points first, such as averages of pixels.
     threshold : float, optional
-        In a model of label sets (multi-label), the lowest score of a point's labels; None if each
-        point has exactly one class.
+        In a model of label sets (multi-label), the score from which on a point has a label; None if
+        each point has exactly one class.
     clipped : bool
         Whether features are clamped to ``inputs.lower..inputs.upper``, as on a device. If so, they
-        were clamped in training, too, and these limits may be narrower than its points.
+        were clamped in training, too, and the limits may be narrower than the range of its points.
     activity : Activity, optional
         The activity on training points, from which the planner estimates mean cycles.
     rejection : Rejection, optional
@@ -67,15 +67,15 @@ class Model(Sized):
     sharpness : float, optional
         Factor on the scores before the softmax, above 0; None if unknown.
     raw_exponents : ndarray of int64, optional
-        The power of ten by which a sketch multiplies each feature before it rounds it to an integer
-        of 16 bits: (features,), or one for each channel, or (1,) for all, as in `raw_ends`. None
-        chooses them by the range of the training data; see `units`.
+        The power of ten by which a sketch multiplies each feature before rounding it to a 16-bit
+        integer: (features,), one for each channel, or (1,) for all, as in `raw_ends`. If None, the
+        range of the training data decides; see `units`.
     instrument : Instrument, optional
         The sensor that measured the raw values; None if unknown.
     training_rows : RowSketch, optional
         Recognizes the rows that it was trained on, and those held out; None if unknown.
     expected : ExpectedAnswers, optional
-        What answers to points not trained on are like; see `chain.observation`.
+        Statistics of the answers to points not used in training; see `chain.observation`.
 
     Raises
     ------
@@ -148,9 +148,9 @@ class Model(Sized):
 
     @property
     def raw_ends(self) -> tuple[Float64, Float64]:
-        """The range of raw values, each (n,), that is distinguished in n features.
+        """The smallest and largest raw values, each (n,), that are distinguished.
 
-        These are all features of a point, its channels, or one common range of all pixels.
+        n is the number of features, or of channels, or 1 for the common range of all pixels.
         """
         lower, upper, *_ = self._raw_ends(self.inputs.lower, self.inputs.upper)
         return lower, upper
@@ -160,7 +160,7 @@ class Model(Sized):
 
     @property
     def units(self) -> raw_inputs.Exponents:
-        """The exponents k, (n,): a sketch passes raw values times 10**k, rounded."""
+        """The exponents k, (n,); a sketch passes raw values times 10**k, rounded."""
         if self.raw_exponents is not None:
             return self.raw_exponents
         inputs = self.inputs
@@ -174,7 +174,7 @@ class Model(Sized):
         return replace(self, raw_exponents=raw_inputs.choose_exponents(*ends, decimals))
 
     def normalized(self, X: NDArray[Any]) -> Float64:
-        """Return raw points (n, features), dense, as the matrices expect them: (n, D), float64."""
+        """Convert dense raw points (n, features) to the matrices' inputs, (n, D) float64."""
         if self.feature_stage is not None:
             X = self.feature_stage.apply(X)
         if self.clipped:
@@ -202,7 +202,7 @@ class Model(Sized):
         return self._scores_and_nearest(X)[0]
 
     def _scores_and_nearest(self, X: ArrayLike) -> tuple[Float64, Float64]:
-        """Return scores (n, L) of raw points (n, features), and their nearness to known points."""
+        """Return scores (n, L) of raw points (n, features), and nearness (n,) to known ones."""
         points = checked_points(self, X)
         scores = np.empty((points.shape[0], self.n_classes))
         nearest = np.empty(len(scores))
@@ -228,20 +228,20 @@ class Model(Sized):
         return indices
 
     def labels_of(self, scores: NDArray[Any]) -> NDArray[np.int64]:
-        """Return 1 where scores (n, L) of a model of label sets reach the threshold, else 0."""
+        """Return 1 where scores (n, L) reach the threshold of a model of label sets, else 0."""
         assert self.threshold is not None
         return (scores >= self.threshold).astype(np.int64)
 
 
 def expected_by(model: Model, *, labelled: bool = True) -> Expected:
-    """Return a model's requirements for points, for `load_points`, perhaps with labels."""
+    """Return what a model requires of points, and of labels if `labelled`, for `load_points`."""
     preparation = Preparation.of_record(model.record, model.n_features)
     facts = model.n_features, model.feature_names, model.classes, model.instrument
     return Expected(*facts, labelled, preparation, model.training_rows)
 
 
 def known_image_shape(model: Model) -> Shape | None:
-    """Return height and width of a point if the model, or the record of its training, has them."""
+    """Return a point's height and width from the model or its training record, None if unknown."""
     if model.feature_stage is not None:
         return model.feature_stage.drawn_shape
     settings = model.record.get("settings")

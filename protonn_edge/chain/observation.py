@@ -1,21 +1,22 @@
-"""What a device keeps about its answers in the field, and the points that it should expect there.
+"""The counters that a device keeps of its answers in the field, and the answers to expect.
 
-For each answer, the device looks at the margin, by which the largest score leads over the second,
-at the sum of all scores, and at the runner-up, the class with the second largest score. An answer
-is *unusual* if a number is outside its class's interval: the class's mean, plus or minus a number
-of standard deviations that a share of `UNUSUAL_SHARE` of points not trained on exceeds. Deviations
-are measured on one half of these points at a time, and the share on the other half. It is unusual,
-too, if less than this share of its class's points have its runner-up; a class needs
-`FEWEST_POINTS` points for that.
+For each answer, the device examines three things: the margin (the largest score minus the second
+largest), the sum of all scores, and the runner-up (the class with the second largest score). An
+answer is *unusual* if the margin or the sum is outside its class's interval: the class's mean plus
+or minus a number of standard deviations, chosen so that a share of `UNUSUAL_SHARE` of points not
+used in training exceeds it. Deviations are measured on one half of these points at a time, the
+share on the other half. An answer is also unusual if its runner-up occurs for less than this share
+of its class's points, provided that the class has at least `FEWEST_POINTS`.
 
-Unusual answers are counted by a one-sided cumulative sum (Page, 1954, "Continuous inspection
-schemes"): it grows by `STEP` with an unusual answer, falls by 1 with another one, and is never
-negative. This is the log-likelihood ratio of 1 % against 30 % of unusual answers. From `DRIFT` on,
-the device reports a drift: if 2.5 % of the answers are unusual, in one of 100 days of 67,500
-answers; if 30 % are, after some 28.
+A one-sided cumulative sum (Page, 1954, "Continuous inspection schemes") watches for unusual
+answers: it grows by `STEP` with each unusual answer, falls by 1 with any other, and is never
+negative. It is the log-likelihood ratio of 30 % against 1 % of unusual answers. When it reaches
+`DRIFT`, the device reports a drift. If 2.5 % of the answers are unusual, this happens on one of 100
+days of 67,500 answers; if 30 % are unusual, after some 28 answers.
 
-Counters stop at their maximum. They are in SRAM that no start clears, behind a tag of the model.
-A `chain` is an `IntegerChain`, whose module imports this one.
+Counters stop at their maximum. They are in SRAM that is not cleared at a start, behind a tag of the
+model. In this module, a `chain` is an `IntegerChain`; its type is not named because its module
+imports this one.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
 
 UNUSUAL_SHARE = 0.01
 STEP, DRIFT, MOST_LEVEL = 10, 62, 100
-BINS = 8  # of the margin's histogram: each is expected to have as many points
-MOST_CLASSES = 15  # whose counters fit 64 bytes with all others
+BINS = 8  # of the margin's histogram, each with the same expected number of points
+MOST_CLASSES = 15  # with more, the counters would not fit 64 bytes
 FEWEST_POINTS = 100
 FEWEST_ANSWERS = 50  # before a device has a verdict
 
-_POOLED = 10  # points of all classes that count for the deviations of each
+_POOLED = 10  # weight, in points, of all classes' deviation in that of each class
 _FULL = 0xFFFF
 _HEAD = struct.Struct(f"<IIHH{BINS}H")
 _STATISTICS = 2
@@ -51,19 +52,19 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ExpectedAnswers:
-    """What answers to known points are like, in the float model's units."""
+    """Statistics of the answers to expect, in the float model's units."""
 
     # (L, 2): the intervals of the margin and of the sum of scores, for each class
     low: Float64
     high: Float64
-    edges: Float64  # (7,): of the bins of the margin
-    runners_up: NDArray[np.bool_]  # (L, L): whether a class has a usual runner-up
+    edges: Float64  # (7,): edges of the margin's bins
+    runners_up: NDArray[np.bool_]  # (L, L): whether a runner-up is usual for a class
 
     @classmethod
     def of(cls, chain: Any, Q: NDArray[np.uint8]) -> ExpectedAnswers | None:
-        """Measure quantized points Q (n, features) that were not trained on; None if too few.
+        """Measure quantized points Q (n, features) not used in training; None if too few.
 
-        None, too, for a model that `why_unobserved` refuses.
+        None also for a model that `why_unobserved` refuses.
         """
         if len(Q) < FEWEST_POINTS or why_unobserved(chain):
             return None
@@ -88,13 +89,13 @@ class ExpectedAnswers:
         return cls(low, high, edges * units, usual)
 
     def to_array(self) -> Float64:
-        """Return all numbers in one vector, as a model file has them."""
+        """Return all numbers in one vector, as a model file stores them."""
         parts = (self.low, self.high, self.edges, self.runners_up)
         return np.concatenate([part.ravel() for part in parts])
 
     @classmethod
     def of_array(cls, array: Float64, n_classes: int) -> ExpectedAnswers:
-        """Return what `to_array` returned; `InputError` if it has another length or order."""
+        """Rebuild from the vector of `to_array`; `InputError` if its length or order is wrong."""
         sizes = _STATISTICS * n_classes
         ends = [sizes, 2 * sizes, 2 * sizes + BINS - 1]
         if array.shape != (ends[-1] + n_classes**2,) or not np.isfinite(array).all():
@@ -108,18 +109,18 @@ class ExpectedAnswers:
 
 @dataclass(frozen=True, eq=False)
 class IntegerExpected:
-    """The same in integers of 16 bits: of scores without some lower bytes, modulo 2**16."""
+    """The same in 16-bit integers: of scores without their lowest bytes, modulo 2**16."""
 
     low: IntArray  # (L, 2)
     width: IntArray  # (L, 2): of the intervals
     edges: IntArray  # (7,)
     runners_up: NDArray[np.bool_]  # (L, L)
-    shifted_bytes: int  # lower bytes of a score that are left out
+    shifted_bytes: int  # number of lowest bytes of a score that are left out
     tag: int  # 32 bits of the model's hash
 
     @classmethod
     def of(cls, chain: Any, expected: ExpectedAnswers) -> IntegerExpected:
-        """Return what a chain expects in its units."""
+        """Convert the expected answers to a chain's units."""
         shifted = _shifted_bytes(chain)
         units = chain.score_scale * 256.0**shifted
         low, high, edges = (
@@ -132,7 +133,7 @@ class IntegerExpected:
 
     @property
     def rows(self) -> list[tuple[int, ...]]:
-        """Least and width of each class's two intervals, and a bit for each usual runner-up."""
+        """For each class, start and width of its two intervals, and a bit per usual runner-up."""
         bits = self.runners_up @ (1 << np.arange(len(self.low)))
         intervals = np.stack([self.low, self.width], axis=2).reshape(len(self.low), -1)
         return [tuple(row) for row in np.column_stack([intervals, bits]).tolist()]
@@ -168,19 +169,19 @@ class IntegerExpected:
 
 @dataclass(frozen=True)
 class Health:
-    """A device's counters; each stops at its maximum, 65,535 or, of alarms, 255."""
+    """A device's counters; each stops at its maximum: 65,535, or 255 for alarms."""
 
-    cycles: int  # the most of a prediction; 0 without a timer
+    cycles: int  # of the longest prediction; 0 without a timer
     rejected: int  # answers "unknown"
     unusual: int  # answers
-    margins: tuple[int, ...]  # answers by the margin, in the bins that are expected to be equal
-    classes: tuple[int, ...]  # answers by the class
+    margins: tuple[int, ...]  # number of answers in each bin of the margin
+    classes: tuple[int, ...]  # number of answers of each class
     level: int  # the cumulative sum, 0..`MOST_LEVEL`
     alarms: int  # how often it reached `DRIFT`
 
     @classmethod
     def of_bytes(cls, content: bytes, n_classes: int) -> Health | None:
-        """Return the counters that a device sends; None if no device has these."""
+        """Parse the counters that a device sends; None if no device can have them."""
         if len(content) != _HEAD.size + 2 * n_classes + 2 or content[-2] > MOST_LEVEL:
             return None
         _, cycles, rejected, unusual, *margins = _HEAD.unpack_from(content)
@@ -220,7 +221,7 @@ class Health:
 
 
 def why_unobserved(chain: Any) -> str | None:
-    """Return why a model cannot be observed, None if it can."""
+    """Return the reason why a model cannot be observed, None if it can."""
     if not 2 <= chain.n_classes <= MOST_CLASSES:
         return f"a model of {chain.n_classes} classes, only 2 to {MOST_CLASSES}"
     if getattr(chain.own_stages[-1], "teaching", None) is not None:
@@ -229,25 +230,25 @@ def why_unobserved(chain: Any) -> str | None:
 
 
 def _shifted_bytes(chain: Any) -> int:
-    """Return the lower bytes of a score without which differences of two fit 16 bits."""
+    """Return how many lowest bytes to drop so that differences of scores fit 16 bits."""
     low, high = chain.score_range()
     return next(count for count in range(3) if (high >> 8 * count) - (low >> 8 * count) <= _FULL)
 
 
 def _ranked(scores: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the first classes with the largest and the second largest of scores (n, L), (n,)."""
+    """Return the classes (n,) with the largest and second largest of scores (n, L)."""
     best, runners_up = np.argsort(-scores, axis=1, kind="stable")[:, :2].T
     return best, runners_up
 
 
 def _statistics(scores: IntArray, shifted_bytes: int) -> IntArray:
-    """Return the margin and the sum of scores (n, L), (n, 2)."""
+    """Return the margin and the sum, (n, 2), of scores (n, L)."""
     short = np.sort(scores >> 8 * shifted_bytes, axis=1)
     return np.stack([short[:, -1] - short[:, -2], short.sum(axis=1)], axis=1)
 
 
 def _moments(values: IntArray, classes: IntArray, n_classes: int) -> tuple[Float64, Float64]:
-    """Return the mean and the deviation of each class, (L, 2) each, from values (n, 2)."""
+    """Return each class's mean and deviation, (L, 2) each, of values (n, 2)."""
     present = np.bincount(classes, minlength=n_classes)[:, None]
     pooled = np.broadcast_to(values.mean(axis=0), (n_classes, _STATISTICS))
     sums, squares = np.zeros_like(pooled), np.zeros_like(pooled)

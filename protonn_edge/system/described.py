@@ -1,4 +1,4 @@
-"""Things that .toml files describe, such as boards: files of the package, and users' own."""
+"""Things that .toml files describe, such as boards: files of the package, or a user's own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
 class Key(NamedTuple):
-    """The allowed values of a key, in words and as a test."""
+    """The allowed values of a key, as words for messages and as a check."""
 
     words: str
     holds: Check
@@ -30,7 +30,7 @@ def whole_number(low: int, high: int) -> Key:
 
 
 def matches(pattern: str) -> Check:
-    """Check for a text that a pattern matches completely."""
+    """Return the check for a text that a pattern matches completely."""
     return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
@@ -39,11 +39,11 @@ TITLE = Key("up to 60 plain characters", matches(r"[ -~]{1,60}"))
 
 @dataclass(frozen=True)
 class Shelf:
-    """Things of one kind, with a file each in the folder of a package."""
+    """Things of one kind, each described by a file in a folder of the package."""
 
     noun: str  # ``"board"``
     package: str
-    page: str  # of the documentation
+    page: str  # of the docs
 
     def names(self) -> list[str]:
         """Return the names of the package's files, sorted."""
@@ -51,10 +51,10 @@ class Shelf:
         return sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
 
     def read(self, name: str) -> tuple[str, dict[str, Any], str]:
-        """Return a file's content, by its name in the folder or by its path, which ends in .toml.
+        """Return the name, the content and the displayed name of a file.
 
-        Its name without the suffix is first, its name for messages last. Raises `InputError` if
-        there is no such file, or it is not TOML.
+        `name` is a file's name in the folder without its suffix, or a path that ends in .toml.
+        Raises `InputError` if there is no such file, or it is not TOML.
         """
         is_path = name.endswith(".toml")
         if is_path:
@@ -111,7 +111,7 @@ class Shelf:
         except tomllib.TOMLDecodeError as error:
             words = shortened(str(error))
             raise InputError(f"{source} is not TOML: {words}; see {self.page}") from error
-        except (ValueError, RecursionError) as error:  # of long integers, of nesting
+        except (ValueError, RecursionError) as error:  # long integers, deep nesting
             raise InputError(
                 f"{source} has a number or nested tables that no {self.noun}'s file has; see "
                 f"{self.page}"

@@ -1,4 +1,4 @@
-"""Objects that people look at in Python: a line in a terminal, a small table in a notebook."""
+"""Objects shown in Python as one line in a terminal, or as a small table in a notebook."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 
 class FactsRepr:
-    """Base of objects with a repr of facts instead of all arrays, also for dataclasses."""
+    """Base of classes, also dataclasses, whose repr shows facts instead of all arrays."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "__repr__" not in vars(cls):  # so that no dataclass makes one of its fields
+        if "__repr__" not in vars(cls):  # so that a dataclass does not generate one
             cls.__repr__ = FactsRepr.__repr__  # type: ignore[method-assign]
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Find files, read only regular ones, and write files whole or not at all.
+"""Find files, read only regular files, and write files completely or not at all.
 
 Every file that a user names is checked by `check_file` before it is opened, and everything that the
 package writes goes through `write_atomically` or `write_together`: a reader never sees half a file,
@@ -27,10 +27,10 @@ def check_file(
     may_be_empty: bool = False,
     remedy: str = "name a file that can be read",
 ) -> None:
-    """Raise `InputError` if `path` is no regular file of 1 (or 0) to `limit_bytes` bytes.
+    """Raise `InputError` unless `path` is a regular file of 1 (or 0) to `limit_bytes` bytes.
 
-    A pipe or a device could block, or never end. `remedy` is the message's advice about a file that
-    does not exist.
+    A pipe or a device could block, or never end. `remedy` is the message's advice if the file does
+    not exist.
     """
     try:
         state = path.stat()
@@ -64,14 +64,14 @@ def read_file(
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write bytes, or text as UTF-8 with its own line ends, next to `path`, then rename the file.
+    """Write bytes, or text as UTF-8 with unchanged line ends, by renaming a temporary file.
 
     Missing parent folders are made. Raises `InputError` if the folder cannot be made or written to,
     or `path` is a folder or a device.
     """
     try:
-        path = path.resolve()  # a link stays, and its target is written
-    except (OSError, RuntimeError) as error:  # links that lead to each other
+        path = path.resolve()  # keeps a link and replaces its target
+    except (OSError, RuntimeError) as error:  # circular links
         raise InputError(f"cannot write {path}: {error}; choose another name") from error
     if path.exists() and not path.is_file():
         raise InputError(f"cannot write {path}: it is not a regular file; choose another name")
@@ -92,9 +92,9 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 
 class AppendedFile:
-    """A file to which one run at a time appends, in a ``with``; `InputError` if another has it.
+    """A file that one run at a time appends to, in a ``with``; `InputError` if it is in use.
 
-    Everything appended is in the file at once, so a killed run loses at most a part of a line.
+    Each append is written immediately, so a killed run loses at most part of a line.
     """
 
     def __init__(self, path: Path) -> None:
@@ -130,15 +130,15 @@ class AppendedFile:
 def write_together(
     folder: Path, files: Mapping[str, bytes | str], *, remove: Iterable[str] = ()
 ) -> None:
-    """Write several files below a folder, by their names with ``/``: all of them, or none.
+    """Write several files below a folder, named with ``/``: all of them, or none.
 
-    All are written to a scratch folder inside `folder` first, where a full disk shows, and then
-    renamed, one after the other. If a rename fails, the earlier ones are undone. A process that is
-    killed between two renames leaves some files new and others old, but all whole. Then files to
-    `remove` are deleted, and the folders that become empty.
+    All are first written to a scratch folder inside `folder`, where a full disk is noticed, and
+    then renamed one by one. If a rename fails, the earlier ones are undone. A process killed
+    between two renames leaves some files new and others old, but each complete. Finally, the files
+    to `remove` and the folders that become empty are deleted.
 
-    Raises `InputError` if the folder cannot be written, or a part of it is a symbolic link; no file
-    behind a link is touched.
+    Raises `InputError` if the folder cannot be written, or a part of a path is a symbolic link;
+    files behind links are never touched.
     """
     stale = [name for name in remove if name not in files]
     check_no_links(folder, [*files, *stale])
@@ -174,13 +174,13 @@ def check_no_links(folder: Path, names: Iterable[str]) -> None:
 
 
 def _folders_of(folder: Path, names: Iterable[str]) -> list[Path]:
-    """Return a folder, with those around it, and all those on the way to files below it."""
+    """Return a folder, its parents, and all folders on the way to the files below it."""
     inner = {folder / part for name in names for part in PurePosixPath(name).parents}
     return sorted({*inner, folder, *folder.parents}, key=lambda place: len(place.parts))
 
 
 def _replace_all(folder: Path, files: Mapping[str, bytes | str], scratch: Path) -> None:
-    """Put files into their places; if one cannot be, put back the old files."""
+    """Move the new files into place; if one cannot be moved, restore the old files."""
     for number, (name, content) in enumerate(files.items()):
         fresh, place = scratch / f"{number}.new", folder / name
         fresh.write_bytes(_bytes(content))

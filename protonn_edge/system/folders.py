@@ -1,16 +1,16 @@
-"""Folders: locked, made for a while, or kept in the user's cache.
+"""Folders that are locked, temporary, or kept in the user's cache.
 
-A lock is the operating system's (flock): it ends with the process that holds it, and leaves nothing
-to clean up. Windows cannot lock folders in this way, nor can some network file systems; there
+A lock belongs to the operating system (flock): it ends with the process that holds it, and leaves
+nothing to clean up. Windows and some network file systems cannot lock folders in this way; there
 nothing is locked, and users must avoid two runs at once.
 
 A scratch folder is called ``.protonn-edge.PID.NAME`` and is locked while its process lives. The
-process that makes the next one in the same place removes this user's unlocked ones. Without locks,
-the folders of killed processes stay.
+next process that creates a scratch folder in the same place removes this user's unlocked ones.
+Without locks, the folders of killed processes stay.
 
-The cache has files that are made once on the user's machine: the emulator and the bootloader,
-because neither may be shipped as a binary (simavr and Optiboot are GPL), the scripts of the
-report's page, and PlatformIO's stand-in platform, which needs a writable folder.
+The cache holds files that are made once on the user's machine: the emulator and the bootloader,
+which may not be shipped as binaries (simavr and Optiboot are under the GPL), the scripts of the
+report's page, and a stand-in platform for PlatformIO, which needs a writable folder.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from protonn_edge.errors import InputError
 
 try:
     import fcntl
-except ImportError:  # Windows has none
+except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
 _NAME = re.compile(r"\.protonn-edge\.\d+\.\w+")
-_POSIX = hasattr(os, "getuid")  # elsewhere a folder can be neither opened nor locked
+_POSIX = hasattr(os, "getuid")  # other systems cannot open or lock folders
 
 
 class InUse(Exception):
-    """Another process holds the lock; the caller words the message for the user."""
+    """Another process holds the lock; the caller writes the message for the user."""
 
 
 def try_lock(descriptor: int) -> bool:
-    """Return whether a file or folder is locked until it is closed; `InUse` if another holds it."""
+    """Lock a file or folder until it is closed, and return whether that worked; `InUse` if locked."""
     if fcntl is None:
         return False
     try:
@@ -55,7 +55,7 @@ def try_lock(descriptor: int) -> bool:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which is made if missing and removed if it stays empty.
+    """Lock a folder, created if missing and removed if it stays empty.
 
     Raises `InUse` if another process holds it, `InputError` if the folder cannot be made or opened.
     """
@@ -73,12 +73,12 @@ def locked_folder(folder: Path) -> Iterator[None]:
         for place in made:
             try:
                 place.rmdir()
-            except OSError:  # it is in use now
+            except OSError:  # in use by now
                 break
 
 
 def _opened(folder: Path) -> int:
-    """Make a folder and return a descriptor of it, -1 where folders cannot be opened."""
+    """Make a folder and return its descriptor, -1 on systems that cannot open folders."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if fcntl is None:
@@ -90,7 +90,7 @@ def _opened(folder: Path) -> int:
 
 @contextmanager
 def scratch_folder(place: Path | None = None) -> Iterator[Path]:
-    """Make a folder in a place, or a temporary one, and remove it; `OSError` if that fails."""
+    """Make a scratch folder in `place`, or a temporary one, then remove it; may raise `OSError`."""
     place = Path(tempfile.gettempdir()) if place is None else place
     _clear(place)
     fresh = Path(tempfile.mkdtemp(prefix=".protonn-edge-", dir=place))
@@ -99,7 +99,7 @@ def scratch_folder(place: Path | None = None) -> Iterator[Path]:
         if _POSIX:
             held = os.open(fresh, os.O_RDONLY)
             try_lock(held)
-        # It gets the name that others clear only when it is locked.
+        # It is locked before it gets a name by which others would remove it.
         folder = fresh.with_name(f".protonn-edge.{os.getpid()}.{fresh.name.rpartition('-')[2]}")
         fresh = fresh.rename(folder)
         yield folder
@@ -110,12 +110,12 @@ def scratch_folder(place: Path | None = None) -> Iterator[Path]:
 
 
 def is_scratch(path: Path) -> bool:
-    """Return whether a path is called like a scratch folder."""
+    """Return whether a path has the name of a scratch folder."""
     return _NAME.fullmatch(path.name) is not None
 
 
 def _clear(place: Path) -> None:
-    """Remove this user's scratch folders that ended processes have left."""
+    """Remove this user's scratch folders that killed processes have left behind."""
     if not _POSIX:
         return
     with suppress(OSError):
@@ -125,7 +125,7 @@ def _clear(place: Path) -> None:
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Remove a scratch folder unless it is locked, another user's, or no folder at all."""
+    """Remove a scratch folder unless it is locked, belongs to another user, or is no folder."""
     try:
         held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
@@ -141,11 +141,11 @@ def _remove_if_left(folder: Path) -> None:
 
 
 def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], None]) -> Path:
-    """Return the cached product of `build`, built now if it is not there.
+    """Return the cached product of `build`, built now if it is missing.
 
-    It depends on all `ingredients`. `build` writes it, a file or a folder, to the path that it is
-    given. Processes may race: each builds under its own name, one of them wins, and all products
-    are the same. Raises `InputError` if the cache cannot be written to, or from `build`.
+    The product, a file or a folder, depends on all `ingredients`; `build` writes it to a given
+    path. Processes may race: each builds under its own name, one wins, and all products are the
+    same. Raises `InputError` if the cache cannot be written to, or if `build` does.
     """
     digest = hashlib.sha256()
     for ingredient in ingredients:
@@ -160,7 +160,7 @@ def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], 
             build(fresh)
             fresh.replace(product)
     except OSError as error:
-        if not product.exists():  # else another process has made it
+        if not product.exists():  # unless another process has built it
             raise InputError(
                 f"cannot write to the cache {product.parent}: {error.strerror}; "
                 "set XDG_CACHE_HOME to a folder that you can write to"
@@ -169,11 +169,11 @@ def built_once(name: str, ingredients: Sequence[bytes], build: Callable[[Path], 
 
 
 def cache_folder() -> Path:
-    """Return where this user's caches are, by the custom of the operating system."""
+    """Return this user's cache folder, where the operating system expects it."""
     if os.name == "nt":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     else:
-        # By the XDG specification a path that is not absolute counts as none.
+        # The XDG specification ignores relative paths.
         base = Path(os.environ.get("XDG_CACHE_HOME", ""))
         if not base.is_absolute():
             base = Path.home() / ".cache"

@@ -1,8 +1,8 @@
 """Names that are imported when they are used.
 
-Half the time of a command would be spent on importing modules that it does not use: scikit-learn,
-scipy and a hundred modules of this package. A package with names from many modules lists them in
-its `__init__.pyi`, where type checkers and editors look, and `lazy_names` finds them there.
+Otherwise a command would spend half its time importing modules that it does not use: scikit-learn,
+scipy and a hundred modules of this package. A package that offers names from many modules lists
+them in its `__init__.pyi`, where type checkers and editors look; `lazy_names` reads them there.
 
 Libraries that only some users need may be missing: `require` names the package to install.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 from protonn_edge.errors import InputError
 
-# The extra of pyproject.toml that a library comes with.
+# The extra in pyproject.toml that installs each library.
 _EXTRAS = {
     "PIL": "images",
     "cyclonedx": "bill",
@@ -34,10 +34,10 @@ _EXTRAS = {
 
 
 def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__all__``, ``__getattr__`` and ``__dir__`` (PEP 562) of a package of this name.
+    """Return ``__all__``, ``__getattr__`` and ``__dir__`` (PEP 562) for a package.
 
-    An ``__init__.pyi`` next to its ``__init__.py`` has ``from module import name as name`` for each
-    name; none of them may also be a module's.
+    The ``__init__.pyi`` next to its ``__init__.py`` has a line ``from module import name as name``
+    for each name, which must not be the name of a module.
     """
     stub = Path(str(sys.modules[package].__file__)).with_suffix(".pyi")
     module_of = {
@@ -59,7 +59,7 @@ def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[
 
 
 def later(module: str, name: str) -> Callable[..., Any]:
-    """Return a function that imports another one, `name` of `module`, when it is called."""
+    """Return a function that imports and calls `name` of `module` when it is called."""
 
     def call(*arguments: Any, **settings: Any) -> Any:
         return getattr(import_module(module), name)(*arguments, **settings)
@@ -74,7 +74,7 @@ def require(library: str) -> None:
 
 
 def sentence_of(error: ImportError) -> str | None:
-    """Return the extra to install after an import that failed; None if no extra has it."""
+    """Return a sentence on the extra that a failed import needs; None if no extra has it."""
     library = (error.name or "").partition(".")[0]
     return _sentence(library) if library in _EXTRAS else None
 

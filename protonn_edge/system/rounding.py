@@ -1,10 +1,10 @@
-"""Make sums of floats round alike on all x86-64 processors, so that a seed gives one model.
+"""Make float sums round alike on all x86-64 processors, so that a seed gives one model.
 
-With one thread per library, they also have one order.
+With one thread per library, sums are also added in one order.
 
-NumPy and the OpenBLAS that it brings choose their loops by the processor: wider registers add in
-another order, and training turns another last bit into another model. The loops for AVX2 and FMA
-run on nearly every x86-64 processor since 2015, and train no slower than those for AVX-512.
+NumPy and its OpenBLAS choose their loops by the processor: wider registers add in another order,
+and in training a different last bit leads to a different model. The loops for AVX2 and FMA run on
+nearly every x86-64 processor since 2015, and train no slower than those for AVX-512.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _PROCESSOR = Path("/proc/cpuinfo")
 
 
 def fix_rounding() -> None:
-    """Choose the loops for AVX2, by variables that NumPy and OpenBLAS read when they are loaded.
+    """Choose the AVX2 loops by environment variables that NumPy and OpenBLAS read when loaded.
 
-    Variables that are set stay as they are. Nothing is chosen if NumPy is loaded, or if
-    `has_common_loops` is false.
+    Variables that are already set stay unchanged. Nothing is chosen if NumPy is already loaded, or
+    if `has_common_loops` is false.
     """
     if "numpy" not in sys.modules and has_common_loops():
         for name, value in _LOOPS.items():
@@ -35,8 +35,8 @@ def fix_rounding() -> None:
 def has_common_loops() -> bool:
     """Return whether this is Linux on x86-64 with AVX2 and FMA, and NumPy is from a wheel.
 
-    A NumPy compiled for one processor may refuse to be loaded without that processor's loops. A
-    wheel has a folder of libraries next to it.
+    A NumPy compiled for one processor may refuse to load without that processor's loops. A NumPy
+    from a wheel has a folder of libraries next to it.
     """
     found = find_spec("numpy")
     places = (found and found.submodule_search_locations) or ["numpy"]
@@ -52,14 +52,14 @@ def _features() -> set[str]:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Return a context of one thread for BLAS and OpenMP: sums have one order, and take less."""
+    """Return a context in which BLAS and OpenMP use one thread: sums have one order, and cost less."""
     limited: AbstractContextManager[object] = _threads().limit(limits=1)
     return limited
 
 
 @functools.cache
 def _threads() -> Any:
-    """Look for the libraries once, when all that computes is loaded: it takes milliseconds."""
+    """Find the libraries once, after all of them are loaded, since the search takes milliseconds."""
     from threadpoolctl import ThreadpoolController  # noqa: PLC0415
 
     return ThreadpoolController()

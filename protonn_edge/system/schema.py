@@ -1,7 +1,7 @@
 """Schemas for values from a JSON file, composed of checks.
 
-Such a file may be damaged, or changed by hand. It is checked once, when it is read, so that all
-users of its values can rely on them.
+Such a file may be damaged or edited by hand. It is checked once, when it is read, so that the code
+that uses its values can rely on them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-Check = Callable[[Any], bool]  # whether a value is as it must be
+Check = Callable[[Any], bool]  # whether a value is allowed
 
 
 def whole(low: int, high: int) -> Check:
@@ -21,19 +21,19 @@ def whole(low: int, high: int) -> Check:
 
 
 def number(low: float, high: float) -> Check:
-    """Check for an integer or a float from `low` to `high`, which NaN is not."""
+    """Check for an integer or a float from `low` to `high`; NaN does not pass."""
     return lambda value: type(value) in (int, float) and low <= value <= high
 
 
 def text(most: int) -> Check:
-    """Check for a text of up to `most` characters that can be written: no surrogate is alone."""
+    """Check for a text of up to `most` characters without lone surrogates, which cannot be written."""
     return lambda value: (
         isinstance(value, str) and len(value) <= most and not _SURROGATE.search(value)
     )
 
 
 def one_of(*choices: str | None) -> Check:
-    """Check for one of some texts, or None where that is among them."""
+    """Check for one of the `choices`, which may include None."""
     return lambda value: isinstance(value, str | None) and value in choices
 
 

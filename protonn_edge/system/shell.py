@@ -1,7 +1,7 @@
-"""Command lines for people to copy, as the shell of their system reads them.
+"""Command lines to copy, quoted for the user's shell.
 
-Elsewhere it is a POSIX shell; on Windows it is PowerShell, and all that needs no variables works in
-its older sibling, too.
+On Windows the shell is PowerShell, and lines without variables also work in cmd; on other systems
+it is a POSIX shell.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ LINUX = sys.platform == "linux"
 
 
 def command_line(words: Sequence[str]) -> str:
-    """Return a command line of these words."""
+    """Return the command line of these words, quoted."""
     return subprocess.list2cmdline(words) if WINDOWS else shlex.join(words)
 
 
 def setting_line(name: str, value: str) -> str:
-    """Return the line that sets a variable for the programs that the shell starts from then on."""
+    """Return the line that sets an environment variable in the shell."""
     if WINDOWS:
         quoted = value.replace("'", "''")
         return f"$env:{name} = '{quoted}'"
