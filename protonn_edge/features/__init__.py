@@ -1,1 +1,1 @@
-"""The stages that compute features, a folder each."""
+"""The stages that compute features, one folder each."""

@@ -1,9 +1,9 @@
-"""The features that a classifier can be trained with, and the text that requests them.
+"""The features with which a classifier can be trained, and the text that requests them.
 
-A text is a list of terms, separated by commas. ``deskew`` and ``crop:20x20`` are about images; the
-first of the others begins with the word of a kind of features, or names features of windows. The
-`FeatureRequest` of a kind declares its options, and options that exclude it; the request of
-convolutions is with their training.
+The text is a list of terms, separated by commas. ``deskew`` and ``crop:20x20`` prepare images; the
+first other term begins with the word for a kind of features, or names features of windows. A kind's
+`FeatureRequest` declares its options, and the options that exclude it; the request for convolutions
+is in the folder of their training.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from protonn_edge.training.augmentation import SignalMovement, SoundMovement
 from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.points import Float32
 
-_CELLS_SEARCHED = (4, 5, 3)  # along each side
+_CELLS_SEARCHED = (4, 5, 3)  # numbers of cells per side
 _SUMMED = rows.Refusal(lambda case: Gradients.kind in case.kinds, "gradients are summed")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GradientRequest(features.ImageRequest):
-    """Sums of gradients over `cells`, up to 8 rows and columns, by a number of `directions`."""
+    """Sums of gradients over `cells`, up to 8 rows and columns, in 4 or 8 `directions`."""
 
     kind: ClassVar[str] = Gradients.kind
     word: ClassVar[str] = "gradients"
@@ -55,7 +55,7 @@ class GradientRequest(features.ImageRequest):
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
-        """Return the request in the only term."""
+        """Read the request from its only term."""
         term = features.only_term(terms)
         cells, directions = features.sides_of(term, cls.form)
         if directions not in (None, *DIRECTIONS):
@@ -64,7 +64,7 @@ class GradientRequest(features.ImageRequest):
 
     @classmethod
     def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield a few cells a side, and no more than there are pixels."""
+        """Yield a few numbers of cells per side that the image can have."""
         for n in _CELLS_SEARCHED:
             cells = (min(shape[0], n), min(shape[1], n))
             yield f"{cls.word}:{shape_text(cells)}", {"clip": 0.0}
@@ -78,7 +78,7 @@ class GradientRequest(features.ImageRequest):
         return stage.fitted(points)
 
 
-_PIXELS_SEARCHED = (2, 3)  # along each side of an area, about
+_PIXELS_SEARCHED = (2, 3)  # approximate side of an area
 _POOLED = rows.Refusal(lambda case: AveragePooling.kind in case.kinds, "images are pooled")
 
 
@@ -107,12 +107,12 @@ class PoolingRequest(features.ImageRequest):
 
     @property
     def all_at_once(self) -> bool:
-        """Whether it needs all points of a training at once."""
+        """Whether the request needs all training points at once."""
         return self.deskew
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
-        """Return the request in the only term."""
+        """Read the request from its only term."""
         return cls(shape=features.two_of(features.only_term(terms), cls.form), **image)
 
     @classmethod
@@ -123,7 +123,7 @@ class PoolingRequest(features.ImageRequest):
             yield f"{cls.word}:{shape_text((areas[0], areas[1]))}", {"clip": 0.0, "dead_zone": 0.0}
 
     def continues(self, stage: FeatureStage | None, settings: FeatureParameters) -> bool:
-        """Return whether the initial model pools its images equally."""
+        """Return whether the initial model pools its images in the same way."""
         if not isinstance(stage, AveragePooling) or settings.image_shape is None:
             return False
         there = (stage.image_shape, stage.cropped_shape, stage.shape)
@@ -145,7 +145,7 @@ _HEARD = rows.Refusal(lambda case: AudioStage.kind in case.kinds, "energies of s
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AudioRequest(features.FeatureRequest):
-    """The energies of sound in bands and frames, `sizes`; clips may begin at a level."""
+    """Energies of sound in bands and frames, `sizes`; clips may begin at a level."""
 
     kind: ClassVar[str] = AudioStage.kind
     word: ClassVar[str] = "audio"
@@ -180,7 +180,7 @@ class AudioRequest(features.FeatureRequest):
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
-        """Return the request in the terms: sizes, and the level at which clips begin."""
+        """Read the sizes, and the level at which clips begin, from terms."""
         onsets = [term for term in terms[1:] if term.startswith(_ONSET)][:1]
         term = features.only_term([each for each in terms if each not in onsets])
         sizes = features.two_of(term, cls.form)
@@ -200,7 +200,7 @@ class AudioRequest(features.FeatureRequest):
 
 
 def with_onset(text: str, level: int) -> str:
-    """Return the text of features of sound with the level at which clips begin."""
+    """Return the text that requests features of sound, with the level at which clips begin."""
     return f"{text},{_ONSET}{level}"
 
 
@@ -242,7 +242,7 @@ class WindowRequest(features.FeatureRequest):
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
-        """Return the features that the terms name."""
+        """Read the features that the terms name."""
         return cls(kinds=FeatureSet.of(",".join(terms)), **image)
 
     def stage_for(
@@ -322,9 +322,9 @@ REQUESTS: list[type[features.FeatureRequest]] = [
 
 
 def read_features(given: str | FeatureStage) -> features.FeatureRequest:
-    """Return the request in a text, or a stage.
+    """Return the request that a text describes, or that gives a stage.
 
-    Raises `InputError` if a term cannot be read, or combined with the others; it names the term.
+    Raises `InputError`, with the term, if a term cannot be read or combined with the others.
     """
     if not isinstance(given, str):
         return features.GivenStage(stage=given)
@@ -353,14 +353,14 @@ def read_features(given: str | FeatureStage) -> features.FeatureRequest:
 
 
 def refusals() -> tuple[rows.Refusal, ...]:
-    """Return the rows of all kinds of features, images first."""
+    """Return the refused combinations of all kinds of features, images first."""
     return (*IMAGES, *COPIES, *chain.from_iterable(each.refusals for each in REQUESTS))
 
 
 def alternatives(settings: FeatureParameters) -> Mapping[str, Mapping[str, Any]]:
-    """Return the settings, by name, that a search tries if no features are requested.
+    """Return the settings, by name, that a search tries unless features are requested.
 
-    Parameters that do not go with the features have their only possible values.
+    Parameters that are incompatible with the features get their only possible values.
     """
     found: dict[str, Mapping[str, Any]] = {features.NO_FEATURES: {}}
     asked = settings.asked
@@ -369,7 +369,7 @@ def alternatives(settings: FeatureParameters) -> Mapping[str, Mapping[str, Any]]
     cropped = asked.cropped_shape if isinstance(asked, features.ImageRequest) else None
     before = f"{settings.features}," if asked is not None else ""
     if asked is not None:
-        found.clear()  # something is to be done to images, so features are to be computed
+        found.clear()  # images are to be prepared, which is only possible with features
     for kind in REQUESTS:
         for text, others in kind.alternatives(cropped or settings.image_shape):
             found[text] = {"features": before + text, **others}

@@ -1,1 +1,1 @@
-"""Kernels, the listings that they print, and their costs."""
+"""Kernels, the assembly listings that they print, and their costs."""

@@ -13,9 +13,9 @@ from protonn_edge.chain.decision import UNKNOWN, IntegerDecision, Statistic
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
-# By the compiler (avr-gcc 5.4 at -O2): the call of the search where two functions need it and it is
-# large, and for the answer "unknown" by each statistic, cycles and approximate flash. What is in
-# front of the loop takes less than a class, which is counted for it.
+# Of the compiler's code (avr-gcc 5.4 at -O2): cycles of calling the search, where two functions
+# need it and it is large; cycles and approximate flash of the answer "unknown" by each statistic.
+# The code before the loop takes less than a class, and is counted as one.
 _CALL_CYCLES = 50
 _REJECTION: dict[Statistic, tuple[int, int]] = {
     "score": (10, 18),
@@ -23,11 +23,11 @@ _REJECTION: dict[Statistic, tuple[int, int]] = {
     "margin": (15, 46),
 }
 
-# Likewise for counting an answer: the mean and the most cycles, and flash with its other functions
-# but without the rows of classes.
+# For counting an answer: mean and maximum cycles, and flash with its other functions but without
+# the rows of classes.
 _OBSERVATION, _ROW_BYTES = (110, 200, 440), 10
 
-# Time of the compiler's loops relative to assembly, on a chip without a multiplier.
+# On a chip without a multiplier: time of the compiler's loops relative to the assembly.
 _PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
 
 OBSERVED = "largest, observed"
@@ -46,7 +46,7 @@ class DecisionKernel(Kernel):
 
     @classmethod
     def of(cls, stage: Any, core: Core) -> tuple[Kernel, ...]:
-        """Return the only one; its name shows whether answers are observed."""
+        """Return the only kernel; its name shows whether answers are observed."""
         return (cls(stage, core, "largest" if stage.expected is None else OBSERVED),)
 
     @property
@@ -56,7 +56,7 @@ class DecisionKernel(Kernel):
 
     @property
     def summed(self) -> str:
-        """The bytes of a score that are observed, as operands of assembly name them; "" if none."""
+        """The observed bytes of a score, as letters of assembly operands; "" if none."""
         expected = self.stage.expected
         return "" if expected is None else "ABCD"[expected.shifted_bytes :][:2]
 

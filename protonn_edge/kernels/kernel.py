@@ -1,7 +1,7 @@
-"""One implementation of an integer stage on a chip: its cost, and the variables of its template.
+"""An implementation of an integer stage on a chip: its cost, and its template's variables.
 
-Values are pushed from stage to stage. Costs are computed in the opposite order, because the cost of
-pushing into a stage is part of the previous stage's cost.
+Values are pushed from stage to stage. Costs are computed from the last stage to the first, because
+the cost of pushing into a stage is part of the previous stage's cost.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ SAVED_REGISTER_CYCLES = 4  # cycles of saving a register: push and pop
 class Push:
     """Upper bounds of the cycles of pushing values into a stage."""
 
-    # cycles of a value, and of one that is 0
+    # cycles of a value, and of a value of 0
     value: int
     zero: int
-    call: int  # cycles of a call, without its values
+    call: int  # cycles of a call, without the values
     whole: int  # cycles of all calls, without the values, if all values are available at once
     # (n,): additional cycles of each value if it is not 0
     more: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -49,7 +49,7 @@ class Push:
 
 @dataclass(frozen=True)
 class Feed:
-    """How the firmware feeds the first stage: at most `chunk` of its `values` at once."""
+    """How firmware feeds the first stage: at most `chunk` of its `values` at once."""
 
     values: int
     chunk: int
@@ -60,7 +60,7 @@ class Feed:
         return self.chunk >= self.values
 
     def chunks(self, push: Push, costs: Sequence[float]) -> list[int]:
-        """Return the numbers of values of these cycles that the firmware pushes at once."""
+        """Return how many values the firmware pushes in each call, given the `costs` of values."""
         chunks, cycles = [0], float(push.call)
         for each in costs:
             chunks[-1], cycles = chunks[-1] + 1, cycles + each
@@ -70,7 +70,7 @@ class Feed:
         return chunks if chunks[-1] else chunks[:-1]
 
     def calls(self, push: Push, costs: Sequence[float]) -> int:
-        """Return the number of pushes of values of these cycles by the firmware."""
+        """Return how many calls the firmware needs, given the `costs` of values."""
         return len(self.chunks(push, costs))
 
 
@@ -81,13 +81,13 @@ class Step:
     # the stage, and the way to compute it
     name: str
     kernel: str
-    flash_bytes: int  # its constants and, approximately, its code
-    mean: float | None  # cycles on points with the activity of the plan; None if that is not known
+    flash_bytes: int  # of constants and, approximately, code
+    mean: float | None  # cycles on points with the plan's activity; None if unknown
     worst: int  # upper bound of the cycles for any input
     least: int  # lower bound of the cycles for any input
 
     def on(self, core: Core, portable: float) -> Step:
-        """Return the step on a chip; without a multiplier, C takes this factor of the cycles."""
+        """Return the step on a chip; without a multiplier, C takes `portable` times the cycles."""
         if core.multiplies:
             return self
         mean = None if self.mean is None else portable * self.mean
@@ -105,23 +105,23 @@ class Cost:
     code: int
     state: int  # SRAM of variables
     buffer: int = 0  # SRAM of the firmware's buffer, if this is the first stage
-    # the cost of pushing into it; None if it reads the previous stage's values in place
+    # the cost of pushing into the kernel; None if it reads the previous stage's values in place
     push: Push | None = None
-    begin: int = 0  # maximum cycles of ``pnn_begin``, which are included
-    exclusive: int = 0  # cycles of the bounds that exclude each other for any input
+    begin: int = 0  # maximum cycles of ``pnn_begin``, included above
+    exclusive: int = 0  # cycles in the bounds that no input can cause together
 
 
 @dataclass(frozen=True, eq=False)
 class Kernel(ABC):
-    """An implementation of an integer stage for a kind of chip."""
+    """An implementation of an integer stage for one kind of chip."""
 
-    # values that the firmware collects before it pushes them, if it does not hold all of them
+    # number of values that firmware collects before it pushes them, unless it holds all
     chunk: ClassVar[int] = 64
-    # whether the firmware may hold all values although the library does not need them all at once
+    # whether firmware may hold all values even though the library does not need them at once
     holds_inputs: ClassVar[bool] = True
-    # whether it names a plan in which it is the first such kernel, for the option --plan
+    # whether a plan is named after it, for the option --plan, if it is the first such kernel
     names_plan: ClassVar[bool] = False
-    # time of the compiler's loops relative to its assembly, on a chip without a multiplier
+    # on a chip without a multiplier: time of the compiler's loops relative to the assembly
     portable: ClassVar[float]
 
     stage: IntegerStage  # the stage that it computes
@@ -130,7 +130,7 @@ class Kernel(ABC):
 
     @classmethod
     def of(cls, stage: Any, core: Core) -> tuple[Kernel, ...]:
-        """Return the ways to compute a stage on chips of a core: by default only this one."""
+        """Return the kernels of a stage for chips with this core: by default only this one."""
         return (cls(stage, core),)
 
     @property
@@ -139,7 +139,7 @@ class Kernel(ABC):
         return self.stage.kind
 
     def needed_for(self, name: str) -> str:  # noqa: ARG002
-        """Return the missing property of its stage for a kernel of this name, in words."""
+        """Return, in words, which property the stage lacks for a kernel of this name."""
         return "another kind of model"
 
     @property
@@ -149,7 +149,7 @@ class Kernel(ABC):
 
     @property
     def feedings(self) -> tuple[bool, ...]:
-        """Whether the firmware may hold all values of a first stage; the preferred one first.
+        """Whether firmware may hold all values of a first stage: the options, preferred first.
 
         Pushing needs a known time.
         """
@@ -169,9 +169,9 @@ class Kernel(ABC):
     def _in_one_step(
         self, cycles: tuple[float | None, float, int], flash: tuple[int, int], **more: Any
     ) -> Cost:
-        """Return the cost of a single step, of mean, maximum and minimum cycles.
+        """Return the cost of a single step with these mean, maximum and minimum cycles.
 
-        Its flash is the sum of tables and code; for `more` see `Cost`.
+        `flash` is for tables and code; `more` are fields of `Cost`.
         """
         mean, worst, least = cycles
         step = Step(self.kind, self.name, sum(flash), mean, ceil(worst), least)
@@ -183,30 +183,30 @@ KERNELS: MutableMapping[str, Callable[[Any, Core], tuple[Kernel, ...]]] = STAGES
 
 
 def kernels_of(stage: IntegerStage, core: Core) -> tuple[Kernel, ...]:
-    """Return the ways to compute a stage on chips of a core, the first choice first."""
+    """Return the kernels of a stage for chips with this core, in order of preference."""
     return KERNELS[stage.kind](stage, core)
 
 
 COUNTER_BYTES = 2  # SRAM of the position of the next input
-INPUTS_AT_ONCE = 32  # inputs that the firmware collects before it pushes them into such a stage
+INPUTS_AT_ONCE = 32  # inputs that firmware collects before pushing them into such a stage
 
 
 @dataclass(frozen=True)
 class HeldInputs:
-    """Inputs in a buffer: of the firmware, which then feeds all at once, or of the library."""
+    """Inputs in a buffer of the firmware, which then feeds all at once, or of the library."""
 
     n_inputs: int  # their number
-    # cycles of copying an input, and additional ones per call, mean and maximum, for a plain loop
+    # mean and maximum cycles of copying an input, and additional ones per call, for a plain loop
     # compiled by avr-gcc 5.4 at -O2
     value: tuple[int, int] = (8, 10)
     call: tuple[int, int] = (48, 80)
 
     def copied(self, feed: Feed | None, *, at_most: bool) -> int:
-        """Return the mean or maximum cycles of copying them, and of the firmware's calls for it."""
+        """Return the mean or maximum cycles of copying inputs, with the firmware's calls."""
         value, call = self.value[at_most], self.call[at_most]
         if feed is None:  # the previous stage counts its calls
             return value * self.n_inputs
-        if feed.whole:  # it reads the firmware's own array
+        if feed.whole:  # the firmware's own array is read
             return 0
         return value * feed.values + call * -(-feed.values // feed.chunk)
 
@@ -217,7 +217,7 @@ class HeldInputs:
         return Push(value, value, call, call)
 
     def state(self, feed: Feed | None) -> int:
-        """Return the SRAM of the inputs, and, after another stage, of the next one's position."""
+        """Return the SRAM of the inputs and, after another stage, of the next input's position."""
         return self.n_inputs + COUNTER_BYTES * (feed is None)
 
     def buffer(self, feed: Feed | None) -> int:
@@ -240,12 +240,12 @@ class HeldKernel(Kernel):
     @property
     @abstractmethod
     def around(self) -> tuple[int, int]:
-        """Cycles of the compiler's code around the assembly: on average and at most."""
+        """Mean and maximum cycles of the compiler's code around the assembly."""
 
     @property
     @abstractmethod
     def flash(self) -> tuple[int, int]:
-        """Flash of tables, and approximately of code."""
+        """Flash of tables and, approximately, of code."""
 
     @abstractmethod
     def assembly(self, activity: Activity | None) -> tuple[float | None, int, int]:

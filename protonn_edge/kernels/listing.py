@@ -1,6 +1,6 @@
-"""Assembly as a list of instructions, to print them and to count their cycles.
+"""Assembly as a list of instructions, both to print it and to count its cycles.
 
-So the cycles of a loop always match its code. They come from the AVR instruction set, for an
+So the cycles of a loop always match its code. They follow the AVR instruction set, on an
 ATmega328P.
 """
 
@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 _TWO_CYCLES = ("ld", "ldd", "lds", "st", "std", "sts", "adiw", "sbiw", "rjmp", "push", "pop")
 _PRODUCTS = ("mul", "muls", "mulsu")
-# An SBI only begins to read the EEPROM here, for which the CPU stops.
+# Here, SBI occurs only to start an EEPROM read, for which the CPU stops.
 _CYCLES = {**dict.fromkeys((*_TWO_CYCLES, *_PRODUCTS), 2), "lpm": 3, "jmp": 3, "sbi": 6}
 _TWO_WORDS = ("jmp", "lds", "sts")
 _JUMPS = ("rjmp", "jmp")
-_PRINTED = {"jmp": "%~jmp"}  # the compiler makes RJMP of it for chips without JMP
+_PRINTED = {"jmp": "%~jmp"}  # the compiler prints RJMP for chips without JMP
 _SKIPS = ("sbrc", "sbrs")
 
 BEGIN, END = "begin", "end"
@@ -29,8 +29,8 @@ BEGIN, END = "begin", "end"
 class Instruction:
     """One instruction."""
 
-    text: str  # in the assembler's syntax, with names of labels
-    comment: str  # for the reader of the generated code
+    text: str  # in the assembler's syntax, with label names
+    comment: str  # for readers of the generated code
     label: str  # the label on its line, if any
 
     @property
@@ -46,43 +46,43 @@ class Instruction:
 
     @property
     def keys(self) -> tuple[str, str]:
-        """The keys for the odds of a branch or skip; see `Listing.mean`."""
+        """The keys under which `Listing.mean` looks up the odds of a branch or skip."""
         where = self.target or self.text.partition(" ")[2].strip()
         return f"{self.mnemonic} {where}", where
 
 
 class Passed(NamedTuple):
-    """Limits of how often a prediction passes a label, which the program's code does not show.
+    """How often a prediction passes a label at most; the program's code does not show it.
 
-    They count passes in a prediction or, with `of`, for each pass of another label.
+    Passes are counted per prediction or, with `of`, per pass of another label.
     """
 
     most: int
     least: int = 0
-    whole: bool = False  # whether this is known only of points that come as a whole
+    whole: bool = False  # whether this holds only for points that arrive whole
     of: str = ""  # the other label
-    base: int = 0  # how often more then
-    name: str = ""  # of several labels that have one limit, of the sum of their passes
-    weight: int = 1  # how often a pass of this one counts then
+    base: int = 0  # additional passes then
+    name: str = ""  # shared by labels whose passes are limited together
+    weight: int = 1  # how much a pass of this label counts then
 
 
-Facts = Mapping[str, Passed | list[Passed]]  # facts about labels, by their names
+Facts = Mapping[str, Passed | list[Passed]]  # facts about labels, by label
 Combine = Callable[[float, float, float], float]
 """Cycles of the two ways of a branch, and the share of the first, in one number."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A piece of assembly: lines of instructions, ``label:``, both, and ``; comments``.
+    """A piece of assembly: lines with a ``label:``, an instruction, or both, and ``; comments``.
 
-    The compiler counts each printed line as an instruction when it decides whether to inline.
+    When the compiler decides on inlining, it counts each printed line as an instruction.
     """
 
     source: str  # the lines
-    marks: tuple[tuple[str, str], ...] = ()  # labels, and what is printed with them
+    marks: tuple[tuple[str, str], ...] = ()  # labels, and the text printed with each
 
     def noting(self, name: str, facts: Facts) -> Listing:
-        """Return it with facts of its labels, which begin with `name` in the program."""
+        """Return the listing with facts about its labels, prefixed by `name` in the program."""
         marks = (
             (label, _mark(name, label, fact))
             for label, known in facts.items()
@@ -156,7 +156,7 @@ class Listing:
     def mean(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
         """Return the mean cycles from a label to any of the ends.
 
-        - `ends`: labels that end the path, after its first instruction.
+        - `ends`: labels at which a path ends, after its first instruction.
         - `odds`: the share, 0..1, of branches taken to a label, or of skips by ``sbrc rN, b`` (by
           its operands); or of all of one mnemonic in front of that. For bounds, missing ones can
           go both ways.
@@ -170,9 +170,9 @@ class Listing:
         odds: Mapping[str, float],
         combine: Combine,
     ) -> float:
-        """Return the cycles of the paths to the ends, combined at each branch.
+        """Return the cycles of all paths to the ends; `combine` merges them at each branch.
 
-        A stack of places takes the place of recursion: a path may have thousands of instructions.
+        It uses a stack instead of recursion, because a path may have thousands of instructions.
         """
         places = self.places
         known = {places[end]: 0.0 for end in ends}
@@ -194,9 +194,9 @@ class Listing:
         return _combined(*self._ways(first, odds), known, combine)
 
     def path(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> int:
-        """Return the cycles of the path from a label to one of the ends, by odds of 0 or 1.
+        """Return the cycles of the path that odds of 0 or 1 select from a label to an end.
 
-        Branches that have none are not taken, as in `mean`.
+        As in `mean`, branches without odds are not taken.
         """
         stops = {self.places[end] for end in ends}
         *_, (total, place) = self._ways(self.places[start], odds)[0]
@@ -206,7 +206,7 @@ class Listing:
         return total
 
     def _ways(self, place: int, odds: Mapping[str, float]) -> tuple[_Ways, float]:
-        """Return the ways from an instruction on, and the share of the first of two."""
+        """Return the ways to continue after an instruction, and the share of the first one."""
         ways, keys = self._steps[place]
         if len(ways) == 1:
             return ways, 1.0
@@ -217,7 +217,7 @@ class Listing:
 
     @cached_property
     def _steps(self) -> list[tuple[_Ways, tuple[str, str]]]:
-        """The ways from each instruction on, up to the next label or branch, and their keys.
+        """The ways from each instruction to the next label or branch, and the keys of their odds.
 
         The way of a branch or skip that is taken comes first.
         """
@@ -241,7 +241,7 @@ class Listing:
         return steps[::-1]
 
 
-_Ways = tuple[tuple[int, int], ...]  # the cycles to each of one or two next places, and these
+_Ways = tuple[tuple[int, int], ...]  # cycles to each of one or two next places, with that place
 
 
 def _combined(
@@ -250,7 +250,7 @@ def _combined(
     known: Mapping[int, float],
     combine: Combine,
 ) -> float:
-    """Return the cycles to the ends, by those from the next places."""
+    """Return the cycles to the ends, given the cycles from the next places."""
     left = [cycles + known[there] for cycles, there in ways]
     return left[0] if len(left) == 1 else combine(left[0], left[1], share)
 
@@ -263,7 +263,7 @@ def _folded(
     odds: tuple[tuple[str, float], ...],
     combined: str,
 ) -> float:
-    """Return `Listing.fold`: a planner asks for the same cycles of the same text often."""
+    """Compute `Listing.fold`, cached because a planner often repeats the same question."""
     return listing.fold(start, ends, dict(odds), _COMBINE[combined])
 
 
@@ -278,12 +278,12 @@ Fold = Callable[[Listing, str, Collection[str], Mapping[str, float]], float]
 
 
 def repeated(over: Iterable[object], *lines: str) -> str:
-    """Return the lines for each of some, which take the place of ``{0}`` in them."""
+    """Return the lines once for each item, which replaces ``{0}`` in them."""
     return "".join(f"{line.format(each)}\n" for each in over for line in lines)
 
 
 def _mark(name: str, label: str, fact: Passed) -> str:
-    """Return the macro of the generated C that puts a fact where a label is."""
+    """Return the macro call of the generated C that attaches a fact to a label."""
     limits, own = f"{fact.most}, {fact.least}", f"{name}_{fact.name or label}"
     if fact.base:
         return f"EACH_AND({own}, {name}_{fact.of}, {fact.most}, {fact.base})"
@@ -295,7 +295,7 @@ def _mark(name: str, label: str, fact: Passed) -> str:
 
 
 def _local(label: str) -> str:
-    """Return a label that is unique even in code that is inlined repeatedly, as ``2f`` is."""
+    """Return a label that stays unique even if code is inlined repeatedly, as ``2f`` does."""
     return label if label[0].isdigit() else f".L{label}_%="
 
 

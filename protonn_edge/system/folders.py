@@ -41,7 +41,7 @@ class InUse(Exception):
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock a file or folder until it is closed, and return whether that worked; `InUse` if locked."""
+    """Lock an open file or folder, and return whether that is possible; `InUse` if taken."""
     if fcntl is None:
         return False
     try:

@@ -52,14 +52,14 @@ def _features() -> set[str]:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Return a context in which BLAS and OpenMP use one thread: sums have one order, and cost less."""
+    """Return a context with one thread for BLAS and OpenMP: sums have one order, and cost less."""
     limited: AbstractContextManager[object] = _threads().limit(limits=1)
     return limited
 
 
 @functools.cache
 def _threads() -> Any:
-    """Find the libraries once, after all of them are loaded, since the search takes milliseconds."""
+    """Find the libraries once, after all are loaded; the search takes milliseconds."""
     from threadpoolctl import ThreadpoolController  # noqa: PLC0415
 
     return ThreadpoolController()

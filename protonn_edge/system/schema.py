@@ -26,7 +26,7 @@ def number(low: float, high: float) -> Check:
 
 
 def text(most: int) -> Check:
-    """Check for a text of up to `most` characters without lone surrogates, which cannot be written."""
+    """Check for a text of up to `most` characters; lone surrogates, unwritable, do not pass."""
     return lambda value: (
         isinstance(value, str) and len(value) <= most and not _SURROGATE.search(value)
     )

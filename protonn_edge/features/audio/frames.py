@@ -1,27 +1,27 @@
 """From a clip of sound to its features, in integers: the exact reference of the generated C.
 
-**Band passes** are of the second order. From samples b, bytes, one takes the differences
-``v[t] = b[t] - b[t-2]``, which remove the constant part, and computes, in integers::
+**Band passes** are of the second order. For samples b, which are bytes, a band pass takes the
+differences ``v[t] = b[t] - b[t-2]``, which remove the constant part, and computes in integers::
 
     y[t] = ((turn y[t-1] - decay y[t-2]) >> 7) + gain v[t]
 
 Before the first sample v and y are 0. The poles are those of ``z^2 - turn/128 z + decay/128``. A
 band in the upper half of the spectrum is **mirrored**: its v is negated at every second sample,
-which moves a frequency f to half the sampling rate minus f, so that turns need no sign.
+which moves a frequency f to half the sampling rate minus f, so that `turn` needs no sign.
 
 A band pass whose y could exceed 16 bits is refused; docs/audio.md proves the bound.
 
-A clip has N samples in frames of L each. K band passes compute a y for each sample, whose upper
-byte is used without its sign::
+A clip has N samples, in frames of L samples. For each sample, K band passes compute a y, of which
+the magnitude of the upper byte is used::
 
     e[t] = y[t] >> 8, or -1 - (y[t] >> 8) if that is negative           0..127
 
 The **energy** of a band in a frame is the sum of e, at most 127 L, which fits 16 bits since L is at
-most 512. The frames of band k end K - 1 - k samples earlier, so that a device has to compute only
-one logarithm after each of the last K samples of a frame.
+most 512. The frames of band k end K - 1 - k samples earlier, so a device computes only one
+logarithm after each of the last K samples of a frame.
 
-A **feature** is the energy's logarithm, in 16ths of an octave above a quarter of L, which masks
-near silence::
+A **feature** is the logarithm of the energy, in 16ths of an octave above a quarter of L; adding
+that quarter hides near silence::
 
     x = min(log(energy + L / 4) - log(L / 4), 127)
     log(z) = 16 p + steps[(z >> (p - 5)) - 32]                  where 2^p <= z < 2^(p+1)
@@ -44,22 +44,22 @@ from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
 
-ONE = 128  # the unit of a turn and a decay is one over this
+ONE = 128  # a turn or decay of this means 1
 Y_MAXIMUM = (1 << 15) - 1
 _LOWEST_HZ = 100.0
-_HIGHEST_SHARE = 0.475  # of the sampling rate
+_HIGHEST_SHARE = 0.475  # the highest band's centre, as a share of the sampling rate
 _LIMITS = {"turn": (0, 255), "decay": (1, ONE - 1), "gain": (1, 255)}
 _MEMORY = 65_536  # samples after which a response is cut off
 _FADED = 1e-9
-_ROUNDING = 1.0  # above the error of sums of floats
-_MOST = 1e6  # a sum that exceeds 16 bits
+_ROUNDING = 1.0  # more than the error of the float sums
+_MOST = 1e6  # stands for a sum that exceeds 16 bits
 
 
 @dataclass(frozen=True)
 class BandPass:
     """One band.
 
-    Raises `InputError` if a number is out of its range, or y could exceed 16 bits for some samples.
+    Raises `InputError` if a number is out of range, or some samples could make y exceed 16 bits.
     """
 
     turn: int  # 0..255, in 128ths: twice the radius of the poles times the cosine of their angle
@@ -91,7 +91,7 @@ class BandPass:
 
     @cached_property
     def weights(self) -> Float64:
-        """The weights of samples in y for a gain of 1, the latest sample first."""
+        """The weight of each sample in y for a gain of 1, latest sample first."""
         h = np.pad(self.response, (2, 0))
         return h[2:] - h[:-2]
 
@@ -106,7 +106,7 @@ class BandPass:
 
     @cached_property
     def _weight_sum(self) -> float:
-        """The largest absolute sum of weights at any time, including the first sample's."""
+        """The largest sum of absolute weights at any time, including the first sample's."""
         h = self.response
         sign = -1.0 if self.mirrored else 1.0
         first = np.abs(h + sign * np.pad(h, (1, 0))[:-1])  # of b[0], one sample later
@@ -119,14 +119,14 @@ class BandPass:
         return replace(self, gain=min(max(gain, 1), _LIMITS["gain"][1]))
 
     def centre(self, rate: float) -> float:
-        """Return the frequency of the poles, in hertz, at a rate in samples per second."""
+        """Return the frequency of the poles in hertz, for `rate` samples per second."""
         cosine = self.turn / ONE / (2 * math.sqrt(self.decay / ONE))
         frequency = math.acos(min(1.0, cosine)) * rate / (2 * math.pi)
         return rate / 2 - frequency if self.mirrored else frequency
 
 
 def mel_bands(count: int, rate: float) -> tuple[BandPass, ...]:
-    """Return band passes that divide the spectrum by the mel scale, from 100 Hz on.
+    """Return band passes that divide the spectrum above 100 Hz by the mel scale.
 
     Each is half as wide as the distance between its neighbours, and has the largest gain that 16
     bits allow. Mirrored ones, in the upper half of the spectrum, come last. The rate is at least
@@ -142,7 +142,7 @@ def mel_bands(count: int, rate: float) -> tuple[BandPass, ...]:
 
 
 def _nearest(centre: float, width: float, rate: float) -> BandPass:
-    """Return the band pass with the poles nearest to a resonance's, all in hertz."""
+    """Return the band pass whose poles are nearest to those of a resonance, all in hertz."""
     mirrored = bool(centre > rate / 4)
     angle = 2 * math.pi * (rate / 2 - centre if mirrored else centre) / rate
     pole = math.exp(-math.pi * width / rate) * np.exp(1j * angle)

@@ -1,6 +1,6 @@
-"""The kernel of sound: band passes for each sample, and logarithms at the end of a frame.
+"""The kernel for sound: band passes for each sample, logarithms at the end of a frame.
 
-The bands of a sample in assembly, one after the other, with constant time.
+Assembly computes a sample's bands one after the other, in constant time.
 
 Coefficients are immediate operands, which saves a fifth of the cycles of a loop that loads them: a
 sample with 12 bands must be finished before the next byte of a serial line arrives.
@@ -20,7 +20,7 @@ from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Listing
 
 BAND_BYTES = 6  # bytes of a band in SRAM: its last y, the one before, and its energy
-_REACH = 63  # displacement of an address from Z
+_REACH = 63  # the largest displacement from Z
 _DIFFERENCE, _MIRRORED = ("r24", "r25"), ("r14", "r15")
 
 
@@ -79,13 +79,13 @@ _OCTAVE_CYCLES = 7
 _MEAN_OCTAVES = 4  # per logarithm, for sound that is sometimes loud
 _BEGIN_CYCLES, _BEGIN_BAND_CYCLES = 40, 20
 _END_CYCLES = 20
-_SAMPLE_CALLS = 2  # by the firmware, and of the bands' function
+_SAMPLE_CALLS = 2  # by the firmware, and to the function of the bands
 _CODE_BYTES = 420
 _STREAMING_CODE_BYTES = 120
 
-# Variables besides bands and features: samples pushed, those left of the frame, the next
-# feature, the last two samples; and of the onset its level, its last two samples, and whether it
-# has begun.
+# Variables besides bands and features: samples pushed, samples left in the frame, the next feature,
+# the last two samples; for the onset, its level, its last two samples, and whether the clip has
+# begun.
 _STATE_BYTES = 8 + 5
 
 
@@ -151,17 +151,17 @@ class AudioKernel(Kernel):
         return int(self.band_loop.worst("band0", (f"band{len(self.stage.clip.bands)}",), {}))
 
     def _sample(self, at_most: bool) -> int:
-        """Return the cycles of a sample at which no band's frame ends."""
+        """Return the cycles of a sample that ends no band's frame."""
         return _SAMPLE_CYCLES[at_most] + self.core.call_cycles + self._band_cycles
 
     def _logarithm(self, at_most: bool) -> int:
-        """Return the additional cycles of a sample at which a band's frame ends."""
+        """Return the additional cycles of a sample that ends a band's frame."""
         halvings = self.halvings if at_most else _MEAN_OCTAVES
         return _LOGARITHM_CYCLES[at_most] + _OCTAVE_CYCLES * halvings
 
     @property
     def halvings(self) -> int:
-        """How often a sum is halved for its logarithm, at most."""
+        """The maximum number of times that a sum is halved for its logarithm."""
         return (self.energy_maximum + self.stage.clip.quiet).bit_length() - 6
 
     def _call(self, at_most: bool) -> int:

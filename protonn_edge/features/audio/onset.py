@@ -1,6 +1,6 @@
 """The onset of a clip of sound: the first sample at which the level exceeds a threshold.
 
-The level follows the differences of samples, as in band passes, in 16-bit integers::
+In 16-bit integers, the level follows the differences of samples that band passes use, too::
 
     level += |b[t] - b[t-2]| - (level >> 5)
 
@@ -19,7 +19,7 @@ from protonn_edge.errors import InputError
 
 LEVEL_SHIFT = 5
 QUIET = 256  # samples without sound between two clips of a device
-THRESHOLDS = (1, 254)  # the range of the threshold of the mean difference, in steps of a byte
+THRESHOLDS = (1, 254)  # allowed thresholds of the mean difference, in steps of a byte
 
 
 def check_onset(onset: int) -> None:
@@ -30,7 +30,7 @@ def check_onset(onset: int) -> None:
 
 
 def onset_of(b: NDArray[np.uint8], onset: int) -> int | None:
-    """Return the index of the sample, of bytes (n,), at which a clip begins; None without one."""
+    """Return the index of the sample in bytes (n,) at which a clip begins; None if none does."""
     if not len(b):
         return None
     limit, level = onset << LEVEL_SHIFT, 0
@@ -44,11 +44,11 @@ def onset_of(b: NDArray[np.uint8], onset: int) -> int | None:
 
 
 def onsets_of(b: NDArray[np.uint8], samples: int, onset: int) -> Iterator[int]:
-    """Yield the beginnings of clips of a length, of bytes (n,), as a device detects them.
+    """Yield where a device detects the beginnings of clips of `samples` bytes in bytes (n,).
 
-    After a clip, the next one can only begin after at least `QUIET` samples without sound, so the
-    rest of a sound longer than a clip does not begin one. A clip that would end after the last
-    sample does not count.
+    A clip begins only after at least `QUIET` samples without sound since the last one, so the rest
+    of a long sound does not begin another clip. A clip that would end after the last sample does
+    not count.
     """
     at, quiet = 0, 0
     while (found := onset_of(b[at:], onset)) is not None and at + found + samples <= len(b):
@@ -60,7 +60,7 @@ def onsets_of(b: NDArray[np.uint8], samples: int, onset: int) -> Iterator[int]:
 
 
 def clip_of(b: NDArray[np.uint8], samples: int, onset: int) -> NDArray[np.uint8] | None:
-    """Return the clip of a length, of bytes (n,), from the onset on; None without an onset.
+    """Return the clip of `samples` bytes that begins at the onset in bytes (n,), None without one.
 
     The last sample is repeated if the recording ends before the clip.
     """

@@ -1,4 +1,4 @@
-"""Sound as part of the model; the computation is in `bands` and `frames`."""
+"""Sound as part of the model; `frames` defines the computation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from protonn_edge.features.audio.onset import check_onset, onsets_of
 
 @dataclass(frozen=True, eq=False)
 class IntegerAudio(IntegerStage):
-    """From the samples of a clip to its features."""
+    """Maps the samples of a clip to its features."""
 
     kind: ClassVar[str] = "audio"
 
@@ -48,8 +48,8 @@ class IntegerAudio(IntegerStage):
 RATES = (1_000.0, 20_000.0)  # the range of samples per second
 DEFAULT_RATE = 8_000.0
 
-# Usual ranges of samples, the smallest first: from, to, and the units of a byte. Bytes, counts of a
-# 10-bit ADC, and samples of WAV files as integers or as fractions of the full scale.
+# Usual ranges of samples, smallest first: from, to, and units per step of a byte. They are bytes,
+# counts of a 10-bit ADC, and samples of WAV files as integers or as fractions of the full scale.
 _FULL_SCALES = (
     (-1.0, 1.0, 1 / 128),
     (0.0, 255.0, 1.0),
@@ -71,8 +71,9 @@ class AudioStage(Frames, FeatureStage):
 
     zero: float  # the raw sample for the byte 0
     step: float  # raw units per step, above 0
-    # Only the arithmetic is hashed: neither the samples per second, within `RATES`, for which the
-    # bands were chosen, nor the mean difference, in steps of a byte, above which a clip begins.
+    # Not hashed, because they are not part of the arithmetic: the sampling rate, within `RATES`,
+    # for which the bands were chosen, and the mean difference, in steps of a byte, above which a
+    # clip begins.
     rate: float = field(default=DEFAULT_RATE, repr=False)
     onset: int = field(default=4, repr=False)
 
@@ -90,7 +91,7 @@ class AudioStage(Frames, FeatureStage):
     def fitted(
         cls, bands: int, frames: int, X: NDArray[Any], rate: float = DEFAULT_RATE, onset: int = 4
     ) -> Self:
-        """Return the stage with bands by the mel scale, for the full scale of clips.
+        """Return the stage with bands spaced by the mel scale, fitted to the full scale of clips.
 
         - `X` (n, samples), n >= 1: raw clips, finite: bytes, counts 0..1023 of an ADC, 16-bit
           integers, or -1..1; for others, the full scale is the range of samples.
@@ -111,7 +112,7 @@ class AudioStage(Frames, FeatureStage):
 
     @property
     def scale(self) -> InputQuantizer:
-        """How samples become bytes."""
+        """The conversion of samples to bytes."""
         return InputQuantizer(np.array([self.zero]), np.array([self.step]), BYTE_MAXIMUM)
 
     @property
@@ -198,7 +199,7 @@ def check_rate(rate: float) -> None:
 
 
 def full_scale(least: float, most: float) -> tuple[float, float]:
-    """Return zero and step for samples in a range; of whole numbers, zero is whole steps."""
+    """Return zero and step for samples in a range; for integers, zero is a multiple of the step."""
     for low, high, step in _FULL_SCALES:
         if low <= least <= most <= high:
             return low + max(0.0, step - 1) / 2, step
@@ -208,14 +209,14 @@ def full_scale(least: float, most: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class Clips(SegmentDetector):
-    """Clips of a recording, which begin where a sound reaches a level; see `onset`."""
+    """The clips of a recording, which begin where a sound reaches a level; see `onset`."""
 
-    heard: NDArray[np.uint8]  # (n,): the samples as bytes of the device
-    onset: int  # the level, of these bytes
+    heard: NDArray[np.uint8]  # (n,): the samples as the device's bytes
+    onset: int  # the level, in steps of these bytes
 
     @classmethod
     def of(cls, samples: NDArray[np.float32], window: int, onset: int) -> Self:
-        """Return the clips of raw samples, (n, 1), with the full scale of these samples."""
+        """Return the clips of raw samples (n, 1), converted with their own full scale."""
         zero, step = full_scale(float(samples.min()), float(samples.max()))
         heard = saturated_steps(samples[:, 0], zero, step, BYTE_MAXIMUM)
         facts = (("clips", f"begin at a level of {onset}"),)
@@ -227,6 +228,6 @@ class Clips(SegmentDetector):
         return True
 
     def begins(self, first: int, end: int) -> Iterator[int]:
-        """Yield the beginnings of clips in a part of a run, first..end - 1."""
+        """Yield where clips begin in the part first..end - 1 of a run."""
         for begin in onsets_of(self.heard[first:end], self.window, self.onset):
             yield first + begin

@@ -1,4 +1,4 @@
-"""The kernel of average pooling: averages are kept until the last one is complete."""
+"""The kernel of average pooling, which keeps averages until the last one is complete."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
 _CODE_BYTES = 800
 _STREAMING_CODE_BYTES = 120
 
-# The compiler's code around the loops (avr-gcc 5.4 at -O2), mean and maximum, besides its calls:
-# for a push with the part of a row that it cuts, and without it (a mean); for a row of parts, also
-# of areas over several rows, and one that comes whole, also from the stage before; for the pixels
-# that a row of a cropped image skips; and for what begins an image and clears a sum.
+# Mean and maximum cycles of the compiler's code around the loops (avr-gcc 5.4 at -O2), without
+# calls: of a push with the part of a row that it cuts, and without it (a mean); of a row in parts,
+# also with areas over several rows; of a whole row, also from the previous stage; of the pixels
+# skipped in a row of a cropped image; of beginning an image, and of clearing a sum.
 _PUSH_CYCLES = (105, 190)
 _CHUNK_CYCLES = 44
 _ROW_CYCLES = (65, 130)
@@ -41,7 +41,7 @@ Name = Literal["kept", "rows"]
 
 @dataclass(frozen=True, eq=False)
 class AveragePoolingKernel(Kernel):
-    """Computes averages of areas; "rows" is fed whole rows by the stage before."""
+    """Computes averages of areas; the previous stage feeds "rows" with whole rows."""
 
     portable = 8.2
     pushes_whole = True
@@ -57,7 +57,7 @@ class AveragePoolingKernel(Kernel):
 
     @property
     def whole_rows(self) -> bool:
-        """Whether rows that come whole have their own loop."""
+        """Whether whole rows have their own loop."""
         rows, columns = self.stage.pooling.rows, self.stage.pooling.columns
         return (
             rows.pixel_units == columns.pixel_units == 1
@@ -73,9 +73,9 @@ class AveragePoolingKernel(Kernel):
 
     @cached_property
     def facts(self) -> dict[str, Facts]:
-        """How often the loops are passed: over parts of rows, or over whole ones.
+        """How often the loops over parts of rows, or over whole rows, are passed.
 
-        All pixels come in parts or in whole rows; each average is made in either.
+        All pixels come either in parts of rows or in whole rows; either way completes each average.
         """
         rows, columns, outputs = (
             self.stage.pooling.rows,
@@ -114,10 +114,10 @@ class AveragePoolingKernel(Kernel):
         )
 
     def _push(self, following: Push) -> Push:
-        """Return bounds for pixels from those for the averages that they complete.
+        """Return bounds for pushing pixels, given the bounds for the averages that they complete.
 
-        Of N pixels in a row of n that becomes k areas, at most N k/n + 1 complete one: a pixel that
-        is 0 may be the last of an area that is not.
+        Of N pixels in a row of n pixels and k areas, at most N k/n + 1 complete an area. A pixel
+        that is 0 may be the last of an area that is not.
         """
         n, k = self.stage.pooling.columns.pixels, self.stage.pooling.columns.outputs
         pixel, last = self.loops.pixel(Listing.worst), self.loops.last_pixel(Listing.worst)
@@ -129,16 +129,16 @@ class AveragePoolingKernel(Kernel):
         return Push(each, each, math.ceil(call), math.ceil(call), following.more)
 
     def _calls(self, feed: Feed | None, following: Push) -> int:
-        """Return the number of calls; their parts may end within a row."""
+        """Return the number of calls; a call may end within a row."""
         if feed is None or feed.whole:
             return 1
         push = self._push(following)
         return feed.calls(push, [push.value] * self.stage.n_inputs)
 
     def _cycles(self, feed: Feed | None, following: Push, share: float | None) -> float:
-        """Return the cycles of an image: maximum, or mean for a share of averages that are not 0.
+        """Return the maximum cycles of an image, or the mean if `share` of the averages are not 0.
 
-        A row of an area that is not 0 is mostly not 0 itself.
+        In an area that is not 0, most rows are not 0 either.
         """
         at_most = share is None
         fold = Listing.worst if share is None else _mean_of(share)
@@ -157,7 +157,7 @@ class AveragePoolingKernel(Kernel):
             push += _PUSH_CYCLES[at_most] + 2 * around
         pushes = self._calls(feed, following) * push + passing
         row = around + self._row_cycles[at_most]
-        row *= -(-self.stage.pooling.columns.pixels // COUNTED_IN_A_BYTE)  # a call each
+        row *= -(-self.stage.pooling.columns.pixels // COUNTED_IN_A_BYTE)  # one call each
         return self._begin + self.loops.parts(fold) + self.stage.pooling.rows.pixels * row + pushes
 
     def _in_chunks(self, feed: Feed, following: Push, fold: Fold) -> float:
@@ -189,7 +189,7 @@ class AveragePoolingKernel(Kernel):
         return _ROW_CALLS * self.core.call_cycles
 
     def _around_row(self, *, at_most: bool) -> int:
-        """Return the cycles of a row's calls and of skipping its pixels that do not count."""
+        """Return the cycles of a row's calls and of skipping its pixels outside the crop."""
         return self._calls_of_row + _SKIPPING_CYCLES[at_most] * self.stage.pooling.is_cropped
 
     @property
@@ -211,7 +211,7 @@ class AveragePoolingKernel(Kernel):
 
 
 def _mean_of(share: float) -> Fold:
-    """Return the mean, given how many averages and sums of rows are not 0."""
+    """Return the function that takes means, given the share of averages that are not 0."""
     return lambda loop, start, ends, odds: loop.mean(
         start, ends, {"empty": 1 - share, "summed": 0, **odds}
     )

@@ -47,7 +47,7 @@ class AreaLoops:
 
     @cached_property
     def summing(self) -> Listing:
-        """The loop over a whole row that gives new areas their first sum, and adds to others."""
+        """The loop over a whole row that starts the sums of new areas and adds to the others."""
         added = """
                 ld   r20, Z
                 add  r18, r20
@@ -70,7 +70,7 @@ class AreaLoops:
 
     @cached_property
     def averaging(self) -> Listing:
-        """The loop over a whole row that makes an average, at Y, of each area with its last row."""
+        """The loop over the last row of areas, which stores each area's average at Y."""
         pixels = _PIXELS[: self.areas.columns.output_units]
         return Listing(
             f"""
@@ -116,7 +116,7 @@ class AreaLoops:
         return fold(self.part, "pixel", ["pixel"], {"last": 1, "pixel": 1, **odds})
 
     def whole_rows(self, fold: Fold) -> float:
-        """Return the cycles of the loops over rows that come whole, for all areas."""
+        """Return the cycles of the loops over whole rows, for all areas."""
         rows, columns = self.areas.rows, self.areas.columns
         summed = fold(self.summing, "area", ["area"], {"area": 1})
         completed = fold(self.averaging, "area", ["area"], {"area": 1, "end": 0})
@@ -170,7 +170,7 @@ def _beyond(width: int) -> str:
 
 
 def _to_average(width: int) -> str:
-    """Take the sum of a row of areas as it is; r19 is the average of an empty one."""
+    """Return code that uses the sum of a row as it is; r19 is the average of an empty area."""
     return f"""
             movw r20, %A[sum]
             rjmp average
@@ -182,7 +182,7 @@ def _to_average(width: int) -> str:
 
 
 def _to_areas_below(areas: Areas) -> str:
-    """Add the sum of a row to the area's; begin the next one with the rest."""
+    """Return code that adds a row's sum to its area, and begins the next area with the rest."""
     width, cut = areas.columns.pixel_units, areas.rows.pixel_units > 1
     added = """
             ld   r20, %a[area]
@@ -242,7 +242,7 @@ def _to_areas_below(areas: Areas) -> str:
 
 
 def _next_area(areas: Areas) -> str:
-    """Put the rest of the pixel in r18 into the next area, and the rest of its units."""
+    """Return code that puts the rest of the pixel in r18 into the next area."""
     if areas.columns.pixel_units == 1:
         return "clr __zero_reg__\nclr %A[sum]\nclr %B[sum]\n"
     return f"""
@@ -256,8 +256,8 @@ def _next_area(areas: Areas) -> str:
 def average_of(low: str, high: str, half: str) -> str:
     """Return code that computes in r19 the average of the sum in r21:r20.
 
-    The multiplier is in the registers `high` and `low`; `half` is the upper byte of the summand
-    that rounds before the lower 16 bits are cut off.
+    The multiplier is in the registers `high` and `low`; `half` is the upper byte of the rounding
+    constant, which is added before the lower 16 bits are cut off.
     """
     return f"""
             mul  r20, {low}

@@ -1,12 +1,12 @@
 """Average pooling: the averages of an image's areas make a smaller image.
 
-A device that receives a whole image of bytes can average areas of pixels as they arrive and project
-the averages. The projection, which takes most of the flash, then only has a row per average. A
-signal is an image of height 1. The image may be deskewed before; see
+A device that receives an image can average areas of pixels as they arrive and project only the
+averages. The projection, which takes most of the flash, then has one row per average instead of one
+per pixel. A signal is an image of height 1. The image may be deskewed first; see
 `protonn_edge.features.deskew.deskew`.
 
 Along an axis with n pixels and k outputs, with g their greatest common divisor, a pixel is k/g
-units wide and an output n/g. The weight of a pixel in an output is their overlap in units, so all
+units wide and an output n/g. The weight of a pixel in an output is their overlap in units. So all
 weights are integers, and no pixel overlaps more than two outputs of an axis.
 """
 
@@ -28,7 +28,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.features.deskew import deskew
 from protonn_edge.features.images import cropped_image as crop
 
-_AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257: a sum of bytes then fits 16 bits
+_AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257, so that sums of bytes fit 16 bits
 _PIXEL_LIMIT = 65_535
 _SPAN_LIMIT = 255  # units of an axis must fit a byte
 _SIDES_NAMED = 6
@@ -47,13 +47,13 @@ class Axis(crop.CroppedAxis):
 
     @property
     def output_units(self) -> int:
-        """Width of an output in units, at least a pixel's."""
+        """Width of an output in units, at least that of a pixel."""
         return self.pixels // math.gcd(self.pixels, self.outputs)
 
     def weights(self) -> NDArray[np.int64]:
-        """Return the overlaps of outputs and pixels in units, over one of the g equal periods.
+        """Return the overlaps of outputs and pixels, in units, in one of the g equal periods.
 
-        Shape (k/g, n/g), the outputs' numbers first.
+        Shape (k/g, n/g): outputs by pixels.
         """
         pixel = np.arange(self.output_units) * self.pixel_units
         output = np.arange(self.pixel_units)[:, None] * self.output_units
@@ -64,7 +64,7 @@ class Axis(crop.CroppedAxis):
 
 @dataclass(frozen=True)
 class Areas(crop.CroppedImage):
-    """Areas of the cropped part of an image.
+    """The areas of an image's crop.
 
     Raises `InputError` if a shape is larger than the one before it, the image has more than 65,535
     pixels, or the sums of bytes would not fit 16 bits.
@@ -127,7 +127,7 @@ class Areas(crop.CroppedImage):
 
 
 def _advice(cropped: crop.Shape, shape: crop.Shape) -> str:
-    """Return the sizes closest to `shape` with which the sums are short enough."""
+    """Return advice with the sizes closest to `shape` whose sums are short enough."""
     height, width = cropped
     near: list[tuple[int, crop.Shape]] = []
     for rows in _simple_outputs(height):
@@ -143,7 +143,7 @@ def _advice(cropped: crop.Shape, shape: crop.Shape) -> str:
 
 
 def _simple_outputs(pixels: int) -> list[int]:
-    """Return the numbers of outputs with few units: multiples of ``pixels / span``."""
+    """Return the numbers of outputs that need few units: multiples of ``pixels / span``."""
     spans = [span for span in range(1, _SPAN_LIMIT + 1) if pixels % span == 0]
     return sorted({pixels // span * units for span in spans for units in range(1, span + 1)})
 
@@ -168,11 +168,11 @@ class IntegerAveragePooling(IntegerStage):
     pooling: Areas  # the areas of the image
     maximum: int  # the largest average, 1..255
     by_rows: bool = False  # whether the previous stage passes whole rows of pixels
-    # whether averages are truncated to the upper bits of bytes' averages, instead of rounded
+    # whether averages keep just the upper bits of a byte's average instead of being rounded
     cuts: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse averages that are not within 0..maximum."""
+        """Refuse areas whose largest average would not be `maximum`."""
         largest = self.pooling.area * BYTE_MAXIMUM * self.multiplier
         fits = (largest + self.half) >> 16 == self.maximum
         fits = fits and self.multiplier <= _MULTIPLIER_MAXIMUM
@@ -212,7 +212,7 @@ Mask = NDArray[np.bool_]
 def pixels_averaging(stage: IntegerAveragePooling, x: NDArray[Any], inside: Mask) -> IntArray:
     """Return pixels (n, h, w) with approximately the averages x, and 0 where `inside` is false.
 
-    Areas of whole pixels have them exactly, if a byte suffices.
+    The averages are exact in areas of whole pixels, if a byte suffices.
     """
     areas = stage.pooling
     area, shares = _area_of(areas), shares_of(areas, inside)
@@ -239,14 +239,14 @@ def shares_of(areas: Areas, inside: Mask) -> NDArray[np.float64]:
 
 
 def _area_of(areas: Areas) -> IntArray:
-    """Return the number of the area, (h, w), in which each cropped pixel begins."""
+    """Return (h, w): the number of the area in which each cropped pixel begins."""
     rows, columns = areas.rows, areas.columns
     y = np.arange(rows.pixels) * rows.pixel_units // rows.output_units
     x = np.arange(columns.pixels) * columns.pixel_units // columns.output_units
     return y[:, None] * columns.outputs + x
 
 
-_SIDE_LIMIT = 65_535  # of a file
+_SIDE_LIMIT = 65_535  # in a file
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,8 @@ class AveragePooling(Areas, FeatureStage):
 
     It has the fields of `Areas`, too.
 
-    Raises `InputError` as `Areas`, or if an image to be deskewed has a side of more than 32 pixels.
+    Raises `InputError` as `Areas` does, or if an image to be deskewed has a side of more than 32
+    pixels.
     """
 
     kind: ClassVar[str] = "average_pooling"
@@ -285,7 +286,7 @@ class AveragePooling(Areas, FeatureStage):
 
     @property
     def scale(self) -> None:
-        """None: averages have the unit and the range of pixels."""
+        """None, because averages have the unit and the range of pixels."""
 
     @property
     def matrix(self) -> NDArray[np.float64] | None:
@@ -299,18 +300,18 @@ class AveragePooling(Areas, FeatureStage):
         return self.sums(straight) / self.area
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return the stage that averages, after the one that deskews, if any."""
+        """Return the averaging stage, preceded by the deskewing stage if there is one."""
         if self.deskewed is None:
             return (IntegerAveragePooling(self, inputs.maximum),)
         return deskew.IntegerDeskew(self), self.averaging(inputs)
 
     def averaging(self, inputs: InputQuantizer) -> IntegerAveragePooling:
-        """Return the stage that averages the cropped part, which it receives in whole rows."""
+        """Return the stage that averages the crop, received in whole rows."""
         cropped = replace(self, image_shape=self.cropped_shape, deskewed=None)
         return IntegerAveragePooling(cropped, inputs.maximum, by_rows=True)
 
     def invert(self, x: NDArray[Any], inputs: InputQuantizer) -> NDArray[np.uint8]:
-        """Return images of uniform areas with the averages x, and 0 around the part that counts."""
+        """Return images of uniform areas with the averages x, and 0 outside the crop."""
         images = np.zeros((len(x), *self.image_shape), np.uint8)
         inside = np.ones(self.cropped_shape, np.bool_)
         self.cropped(images)[...] = pixels_averaging(self.averaging(inputs), x, inside)

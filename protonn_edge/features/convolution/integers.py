@@ -25,11 +25,11 @@ _MOST_MULTIPLIER = 0xFF
 
 @dataclass(frozen=True, eq=False)
 class IntegerConvolution(WindowSums):
-    """From bytes to bytes, for each output channel o at each place of the window.
+    """Maps bytes to bytes, for each output channel o at each position of the window.
 
     Windows have 1, 3 or 5 rows and columns.
 
-    With x `padding_value` around the image, and a of 16 bits::
+    Outside of the image, x is `padding_value`; a has 16 bits::
 
         a_o = bias_o + sum_ijc W_oijc x_ijc
         v_o = a_o * multiplier >> shift                   within 0..maximum
@@ -42,15 +42,15 @@ class IntegerConvolution(WindowSums):
     shift: int  # 8..16
     maximum: int  # the largest value, 1..255
     input_maximum: int  # the largest input, 1..255
-    stride: int = 1  # the pixels by which the window moves, 1 or 2
+    stride: int = 1  # pixels by which the window moves, 1 or 2
     padded: bool = False  # whether (h - 1) / 2 rows and (w - 1) / 2 columns surround the image
     weight_bits: int = 8  # 8, 4 or 2: the weights' bits in a model's size
-    # whether the shift rounds to nearest, and halves to even, instead of down; it is 8 then
+    # whether the shift, then 8, rounds to nearest and halves to even instead of down
     to_even: bool = False
     padding_value: int = 0  # the byte around the image, 0..input_maximum
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which some input could overflow a sum, and shapes without code."""
+        """Refuse numbers with which a sum could overflow, and shapes that generated code lacks."""
         _check_shapes(self)
         _check_numbers(self)
         low, high = self.accumulators.ends
@@ -70,19 +70,19 @@ class IntegerConvolution(WindowSums):
 
     @cached_property
     def accumulators(self) -> Range:
-        """The range of the sums, also of partial ones: extremes pick one sign each."""
+        """The range of the sums and partial sums; either extreme adds weights of one sign only."""
         image = np.full((1, self.n_inputs), self.input_maximum, np.uint8)
         low, high = (self.sums(image, pick(self.weights, 0)) for pick in (np.minimum, np.maximum))
         return Range(low.ravel(), high.ravel())
 
     @cached_property
     def output(self) -> Range:
-        """The range of each value: values grow with their sums."""
+        """The range of each value, from the range of its sum."""
         reached = self.accumulators
         return Range(self.requantized(reached.low), self.requantized(reached.high))
 
     def requantized(self, a: IntArray) -> IntArray:
-        """Return the values of sums."""
+        """Convert sums to values."""
         products = a * self.multiplier
         if self.to_even:
             half = 1 << (self.shift - 1)
@@ -92,10 +92,10 @@ class IntegerConvolution(WindowSums):
         return values
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
-        """Return how often each value of a window is not 0, and sums are small or large.
+        """Return how often each value of a window is not 0, and how often sums are small or large.
 
-        The first vector has the h w channels values of a window, row by row; the second one the
-        share of the values that are 0, and the share of limited ones.
+        The first vector is for the h w channels values of a window, row by row; the second one is
+        the share of outputs that are 0, and of outputs at the limit.
         """
         height, width, _ = self.output_shape
         places = height * width
@@ -111,12 +111,12 @@ class IntegerConvolution(WindowSums):
 
     @cached_property
     def limit(self) -> int:
-        """The least sum for the maximum value."""
+        """The smallest sum that gives the maximum value."""
         sums = np.arange(1 << (ACCUMULATOR_BITS - 1), dtype=np.int64)
         return int(np.searchsorted(self.requantized(sums), self.maximum))
 
     def parameters(self) -> Iterator[NDArray[Any]]:
-        """Yield the weights, several to a byte where they have fewer bits, and the biases."""
+        """Yield the weights, several per byte if they have fewer than 8 bits, and the biases."""
         yield packed(self.weights, self.weight_bits)
         yield self.bias.astype(np.int16)
 
@@ -149,7 +149,7 @@ def _check_numbers(stage: IntegerConvolution) -> None:
 
 
 def packed(weights: NDArray[np.int8], bits: int) -> NDArray[np.uint8]:
-    """Return weights of 8, 4 or 2 bits as bytes, the first one in the lowest bits."""
+    """Pack weights of 8, 4 or 2 bits into bytes, the first weight in the lowest bits."""
     each = 8 // bits
     flat = weights.ravel().view(np.uint8) & np.uint8((1 << bits) - 1)
     flat = np.pad(flat, (0, -len(flat) % each)).reshape(-1, each)

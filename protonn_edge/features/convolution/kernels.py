@@ -1,9 +1,9 @@
 """The kernels of convolutions: weights read from flash, or as instructions.
 
-An output pixel is assembly: sums of a window that begin with biases, and values made of them. The
-sums of up to 11 channels are in registers at once; more channels are computed in groups that read
-the window in turn. The window's rows have pointers in SRAM, Z is where values go, and r29 counts
-pixels.
+Assembly computes an output pixel: the sums of a window, which start with the biases, and then the
+values. The sums of up to 11 channels are in registers at once; more channels are computed in groups
+that read the window in turn. Pointers to the window's rows are in SRAM, Z points to the next value,
+and r29 counts pixels.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from protonn_edge.kernels.listing import Facts, Listing, Passed
 # The loop over pixels: dec, a branch that is not taken, jmp.
 _LOOP_CYCLES = 5
 
-# Rounded values: how often a remainder is below a half, and not exactly one.
+# For rounded values: how often a remainder is below a half, and not exactly a half.
 _BELOW_HALF, _NO_TIE = 0.5, 0.95
 _DOUBLED_MOST = 255
 
 
 @dataclass(frozen=True, eq=False)
 class ValueCycles:
-    """Cycles of a value for a sum below 0, at the limit, and between: the mean, least, most."""
+    """Cycles of a value: for sums below 0, at the limit, and between (mean, minimum, maximum)."""
 
     small: int
     large: int
@@ -46,7 +46,7 @@ class PixelCode:
     """The instructions of an output pixel."""
 
     stage: IntegerConvolution  # the layer
-    # whether weights are read from flash, there one or several to a byte, or are instructions
+    # whether weights are read from flash, one or several per byte, or are instructions
     name: window.Name
 
     @cached_property
@@ -67,13 +67,13 @@ class PixelCode:
 
     @cached_property
     def weights(self) -> tuple[tuple[int, ...], ...]:
-        """The bytes of weights as they are read, group by group, a tuple for each row."""
+        """The bytes of the weights in reading order, group by group: a tuple for each row."""
         rows = (window.weights_of(self.stage, group, self.name) for group in self.groups)
         return tuple(map(tuple, chain.from_iterable(rows)))
 
     @cached_property
     def _doubled(self) -> int:
-        """How often inputs are doubled, so that even weights become smaller."""
+        """How often inputs are doubled, which makes even weights smaller."""
         common = int(np.gcd.reduce(np.abs(self.stage.weights.astype(np.int64)), axis=None))
         times = 0
         while common and not common & 1 and self.stage.input_maximum << times + 1 <= _DOUBLED_MOST:
@@ -82,7 +82,7 @@ class PixelCode:
 
     @cached_property
     def _parts(self) -> tuple[tuple[window.Part, bool], ...]:
-        """All instructions in their order, and whether they are outside of inputs and values."""
+        """All instructions in order, and whether they belong neither to inputs nor to values."""
         stage, parts = self.stage, list[tuple[window.Part, bool]]()
         for group in self.groups:
             parts.append((self._begin(group), True))
@@ -114,7 +114,7 @@ class PixelCode:
 
     @cached_property
     def inputs(self) -> tuple[Float64, Float64]:
-        """Cycles of each value of a window, (h w channels,), if it is 0 and if it is not."""
+        """Cycles of each value of a window, (h w channels,), if it is 0, and if not."""
         rows = range(self.stage.window[0])
         zero, other = (
             np.concatenate(
@@ -126,7 +126,7 @@ class PixelCode:
 
     @cached_property
     def spread(self) -> int:
-        """The cycles that a pixel may take less or more than all of this."""
+        """The cycles by which a pixel may differ from the sum of these."""
         return sum(row.spread for row in self.rows.values())
 
     @cached_property
@@ -190,7 +190,7 @@ def _limits(stage: IntegerConvolution) -> bool:
 
 
 def value_of(stage: IntegerConvolution, name: str, low: str) -> window.Part:
-    """Return code that makes a value of a sum, and stores it: r17 from r16, the multiplier."""
+    """Return code that converts a sum to a value in r17 and stores it; r16 is the multiplier."""
     high = f"r{int(low[1:]) + 1}"
     lines = ["clr  r17", f"tst  {high}", f"brmi small_{name}"]
     if _limits(stage):
@@ -203,7 +203,7 @@ def value_of(stage: IntegerConvolution, name: str, low: str) -> window.Part:
 
 
 def _scaled(stage: IntegerConvolution, name: str, low: str, high: str) -> list[str]:
-    """Return code that makes a value of a sum that is neither below 0 nor at the limit."""
+    """Return code that converts a sum which is neither below 0 nor at the limit."""
     if stage.shift == SHIFTS[0]:
         lines = [f"mul  {high}, r16", "mov  r17, r0", f"mul  {low}, r16", "add  r17, r1"]
         return lines + (_rounded(name) if stage.to_even else [])
@@ -216,27 +216,27 @@ def _scaled(stage: IntegerConvolution, name: str, low: str, high: str) -> list[s
 
 
 def _rounded(name: str) -> list[str]:
-    """Return code that rounds r17 by the remainder in r0: halves to even."""
+    """Return code that rounds r17 by the remainder in r0, halves to even."""
     down, up = f"down_{name}", f"up_{name}"
     even = ["sbrc r17, 0", f"{up}:", "inc  r17", f"{down}:"]
     return ["lsl  r0", f"brcc {down}", f"brne {up}", *even]
 
 
-# Around the pixels of a row, by the compiler (avr-gcc 5.4 at -O2): a row that is taken and a row of
-# the output, on average and at most, a value that is cleared, and a row of a window.
+# Cycles of the compiler's code around the pixels of a row (avr-gcc 5.4 at -O2): of an input row and
+# of an output row, mean and maximum; of clearing a value; and of a row of a window.
 _TAKEN_CYCLES, _OUTPUT_CYCLES = (12, 28), (84, 105)
 _CLEARED_CYCLES, _FILLED_CYCLES, _WINDOW_ROW_CYCLES = 7, 8, 22
 _BEGIN_CYCLES = 20
-_CALLS = 4  # for a row, at most
+_CALLS = 4  # per row, at most
 _CODE_BYTES = 260
 
-# Where the activity is not known.
+# Assumed if the activity is unknown.
 _ACTIVE, _SMALL, _LARGE = 0.5, 0.4, 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class ConvolutionKernel(Kernel):
-    """Sums of a window in registers: weights in "columns", "packed", or "unrolled" as code."""
+    """Sums of a window in registers; weights are in "columns", "packed", or code ("unrolled")."""
 
     portable = 12.0
     changed: ClassVar[tuple[str, ...]] = ("r0", *(f"r{number}" for number in range(2, 28)))
@@ -246,7 +246,7 @@ class ConvolutionKernel(Kernel):
 
     @classmethod
     def of(cls, stage: IntegerConvolution, core: Core) -> tuple[Kernel, ...]:
-        """Return those with weights in flash, and one with weights as instructions."""
+        """Return the kernels with weights in flash, and one with weights as instructions."""
         names: list[window.Name] = ["columns", "unrolled"]
         if stage.weight_bits < 8 and not stage.depthwise:
             names.append("packed")
@@ -284,7 +284,7 @@ class ConvolutionKernel(Kernel):
 
     @property
     def facts(self) -> Facts:
-        """How often the loops over a row's pixels, and over values of their windows, are passed."""
+        """How often the loops over a row's pixels, and over the values of a window, are passed."""
         height, places, _ = self.stage.output_shape
         pixels = height * places
         taps = self.row_taps
@@ -301,7 +301,7 @@ class ConvolutionKernel(Kernel):
 
     @property
     def margin(self) -> int:
-        """Values of the padding at a row's end."""
+        """Number of padding values at a row's end."""
         return self.stage.margins[1][0] * self.stage.shape[2]
 
     @property
@@ -311,7 +311,7 @@ class ConvolutionKernel(Kernel):
         return _BEGIN_CYCLES + self.stage.margins[0][0] * cleared + filled
 
     def _around(self, most: int) -> int:
-        """Cycles outside of the pixels, on average or at `most`."""
+        """Mean or, with `most`, maximum cycles outside the pixels."""
         stage, outputs = self.stage, self.stage.output_shape[0]
         around = sum(stage.margins[0])
         cycles = (stage.shape[0] + around) * _TAKEN_CYCLES[most]
@@ -347,12 +347,12 @@ class ConvolutionKernel(Kernel):
 
     @property
     def weights_in_flash(self) -> bool:
-        """Whether weights are no instructions."""
+        """Whether weights are data rather than instructions."""
         return self.name != "unrolled"
 
     @property
     def packed_bits(self) -> int:
-        """Bits of a weight of which a byte has several, or 0."""
+        """Bits of a weight if a byte holds several weights, else 0."""
         return self.stage.weight_bits if self.name == "packed" else 0
 
 

@@ -1,6 +1,6 @@
-"""Layers of convolutions and pooling, as a part of the model: a network without its last layer.
+"""Convolution and pooling layers as part of the model: a network without its last layer.
 
-All of it is in integers, in training too: the features are the bytes of the last layer.
+All arithmetic is in integers, also in training; the features are the last layer's bytes.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ _TYPES = {
     "convolution_bias": "i8",
 }
 _PIXELS, _RATE = "convolution_pixels", "convolution_rate"
-# Of layers of quantized networks, which other files do not have: their numbers, and the bits of
+# Only in files with layers of quantized networks: the layers' numbers, and the bits of the
 # multipliers and shifts of their channels.
 _INT8_TYPES = {"int8_layers": "i8", "int8_scales": "i8"}
 _HOW = ("convolution", "maximum", "average", "int8")
 _COLUMNS, _INT8_COLUMNS = 13, 15
 _IMAGE_NUMBERS = 10
-_MOST = 65_535  # of whole numbers in a file
+_MOST = 65_535  # the largest integer in a file
 
 
 @dataclass(frozen=True)
 class Convolutions(FeatureStage):
-    """Layers of convolutions and pooling of an image, which may be made smaller by averages first.
+    """Convolution and pooling layers of an image, which average pooling may first make smaller.
 
     An image one pixel wide is a window: its rows are samples of all channels.
 
@@ -69,12 +69,12 @@ class Convolutions(FeatureStage):
         "a stride of 2 or averages in its first layer",
     )
 
-    # at least one; each takes the image, and the largest value, that the one before it gives
+    # at least one; each takes the previous layer's image and largest value
     layers: tuple[Layer, ...] = field(repr=False)
     # pools a larger image for the first layer
     averages: IntegerAveragePooling | None = field(default=None, repr=False)
-    pixels: PixelScale | ChannelScale = BYTES  # how raw pixels, or samples, become whole numbers
-    # samples per second of a window, for reading the sensor; no value depends on it
+    pixels: PixelScale | ChannelScale = BYTES  # converts raw pixels or samples to integers
+    # sampling rate of a window, for reading the sensor; no value depends on it
     rate: float | None = field(default=None, repr=False)
     digest: str = field(init=False)  # SHA-256 of all numbers except `pixels`, in hexadecimal
 
@@ -105,7 +105,7 @@ class Convolutions(FeatureStage):
 
     @property
     def image_shape(self) -> ImageShape:
-        """Height, width and channels of the image that a raw point is."""
+        """Height, width and channels of a raw point."""
         if self.averages is None:
             return self.layers[0].shape
         height, width = self.averages.pooling.image_shape
@@ -113,24 +113,24 @@ class Convolutions(FeatureStage):
 
     @property
     def n_features(self) -> int:
-        """Values of the image."""
+        """Number of values of the image."""
         return prod(self.image_shape)
 
     @property
     def n_outputs(self) -> int:
-        """Values of the last layer."""
+        """Number of values of the last layer."""
         return self.layers[-1].n_outputs
 
     @property
     def scale(self) -> InputQuantizer:
-        """The conversion of all pixels, or of each channel of a window, to whole numbers."""
+        """The conversion of all pixels, or of each channel of a window, to integers."""
         own = self.pixels.quantizer(BYTE_MAXIMUM if self.averages else self.layers[0].input_maximum)
         channels = 1 if self.signal is None else self.signal.channels
         return replace(own, zero=np.resize(own.zero, channels), step=np.resize(own.step, channels))
 
     @property
     def signal(self) -> Signal | None:
-        """The window, if a point is one."""
+        """The window, if points are windows."""
         height, width, channels = self.image_shape
         return Signal(height, channels, self.rate) if width == 1 < height else None
 
@@ -155,14 +155,14 @@ class Convolutions(FeatureStage):
         return values
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return the layers, which a classifier takes unchanged."""
+        """Return the layers, whose values the classifier uses unchanged."""
         same = not inputs.zero.any() and bool((inputs.step == 1).all())
         fits = same and inputs.maximum == self.whole_maximum
         check_holds(fits, f"values of a last layer up to {self.whole_maximum} that are changed")
         return self.layers if self.averages is None else (self.averages, *self.layers)
 
     def to_arrays(self) -> Arrays:
-        """Return the arrays of all layers, which docs/model-file.md explains."""
+        """Return the arrays of all layers; docs/model-file.md explains them."""
         own = [layer for layer in self.layers if not isinstance(layer, IntegerPooling)]
         image = [*self.image_shape, self.scale.maximum] + [0] * 6
         if self.averages is not None:
@@ -277,7 +277,7 @@ def _row(layer: Layer) -> list[int]:
 
 
 def _int8_arrays(layers: Sequence[Layer]) -> Arrays:
-    """Return the arrays that only files with layers of quantized networks have."""
+    """Return the arrays that only layers of quantized networks need."""
     own = [layer for layer in layers if isinstance(layer, IntegerInt8Layer)]
     if not own:
         return {}
@@ -295,7 +295,7 @@ def _int8_arrays(layers: Sequence[Layer]) -> Arrays:
 
 
 def _digest(arrays: Arrays) -> str:
-    """Return the SHA-256 of all numbers of layers, and of averages before them, in hexadecimal."""
+    """Return the SHA-256, in hexadecimal, of all numbers of the layers and of average pooling."""
     hashed = hashlib.sha256()
     counted = {name: array for name, array in arrays.items() if name != _RATE}
     for name, array in (counted | {_PIXELS: np.array([0.0, 1.0])}).items():
@@ -305,7 +305,7 @@ def _digest(arrays: Arrays) -> str:
 
 
 class _Stock:
-    """A flat array that layers take their parts of, one after the other."""
+    """A flat array from which layers take their parts, one after the other."""
 
     def __init__(self, array: NDArray[Any], name: str) -> None:
         self._left, self._name = array.ravel(), name
@@ -337,7 +337,7 @@ class _Stocks(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Arrays) -> Self:
-        """Return the arrays of a file; `InputError` for wrong types."""
+        """Collect the arrays of a file; `InputError` for wrong types."""
         names = ("convolution_weights", "convolution_bias", *_INT8_TYPES)
         for name, wanted in _INT8_TYPES.items():
             if name in arrays:
@@ -401,7 +401,7 @@ def _without_weights() -> InputError:
 def _image(
     numbers: NDArray[np.int64],
 ) -> tuple[IntegerAveragePooling | None, ImageShape, int]:
-    """Return averages, if any, and the shape and largest value of the first layer's input."""
+    """Return the average pooling or None, and the first layer's input: shape and largest value."""
     height, width, channels, maximum, *others = numbers.tolist()
     if not any(others):
         return None, (height, width, channels), maximum
@@ -412,7 +412,7 @@ def _image(
 
 
 def _averaged(averages: IntegerAveragePooling, shape: ImageShape) -> ImageShape:
-    """Return the shape of the averages of an image, or of each channel of a window."""
+    """Return the shape of an image, or of a window's channels, after average pooling."""
     height, width = averages.pooling.shape
     return (height, width, 1) if shape[2] == 1 else (height, 1, width)
 

@@ -1,11 +1,11 @@
 """Assembly that adds a row of the window to the sums in registers, with its cycles.
 
-X goes through the row; the sums of a group of channels are in the registers `REGISTERS`.
+X points into the row; the sums of a group of channels are in the registers `REGISTERS`.
 
-Weights as instructions: one input is added to the sums in registers.
+With weights as instructions, inputs are added to the sums one by one.
 
-The input is in r17, and not 0; r28 is 0. A product is made once for all channels that need it with
-either sign, from the previous product if that is a smaller multiple of the input.
+The input, not 0, is in r17; r28 is 0. A product is computed once for all channels that add or
+subtract it, from the previous product if that is a smaller multiple of the input.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _BYTE = 255
 
 
 def added_products(weights: Mapping[str, int], maximum: int) -> list[str]:
-    """Return the instructions that add an input of at most `maximum`, 1..255, times its weights.
+    """Return instructions that add an input of at most `maximum`, 1..255, times its weights.
 
-    These, by the lower register of a sum, are not 0.
+    The weights, keyed by the lower register of their sum, are not 0.
     """
     sums: dict[int, list[tuple[str, bool]]] = defaultdict(list)
     for register, weight in weights.items():
@@ -46,10 +46,10 @@ def added_products(weights: Mapping[str, int], maximum: int) -> list[str]:
 
 @dataclass
 class _Product:
-    """A multiple of the input: in its register, in r0, or in r1:r0 where it may be above a byte."""
+    """A multiple of the input: in its register, in r0, or in r1:r0 if it may exceed a byte."""
 
-    maximum: int  # of the input
-    multiple: int = field(default=1, init=False)  # which multiple it is
+    maximum: int  # the largest input
+    multiple: int = field(default=1, init=False)  # the current multiple
 
     @property
     def low(self) -> str:
@@ -65,7 +65,7 @@ class _Product:
         return multiple * self.maximum <= _BYTE
 
     def moved_to(self, multiple: int) -> list[str]:
-        """Return the fewest instructions that make it a larger multiple."""
+        """Return the fewest instructions that turn it into a larger multiple."""
         before, self.multiple = self.multiple, multiple
         if multiple == before:
             return []
@@ -96,15 +96,15 @@ REGISTERS = tuple(f"r{low}" for low in (*range(2, 16, 2), *range(18, 26, 2)))
 SUMMED, UNPACKED = "r24", "r29"
 """The lower register of the sum of inputs, and a weight, where weights are packed."""
 
-_MOST_ADDED = 63  # by adiw
-_MOST_PACKED = 8  # with more channels, a loop's branches are too short
+_MOST_ADDED = 63  # the most that adiw adds
+_MOST_PACKED = 8  # with more channels, branches could not reach
 
 
 @dataclass(frozen=True)
 class Part:
-    """Instructions with one way in, at their begin, and one way out, at their end."""
+    """Instructions that are entered at the beginning and left at the end."""
 
-    name: str  # the end of its labels
+    name: str  # the suffix of its labels
     # the lines; a branch goes to a label inside, or to ``end_NAME`` behind them
     text: str
 
@@ -119,7 +119,7 @@ class Part:
         return Listing(f"begin:\n{self.source}")
 
     def cycles(self, start: str = "begin", **odds: float) -> tuple[int, int]:
-        """Return the least and the most cycles, with the odds of branches by their labels."""
+        """Return the minimum and maximum cycles, given odds of branches by label."""
         start = start if start == "begin" else f"{start}_{self.name}"
         named = {f"{label}_{self.name}": share for label, share in odds.items()}
         ends = {f"end_{self.name}", start} - {"begin"}
@@ -148,7 +148,7 @@ class Group:
 
 
 def groups_of(channels: int, name: Name) -> tuple[Group, ...]:
-    """Return the fewest possible groups of this number of channels, about equally large."""
+    """Return as few groups of channels as possible, of about the same size."""
     most = _MOST_PACKED if name == "packed" else len(REGISTERS)
     size = -(-channels // -(-channels // most))
     firsts = range(0, channels, size)
@@ -160,15 +160,15 @@ class WindowRow:
     """A row of the window for a group of channels."""
 
     parts: tuple[Part, ...]  # its instructions
-    advance: int  # their increment of X
+    advance: int  # how far they advance X
     # (w channels,): cycles of each value if it is 0, and if it is not
     zero: IntArray
     other: IntArray
-    spread: int  # cycles that the row may take less or more than its values together
+    spread: int  # cycles by which the row may differ from the sum over its values
 
 
 def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int) -> WindowRow:
-    """Return a row with weights as instructions, for inputs that are doubled `doubled` times."""
+    """Return a row with weights as instructions, for inputs that were doubled `doubled` times."""
     weights = _by_input(stage, group, row) >> doubled
     parts: list[Part] = []
     cycles = np.zeros((2, len(weights)), np.int64)
@@ -219,12 +219,12 @@ def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) ->
         ),
     )
     zero, other = (part.cycles("tap", zero=zero, tap=1)[0] for zero in (1, 0))
-    # The last value leaves the loop: a cycle earlier if it is 0, else with a jump.
+    # The last value leaves the loop: one cycle earlier if it is 0, otherwise by a jump.
     return WindowRow((part,), count, np.full(count, zero), np.full(count, other), spread=2)
 
 
 def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> WindowRow:
-    """Return a row with each value added to the sum of its own channel, also 0."""
+    """Return a row that adds each value, also 0, to the sum of its own channel."""
     name, pixels, channels = f"{group.number}_{row}", stage.window[1], stage.shape[2]
     between = channels - group.size
     each = [f"ld  {INPUT}, X+\n{_multiplied(register)}" for register in group.registers]
@@ -253,9 +253,9 @@ def _by_input(stage: IntegerConvolution, group: Group, row: int) -> IntArray:
 
 
 def weights_of(stage: IntegerConvolution, group: Group, name: Name) -> Iterator[list[int]]:
-    """Yield the bytes of a group's weights in the order in which columns are read, row by row.
+    """Yield the bytes of a group's weights in the order in which they are read, row by row.
 
-    Packed ones are made positive, and several lie in a byte, the first one in its lowest bits.
+    Packed weights are made positive; a byte holds several, the first in its lowest bits.
     """
     bits = stage.weight_bits
     for row in range(stage.window[0]):
@@ -268,7 +268,7 @@ def weights_of(stage: IntegerConvolution, group: Group, name: Name) -> Iterator[
 
 
 def taken_off(group: Group, bits: int) -> list[str]:
-    """Return code that corrects sums of packed weights, which were all made positive."""
+    """Return code that corrects the sums for the offset that made packed weights positive."""
     lines = [f"lsl  {SUMMED}", f"rol  {_above(SUMMED)}"] * (bits - 1)
     for register in group.registers:
         lines += [f"sub  {register}, {SUMMED}", f"sbc  {_above(register)}, {_above(SUMMED)}"]
@@ -286,7 +286,7 @@ def _unpacked(group: Group, bits: int) -> list[str]:
             weight = "r16"
         else:
             lines.append(f"mov  {weight}, r16")
-        if bits == 4 or place % each < each - 1:  # of two bits, the last ones are alone
+        if bits == 4 or place % each < each - 1:  # of 2-bit weights, a last byte is partly used
             lines.append(f"andi  {weight}, {(1 << bits) - 1}")
         lines += [f"mul  {weight}, {INPUT}", f"add  {register}, r0", f"adc  {_above(register)}, r1"]
         if weight == UNPACKED:

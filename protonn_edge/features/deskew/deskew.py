@@ -1,12 +1,12 @@
-"""Deskew: shift each row of an image sideways to remove its slant; its part of a model file.
+"""Deskew: shift each row of an image sideways to remove its slant.
 
-People write with different slants, for which a classifier would otherwise need prototypes. The
-slant of an image is the slant of the line that fits its dark pixels best, from their moments:
-with x and y from the image's centre and cy the centre of mass, ``sum (y - cy) x b`` over
-``sum (y - cy)^2 b``. Row y then moves by the slant times ``y - cy``, rounded to whole pixels.
+People write with different slants, each of which would otherwise need prototypes of its own. The
+slant of an image is that of the line that fits its dark pixels best, computed from their moments:
+with x and y measured from the image's centre and cy the centre of mass, it is ``sum (y - cy) x b``
+over ``sum (y - cy)^2 b``. Row y then moves by the slant times ``y - cy``, rounded to whole pixels.
 
-It is computed from the bytes that a device receives, in integers of 32 bits, so that every
-execution shifts rows equally.
+The slant is computed from the device's input bytes in 32-bit integers, so that every execution
+shifts rows by the same amounts.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ SLOPE_BITS = 8
 
 @dataclass(frozen=True)
 class PixelScale:
-    """The conversion of raw pixels to bytes, before slants are computed."""
+    """The conversion of raw pixels to bytes, which precedes the computation of slants."""
 
     zero: float  # the raw value of the background, converted to 0
     # raw units per step, not 0; negative if the background is the largest value; np.float32 if
     # pixels are divided in float32
     step: float | np.float32
-    # whether halves are rounded to even then; hashes of the device's images are without it
+    # whether halves are then rounded to even; not hashed
     to_even: bool | None = field(default=None, repr=False)
 
     @classmethod
@@ -64,13 +64,13 @@ class PixelScale:
         return cls(float(zero), step if single else float(step), to_even or None)
 
     def to_array(self) -> NDArray[Any]:
-        """Return the array of a model file, of the step's type; a third number if `to_even`."""
+        """Return the array for a model file, of the step's type, with three numbers if `to_even`."""
         return np.array(
             [self.zero, self.step] + [1] * bool(self.to_even), np.result_type(self.step)
         )
 
     def quantizer(self, maximum: int = BYTE_MAXIMUM) -> InputQuantizer:
-        """Return the conversion of pixels, all alike, to 0..maximum."""
+        """Return the common conversion of all pixels to 0..maximum."""
         return InputQuantizer(np.array([self.zero]), np.array([self.step]), maximum, self.to_even)
 
     def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
@@ -78,23 +78,24 @@ class PixelScale:
         return self.quantizer().steps(X)
 
 
-BYTES = PixelScale(0.0, 1.0)  # the scale of pixels that are bytes
+BYTES = PixelScale(0.0, 1.0)  # for pixels that are bytes already
 
 
 def deskewed(images: NDArray[Any], scale: PixelScale) -> NDArray[Any]:
-    """Return deskewed images (n, H, W); pixels from outside are background."""
+    """Return deskewed images (n, H, W); pixels that move in from outside are background."""
     return sheared(images, row_shifts(scale.to_bytes(images)), scale.zero)
 
 
 def row_shifts(images: NDArray[np.uint8]) -> IntArray:
     """Return the shifts to the left (n, H) of the rows of images (n, H, W), in pixels.
 
-    The absolute slant is at most 1, so no row is shifted by more than H pixels. An image without
-    dark pixels, or with all of them in one row, remains unchanged.
+    The absolute slant is at most 1, so no row is shifted by more than H pixels. An image with no
+    dark pixels, or with all of them in one row, stays unchanged.
     """
     _, height, width = images.shape
     y, x = _centred(height), _centred(width)
-    pixels = images.astype(np.float64)  # BLAS adds up floats; all sums are far below 2**53
+    # BLAS needs floats, which are exact: all sums are far below 2**53
+    pixels = images.astype(np.float64)
     in_row = pixels.sum(axis=2)
     along_row = pixels @ x
     mass, across = _whole(in_row.sum(axis=1)), _whole(along_row.sum(axis=1))
@@ -127,7 +128,7 @@ def sheared(images: NDArray[Any], shifts: IntArray, background: float) -> NDArra
 
 
 def _centred(side: int) -> NDArray[np.float64]:
-    """Return the coordinates of a side's pixels, integers with 0 in the middle."""
+    """Return the integer coordinates of a side's pixels, centred at 0."""
     return np.arange(side, dtype=np.float64) - side // 2
 
 
@@ -143,7 +144,7 @@ def _quotient(numerator: IntArray, denominator: IntArray) -> IntArray:
 
 
 def scale_to_arrays(scale: PixelScale | None) -> Arrays:
-    """Return the scale's zero and step, (2,), or (0,) if images are not deskewed."""
+    """Return the scale's zero and step, (2,), or an empty array if images are not deskewed."""
     return {"deskewed": np.empty(0) if scale is None else scale.to_array()}
 
 

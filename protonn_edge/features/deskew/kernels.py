@@ -1,8 +1,8 @@
-"""The kernel of deskew: it pushes the shifted rows of an image in a buffer.
+"""The kernel of deskew, which pushes the shifted rows of a buffered image.
 
-The bound of its cycles assumes shifted rows and non-zero inputs, which no image has all at once.
-A row that is shifted by more than the cropped margin takes longer, but pixels from outside the
-image are 0. All slants are tried that the device's integers can have.
+A simple bound of its cycles would combine shifted rows and non-zero inputs as no image can: a row
+that is shifted by more than the cropped margin takes longer, but its pixels from outside the image
+are 0. So the bound is found by trying all slants that the device's integers can represent.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, 
 
 
 def most_deskewed(image: CroppedImage, moved_row: int, inputs: IntArray) -> int:
-    """Return the maximum cycles of shifted rows, less what inputs of 0 save.
+    """Return the maximum cycles of shifted rows, minus the cycles that inputs of 0 save.
 
-    A row that is not read in place takes `moved_row`; `inputs` (D,) is what each average saves if
-    it is 0, (0,) without averages.
+    A row that is not read in place takes `moved_row` cycles; `inputs` (D,) are the cycles that each
+    average saves if it is 0, (0,) without averages.
     """
     return _most_deskewed(image, moved_row, tuple(inputs.tolist()))
 
@@ -40,7 +40,7 @@ def _most_deskewed(image: CroppedImage, moved_row: int, inputs: tuple[int, ...])
     most = 0
     for slope in range(-(1 << deskew.SLOPE_BITS), (1 << deskew.SLOPE_BITS) + 1):
         first = (slope * ((-middle << deskew.CENTRE_BITS) - centres)) >> deskew.CENTRE_BITS
-        distinct = first[np.append(True, first[1:] != first[:-1])]  # they rise, or fall, throughout
+        distinct = first[np.append(True, first[1:] != first[:-1])]  # they are monotonic
         shifts = deskew.along_slope(distinct, slope, rows.side)
         begin, moved = moved_rows(image, shifts)
         longer = moved * moved_row > most
@@ -54,10 +54,10 @@ def _most_deskewed(image: CroppedImage, moved_row: int, inputs: tuple[int, ...])
 
 
 def moved_rows(image: CroppedImage, shifts: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the beginnings of the cropped rows, (n, h), and how many are shifted too far, (n,).
+    """Return where cropped rows begin, (n, h), and how many are shifted too far, (n,).
 
-    `shifts` (n, H) has the pixels by which each row of an image moves to the left. A row that does
-    not move too far is read in place.
+    `shifts` (n, H) are the pixels by which each row moves to the left. A row that is not shifted
+    too far is read in place.
     """
     rows, columns = image.rows, image.columns
     begin: IntArray = columns.first + shifts[:, rows.first : rows.first + rows.pixels]
@@ -66,10 +66,10 @@ def moved_rows(image: CroppedImage, shifts: IntArray) -> tuple[IntArray, IntArra
 
 
 class _EmptyAreas:
-    """The cycles that areas save because they are 0 after rows have moved away from them.
+    """The cycles saved by areas that become 0 because rows have moved away from them.
 
-    - `image`: the image; its rows of areas touch several rows of pixels each.
-    - `inputs` (h, w): cycles that each area takes less if it is 0.
+    - `image`: the image; each of its rows of areas overlaps several rows of pixels.
+    - `inputs` (h, w): cycles that each area saves if it is 0.
     """
 
     def __init__(self, image: Areas, inputs: IntArray) -> None:
@@ -78,9 +78,9 @@ class _EmptyAreas:
         self._left, self._right = _saved(image.columns, inputs)
 
     def saved_by(self, begin: IntArray) -> IntArray:
-        """Return the cycles (n,) that are saved where rows (n, H) begin at these pixels."""
+        """Return the saved cycles (n,) if rows (n, H) begin at these pixels."""
         pixels = self._columns.pixels
-        places = begin.T.astype(np.int16, order="C")  # pixels of a side, which are few
+        places = begin.T.astype(np.int16, order="C")  # few enough pixels per side for 16 bits
         before = np.clip(-places, 0, pixels)
         after = np.clip(places + (pixels - self._columns.side), 0, pixels)
         areas = np.arange(len(self._left))[:, None]
@@ -91,7 +91,7 @@ class _EmptyAreas:
 
 
 def _rows_of_bands(rows: Axis) -> IntArray:
-    """Return the cropped rows (r, h) that each row of areas overlaps, the last one repeatedly."""
+    """Return the cropped rows (r, h) that each row of areas overlaps, padded with the last one."""
     height, pixel = rows.output_units, rows.pixel_units
     band = np.arange(rows.outputs)
     first, last = band * height // pixel, -(-(band + 1) * height // pixel) - 1
@@ -99,7 +99,7 @@ def _rows_of_bands(rows: Axis) -> IntArray:
 
 
 def _saved(columns: Axis, inputs: IntArray) -> tuple[IntArray, IntArray]:
-    """Return cycles (h, 0..w pixels) of each row's areas that 0s from the left, or right, cover."""
+    """Return the cycles that 0 to w zeros at the left, or right, save in each row of areas."""
     pixels = np.arange(columns.pixels + 1)
     covered = pixels * columns.pixel_units // columns.output_units
     from_left = np.pad(np.cumsum(inputs, axis=1), ((0, 0), (1, 0)))
@@ -107,7 +107,7 @@ def _saved(columns: Axis, inputs: IntArray) -> tuple[IntArray, IntArray]:
     return from_left[:, covered], from_right[:, covered]
 
 
-# Cycles: once, for a row's moments, for a shifted row, and for a pixel in it.
+# Cycles: once, per row for the moments, per shifted row, and per pixel in one.
 _CODE_BYTES = 900
 _MOMENT_CYCLES = 1_820
 _MOMENT_ROW_CYCLES = 94
@@ -116,10 +116,10 @@ _MOMENT_ZERO_CYCLES = 9
 _MOMENT_PIXEL_LEAST = 8
 _MOVED_ROW_CYCLES = 80
 _MOVED_PIXEL_CYCLES = 7
-_MOVED_ROWS_SHARE = 0.15  # of digits; for the mean
+_MOVED_ROWS_SHARE = 0.15  # on handwritten digits, for the mean
 _CALLS = 6  # per row, at most
 
-# A push copies pixels.
+# Pushing copies pixels.
 _COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = (8, 12), (50, 54)
 
 
@@ -136,7 +136,7 @@ class DeskewKernel(Kernel):
 
     @property
     def most_moved(self) -> int:
-        """The most pixels of rows that are shifted too far to be read in place."""
+        """The maximum number of pixels in rows that are shifted too far to be read in place."""
         image = self.stage.image
         return most_deskewed(image, 1, np.zeros(0, np.int64)) * image.columns.pixels
 

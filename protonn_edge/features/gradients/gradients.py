@@ -6,15 +6,15 @@ With p the pixels of the crop, 0 outside of it, a pixel's gradient is::
     magnitude = max(|gx|, |gy|)             one byte
     diagonal  = 2 min(|gx|, |gy|) > magnitude
 
-Its direction is one of 8, with sx = gx > 0 and sy = gy > 0: ``sx`` if it is along the row,
-``2 + 3 sy`` if it is along the column (|gy| > |gx|), ``3 + sx + 3 sy`` if it is diagonal. With 4
-directions, which ignore the sign, these are 0, 1, and 2 or, if sx = sy, 3.
+Its direction is one of 8. With sx = gx > 0 and sy = gy > 0, it is ``sx`` along the row, ``2 + 3
+sy`` along the column (|gy| > |gx|), and ``3 + sx + 3 sy`` diagonally. 4 directions ignore the sign:
+0 along the row, 1 along the column, and diagonally 3 if sx = sy, else 2.
 
 Along an axis of n pixels and c cells, a pixel is *shared* by two cells if its centre is within a
 sixth of a cell's width of their border; otherwise it belongs to one cell. For each axis along which
-it is shared, half of its magnitude, rounded down, is added to both cells: triangular weights in
-steps of a half, which need no product. On MNIST that is as accurate as exact triangles, while hard
-borders lose half a point.
+it is shared, its magnitude is halved, rounded down, and added to both cells: these are triangular
+weights in steps of a half, which need no multiplication. On MNIST they are as accurate as exact
+triangles; hard borders lose half a point of accuracy.
 
 The image may be deskewed before; see `protonn_edge.features.deskew.deskew`.
 """
@@ -70,7 +70,7 @@ class CellAxis(crop.CroppedAxis):
 
     @property
     def runs(self) -> tuple[tuple[int, int, bool], ...]:
-        """The number of consecutive pixels that have the same place, with that place."""
+        """The lengths of runs of consecutive pixels with the same place, and that place."""
         return tuple((len(list(some)), *place) for place, some in groupby(self.places))
 
     def members(self) -> NDArray[np.float32]:
@@ -136,12 +136,12 @@ class Cells(crop.CroppedImage):
 
     @property
     def n_outputs(self) -> int:
-        """Sums: of each cell, row by row, all directions."""
+        """Number of sums: one per cell and direction."""
         return self.cells[0] * self.cells[1] * self.directions
 
     @property
     def most(self) -> IntArray:
-        """Upper bound of each sum, (D,): all magnitudes of a cell in one direction."""
+        """Upper bound of each sum, (D,): all magnitudes of the cell in one direction."""
         counted = BYTE_MAXIMUM >> self.halvings()
         cells = self.rows.members().T @ counted.astype(np.float32) @ self.columns.members()
         return np.repeat(cells.astype(np.int64), self.directions)
@@ -161,8 +161,8 @@ class Cells(crop.CroppedImage):
     def active(self, images: Bytes) -> NDArray[np.float64]:
         """Return the share of pixels with a gradient, summed over images (n, H, W).
 
-        One value each, (4,), for pixels of one cell, shared along the row, along the column, and
-        along both; 0 without such pixels.
+        The four values, (4,), are for pixels that are in one cell, shared along the row, along the
+        column, and along both; 0 without such pixels.
         """
         magnitudes, _ = gradients(self.cropped(images), self.directions)
         active = np.count_nonzero(magnitudes, axis=0)
@@ -222,7 +222,7 @@ class IntegerGradients(IntegerStage):
     by_rows: bool = False  # whether the previous stage passes whole rows of pixels
 
     def __post_init__(self) -> None:
-        """Refuse a table for which `output` would be wrong."""
+        """Refuse a table that is not in ascending order, for which `output` would be wrong."""
         fits = self.table.shape == (LEVELS,) and self.table.dtype == np.uint8
         check_holds(fits and bool((np.diff(self.table.astype(int)) >= 0).all()), "roots that fall")
         check_holds(self.shift in SHIFTS, f"sums that are shifted by {self.shift} bits")
@@ -260,7 +260,7 @@ def levels(sums: NDArray[Any], shift: int) -> NDArray[Any]:
     return places
 
 
-_LARGE_SUMS = 1e-4  # the share that may exceed the table
+_LARGE_SUMS = 1e-4  # share of the sums that may exceed the table
 _FITTED_IMAGES = 2_000
 
 ROOTS = np.sqrt(np.arange(LEVELS) + 0.5) * (np.arange(LEVELS) > 0)
@@ -271,8 +271,8 @@ ROOTS = np.sqrt(np.arange(LEVELS) + 0.5) * (np.arange(LEVELS) > 0)
 class Gradients(Cells, FeatureStage):
     """Roots of sums of gradients of an image; its pixels are a point's features, row by row.
 
-    It has the fields of `Cells`, too. Raises `InputError` as `Cells`, or if the shift is out of
-    range.
+    It has the fields of `Cells`, too. Raises `InputError` as `Cells` does, or if the shift is out
+    of range.
     """
 
     kind: ClassVar[str] = "gradients"
@@ -291,7 +291,7 @@ class Gradients(Cells, FeatureStage):
             )
 
     def fitted(self, X: NDArray[Any]) -> Self:
-        """Return the stage with shifted sums that cover those of images X (n, H W), n >= 1."""
+        """Return the stage with a shift that suits the sums of images X (n, H W), n >= 1."""
         sums = self.sums(self._bytes_of(X[:_FITTED_IMAGES]))
         largest = int(np.quantile(sums, 1 - _LARGE_SUMS))
         beyond = largest.bit_length() - (LEVELS - 1).bit_length()
@@ -304,12 +304,12 @@ class Gradients(Cells, FeatureStage):
 
     @property
     def scale(self) -> InputQuantizer:
-        """The conversion of pixels to bytes, equal for all."""
+        """The common conversion of all pixels to bytes."""
         return self.pixels.quantizer()
 
     @property
     def activity_sizes(self) -> Sizes:
-        """Shares of pixels with a gradient, by the way in which they are shared."""
+        """Sizes of the shares of pixels with a gradient, one for each way of sharing."""
         return {self.kind: (4,)}
 
     def features_of(self, X: NDArray[Any]) -> NDArray[np.float64]:
@@ -318,12 +318,12 @@ class Gradients(Cells, FeatureStage):
         return features
 
     def _bytes_of(self, X: NDArray[Any]) -> Bytes:
-        """Return raw images (n, H W) as those that gradients are taken of, (n, H, W)."""
+        """Convert raw images (n, H W) to the bytes (n, H, W) whose gradients are computed."""
         images = self.pixels.to_bytes(X).reshape(-1, *self.image_shape)
         return deskewing.deskewed(images, deskewing.BYTES) if self.deskew else images
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return the stage of gradients, after the one that deskews, if any."""
+        """Return the stage of gradients, preceded by the deskewing stage if there is one."""
         same = np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0
         check_holds(bool(same), "roots that become bytes in several ways")
         one = InputQuantizer(inputs.zero[:1], inputs.step[:1], inputs.maximum)
@@ -346,7 +346,7 @@ class Gradients(Cells, FeatureStage):
         length = 0.48 * cell.min() / max(float(features.max()), 1.0)
         by = length * features * towards
         middles = np.broadcast_to((places * cell)[:, None], by.shape)
-        both = self.directions == min(DIRECTIONS)  # these ignore the sign
+        both = self.directions == min(DIRECTIONS)  # 4 directions ignore the sign
         strokes = np.concatenate([middles - by if both else middles, by + by * both], axis=2)
         return Seen(
             image,

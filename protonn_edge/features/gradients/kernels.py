@@ -16,8 +16,8 @@ from protonn_edge.features.gradients.gradients import LEVELS, CellAxis, IntegerG
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 
-# Compiled code around the loops: the setup, clearing of sums and lines, and per image, row, row of
-# a cropped image, beginning of a run of rows, and pixel of the first row.
+# Cycles of compiled code around the loops: of the setup, of clearing sums and lines, and per image,
+# row, row of a cropped image, first row of a run, and pixel of the first row.
 _BEGIN_CYCLES = 80
 _CELL_CYCLES, _DIRECTION_CYCLES, _LINE_PIXEL_CYCLES = 7, 4, 7
 _IMAGE_CYCLES = 80
@@ -27,13 +27,13 @@ _RUN_OF_ROWS_CYCLES = 36
 _COPIED_PIXEL_CYCLES = 9
 _ROW_CALLS = 4  # maximum per row or call
 
-# For a row in parts, mean and maximum: per call and part, and per run of pixels in it; and the
-# cycles of a row that are saved then.
+# For a row in parts, mean and maximum: cycles per call and part, and per run of pixels in it; then
+# the cycles of a row that this saves.
 _PART_CYCLES, _PART_RUN_CYCLES = (120, 210), (72, 108)
 _WHOLE_ROW_CYCLES = 100
 _CODE_BYTES = {"streamed": 760, "rows": 420}
 
-# The share of pixels with a gradient, if it is not known.
+# The assumed share of pixels with a gradient if it is unknown.
 _ACTIVE = 0.4
 
 Name = Literal["streamed", "rows"]
@@ -63,7 +63,7 @@ class GradientsKernel(Kernel):
 
     @property
     def facts(self) -> Facts:
-        """How often labels of the loop over pixels are passed; a push cuts a run in two."""
+        """How often the labels of the loop over pixels are passed; a push cuts a run in two."""
         rows, columns = self.stage.cells.rows, self.stage.cells.columns
         pixels, runs = rows.pixels * columns.pixels, rows.pixels * len(columns.runs)
         _, across, down, both = np.bincount(
@@ -109,9 +109,9 @@ class GradientsKernel(Kernel):
 
     @property
     def _push(self) -> Push:
-        """Return bounds for pixels: any may have a gradient, and complete a run or a row.
+        """Return bounds for pushing pixels: any may have a gradient and complete a run or a row.
 
-        A call involves one more part of a row than its pixels fill, and two more runs.
+        A call may touch one more part of a row, and two more runs, than its pixels fill.
         """
         columns = self.stage.cells.columns
         part = _PART_CYCLES[True] + self._row_calls
@@ -126,7 +126,7 @@ class GradientsKernel(Kernel):
     def _around(self, feed: Feed | None, push: Push, following: Push, *, at_most: bool) -> float:
         """Return the cycles that do not depend on the pixels.
 
-        A call that ends within a row, or a run, makes two parts of it.
+        A call that ends within a row or a run cuts it in two.
         """
         cells = self.stage.cells
         rows = (cells.rows.pixels + 1) * self._row_cycles
@@ -163,7 +163,7 @@ class GradientsKernel(Kernel):
 
     @property
     def _state(self) -> int:
-        """SRAM of two rows and one of zeros, of the sums, and of the position in the image."""
+        """SRAM of two rows, a row of zeros, the sums, and the position in the image."""
         cells = self.stage.cells
         streaming = 0
         if self.name == "streamed":
@@ -178,7 +178,7 @@ class GradientsKernel(Kernel):
 
 
 def _runs_a_pixel(axis: CellAxis) -> float:
-    """Return the maximum runs per pixel; consecutive pixels may involve two more."""
+    """Return the maximum number of runs per pixel; consecutive pixels may touch two more."""
     places = [*axis.places, None] * 2
     most = 0.0
     for first in range(len(places)):

@@ -18,13 +18,13 @@ NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
 """A run of pixels as a byte: whether the next cell begins, whether it is shared, its length."""
 
 SUM_BYTES = 2
-_LAST_PIXEL_CYCLES = 2  # of a run, which continues with the next one
+_LAST_PIXEL_CYCLES = 2  # for the last pixel of a run
 
-# For pixels with a gradient, the shares of taken branches, and of overflows of the low byte of a
-# sum, by the number of halvings of a magnitude: on handwritten digits.
+# For pixels with a gradient in handwritten digits: the shares of taken branches, and of overflows
+# of a sum's low byte by the number of halvings.
 _ODDS = {"along": 0.58, "down": 0.59, "steep": 0.45, "add": 0.7, "place": 0.3}
 _CARRIES = (0.61, 0.31, 0.15)
-_SUMS = ("back", "other", "below", "beside", "beneath")  # if no byte has overflowed
+_SUMS = ("back", "other", "below", "beside", "beneath")  # labels reached if no byte overflows
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class GradientLoops:
 
     @cached_property
     def roots(self) -> Listing:
-        """The code that makes features of sums."""
+        """The code that computes features from sums."""
         return root_loop(1 << (8 - self.shift))
 
     def pixel(self, fold: Fold) -> float:
@@ -71,7 +71,7 @@ class GradientLoops:
         return cycles + _LAST_PIXEL_CYCLES * len(runs)
 
     def all_pixels(self, active: NDArray[np.float64] | None) -> float:
-        """Return the cycles of all pixels, for shares of active ones (4,), or the most."""
+        """Return the cycles of all pixels for the shares of active ones (4,), or the maximum."""
         numbers = np.bincount(self.cells.sharing().ravel(), minlength=4)
         cycles = self.cells.rows.pixels * self._runs
         for sharing, number in enumerate(numbers.tolist()):
@@ -159,7 +159,7 @@ def pixel_loop(directions: int, row_of_cells: int) -> Listing:
 
 
 def _shared(cell: int, row_of_cells: int) -> str:
-    """Return code that adds r20 to the sums of two cells, or of four, by halves."""
+    """Return code that adds r20, halved, to the sums of two or four cells."""
     return f"""
         shared:
             lsr  r20
@@ -222,8 +222,8 @@ def root_loop(multiplier: int) -> Listing:
     )
 
 
-# The effects of gx > 0, gy > 0, and a gradient along the column on Z and r18. With 8 directions,
-# r18 is a column's, in bytes plus 2; with 4, a diagonal's.
+# How gx > 0, gy > 0, and a gradient along the column change Z and r18. With 8 directions, r18 is
+# for the column, in bytes plus 2; with 4, for the diagonal.
 _DIRECTION = {
     8: ("adiw r30, 2", "ldi  r18, 12", "movw r30, r24  ; along the column\n subi r18, 2"),
     4: ("ldi  r18, 4", "subi r18, 10\n neg  r18", "ldi  r18, 2  ; along the column"),

@@ -1,1 +1,1 @@
-"""The shared parts of the stages of images."""
+"""Parts shared by the stages that process images."""

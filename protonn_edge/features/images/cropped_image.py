@@ -1,4 +1,4 @@
-"""An image, with a point's features as its pixels, row by row, and its crop in the middle.
+"""An image, whose pixels are a point's features, row by row, and its central crop.
 
 A signal is an image of height 1.
 """
@@ -67,12 +67,12 @@ class CroppedImage:
 
     @property
     def is_cropped(self) -> bool:
-        """Whether some pixels of the image do not count."""
+        """Whether the crop leaves out pixels of the image."""
         return self.cropped_shape != self.image_shape
 
     @property
     def pixels_to_last(self) -> int:
-        """Pixels up to the last one that counts."""
+        """Number of pixels up to the last one of the crop."""
         last = self.rows.first + self.rows.pixels - 1
         return last * self.columns.side + self.columns.first + self.columns.pixels
 
@@ -82,7 +82,7 @@ class CroppedImage:
         return self.image_shape
 
     def text(self, *, deskewed: bool) -> str:
-        """Return the number of pixels and the shapes for people."""
+        """Return the number of pixels and the shapes as text."""
         image, cropped = shape_text(self.image_shape), shape_text(self.cropped_shape)
         middle = f", of which {cropped} in the middle" if self.is_cropped else ""
         return f"{self.n_features:,}: {image} pixels{', deskewed' * deskewed}{middle}"
@@ -93,7 +93,7 @@ class CroppedImage:
 
 
 def checked_shape(shape: object) -> Shape:
-    """Return a height and a width as two int; refuse anything else, and a side below 1."""
+    """Return a height and a width as two int, each at least 1; refuse anything else."""
     if (
         not isinstance(shape, tuple)
         or len(shape) != 2
@@ -104,7 +104,7 @@ def checked_shape(shape: object) -> Shape:
 
 
 def check_within(smaller: Shape, larger: Shape, what: str) -> None:
-    """Refuse a shape with a longer side than another one, by a sentence that begins with `what`."""
+    """Refuse a shape with a side longer than the other's; the message begins with `what`."""
     if smaller[0] > larger[0] or smaller[1] > larger[1]:
         raise InputError(
             f"{what} {shape_text(smaller)}, which is larger than its "

@@ -1,9 +1,9 @@
-"""Stages that make an image of an image, both of bytes with channels, and hand over its rows.
+"""Stages that turn an image of byte channels into another one, and pass on its rows.
 
-Each writes the rows of its output to where the next one wants them. The first one holds all of its
-inputs before it computes, and has the memory of all their rows, in which lines that are not live at
-once share a place. An image that is held is read once, row by row. Lines of later layers are first
-written when many of its rows have been read, and are placed over these.
+Each stage writes its output rows to where the next stage wants them. The first stage holds all
+inputs before it computes, and owns the memory of all stages' rows, in which lines that are not live
+at the same time share a place. A held image is read once, row by row; lines of later layers, first
+written when many of its rows have been read, are placed over those rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs, Push
 
-MOST_IN_A_ROW = 255  # pixels, or values, of a row: generated code counts them in a byte
+MOST_IN_A_ROW = 255  # pixels or values of a row, counted in a byte
 ImageShape = tuple[int, int, int]
 """Height, width and channels of an image, which lies row by row, channels innermost."""
 Margins = tuple[tuple[int, int], tuple[int, int]]
@@ -32,24 +32,24 @@ class ImageStage(IntegerStage):
     """A layer of a network."""
 
     shape: ImageShape  # height, width and channels of the input image
-    # whether a stage before it hands over whole rows of pixels
+    # whether a previous stage passes on whole rows of pixels
     by_rows: bool = field(default=False, kw_only=True)
-    # the layers behind it; each takes the rows of the one before it
+    # the layers after it; each takes the rows of its predecessor
     behind: tuple[ImageStage, ...] = field(default=(), kw_only=True, repr=False)
 
     @property
     @abstractmethod
     def output_shape(self) -> ImageShape:
-        """Height, width and channels of the image that it gives."""
+        """Height, width and channels of the output image."""
 
     @property
     def row_values(self) -> int:
-        """Values of a row of the input image."""
+        """Number of values in a row of the input image."""
         return prod(self.shape[1:])
 
     @property
     def output_values(self) -> int:
-        """Values of a row of the image that it gives."""
+        """Number of values in a row of the output image."""
         return prod(self.output_shape[1:])
 
     @property
@@ -59,45 +59,45 @@ class ImageStage(IntegerStage):
 
     @property
     def reads_in_place(self) -> bool:
-        """Whether its window reads an image that is held, without lines of its own."""
+        """Whether its window reads a held image, without lines of its own."""
         return False
 
     @property
     @abstractmethod
     def lines(self) -> int:
-        """Rows of the image that it needs at once."""
+        """Number of image rows that it needs at once."""
 
     @property
     def line_bytes(self) -> int:
-        """SRAM of one of them, with its padding."""
+        """SRAM of one of these rows, with its padding."""
         _, width, channels = self.shape
         return (width + sum(self.margins[1])) * channels
 
     @abstractmethod
     def completes_at(self, row: int) -> bool:
-        """Return whether this row of the image, padding counted, completes one of the output."""
+        """Return whether this row of the padded image completes a row of the output."""
 
     def writes_at(self, row: int) -> bool:
-        """Return whether a row of the output is written to then."""
+        """Return whether an output row is written when this row is taken."""
         return self.completes_at(row)
 
     @property
     def n_inputs(self) -> int:
-        """Values of the input image."""
+        """Number of values of the input image."""
         return prod(self.shape)
 
     @property
     def n_outputs(self) -> int:
-        """Values of the image that it gives."""
+        """Number of values of the output image."""
         return prod(self.output_shape)
 
 
 def image_text(shape: ImageShape) -> str:
-    """Return a height, a width, and the channels where these are several: 12x12x5."""
+    """Return height, width and, if there are several, channels as text: 12x12x5."""
     return shape_text(shape[:2]) + (f"x{shape[2]}" if shape[2] > 1 else "")
 
 
-_MOST_ORDERS = 720  # all of six layers
+_MOST_ORDERS = 720  # all orders of six layers
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,14 @@ class RowMemory:
 
 @dataclass(frozen=True)
 class LiveRange:
-    """When the lines of a layer are in use, counted in rows that layers take."""
+    """When the lines of a layer are in use; time is counted in rows taken by any layer."""
 
     size: int  # bytes of all of them
-    # when the first one is first written, and when one is last read
+    # when one of them is first written, and when one is last read
     first: int
     last: int
-    # the last place in the image at which none of them is written over pixels that are still
-    # needed; negative if there is none
+    # the last place in the image where they overwrite no pixel that is still needed; negative if
+    # there is none
     latest: int
 
     def overlaps(self, other: LiveRange) -> bool:
@@ -126,23 +126,23 @@ class LiveRange:
 
 
 def row_memory(layers: Sequence[ImageStage], *, holds_image: bool) -> RowMemory:
-    """Return where the lines of layers go, one layer after the other.
+    """Return the places of the layers' lines.
 
-    With `holds_image`, the image that the first one takes lies at the beginning of the array.
+    With `holds_image`, the input image is at the beginning of the array.
     """
     return _smallest(_Schedule(layers).live_ranges, layers[0].n_inputs if holds_image else 0)
 
 
 @lru_cache(maxsize=64)
 def _smallest(ranges: tuple[LiveRange, ...], image: int) -> RowMemory:
-    """Return the smallest memory of lines placed in some order; the first is by their size."""
+    """Return the smallest memory over orders of placing lines; the first order is by size."""
     by_size = sorted(range(len(ranges)), key=lambda number: -ranges[number].size)
     orders = islice(permutations(by_size), _MOST_ORDERS)
     return min((_placed(ranges, image, order) for order in orders), key=lambda memory: memory.size)
 
 
 def _placed(ranges: Sequence[LiveRange], image: int, order: Sequence[int]) -> RowMemory:
-    """Return the memory in which each layer's lines, in this order, have the lowest place."""
+    """Return the memory if lines are placed in this order, each as low as possible."""
     places: dict[int, int] = {}
     for number in order:
         live = ranges[number]
@@ -155,7 +155,7 @@ def _placed(ranges: Sequence[LiveRange], image: int, order: Sequence[int]) -> Ro
 
 
 def _lowest(live: LiveRange, image: int, taken: Sequence[tuple[int, int]]) -> int:
-    """Return the lowest place outside of taken ranges, from one byte to another."""
+    """Return the lowest place outside the taken ranges of bytes."""
     place = 0 if live.latest >= 0 else image
     for begin, end in sorted(taken):
         if begin < place + live.size:
@@ -185,7 +185,7 @@ class _Schedule:
 
     @property
     def live_ranges(self) -> tuple[LiveRange, ...]:
-        """The ranges of all layers; padded lines always live, since their zeros must stay."""
+        """The ranges of all layers; padded lines are always live, since their zeros must stay."""
         return tuple(
             LiveRange(layer.lines * layer.line_bytes, 0, self._now, -1)
             if any(map(any, layer.margins))
@@ -215,8 +215,8 @@ class _Schedule:
             self._take(number + 1)
 
 
-# Of an input that is copied to where its row is taken, on average and at most, and of a row. By the
-# compiler (avr-gcc 5.4 at -O2).
+# Cycles of the compiler's code (avr-gcc 5.4 at -O2): for an input that is copied to its row, mean
+# and maximum, and for a row.
 _VALUE_CYCLES, _ROW_CYCLES = (8, 9), 32
 
 
@@ -235,7 +235,7 @@ class ImageRows:
         return HeldInputs(self.stage.n_inputs)
 
     def mean(self, feed: Feed | None, following: Push | None) -> float:
-        """Return the mean cycles of getting rows, and of calls that push rows of the output."""
+        """Return the mean cycles of getting rows, and of calls that push output rows."""
         pushes = 0.0
         if following is not None:
             call = min(following.whole_mean or following.call, following.call)
@@ -245,7 +245,7 @@ class ImageRows:
         return pushes + self._taken(0) + self._held.copied(feed, at_most=False)
 
     def worst(self, feed: Feed | None, following: Push | None, core: Core) -> int:
-        """Return the most cycles of that."""
+        """Return the maximum of these cycles."""
         pushes = 0 if following is None else self.stage.output_shape[0] * following.call
         if self.stage.by_rows:
             return pushes
@@ -257,7 +257,7 @@ class ImageRows:
         return self.stage.shape[0] * (_ROW_CYCLES + _VALUE_CYCLES[most] * copied)
 
     def state(self, feed: Feed | None) -> int:
-        """Return the SRAM of the rows of all stages and the image, and of a row of the output."""
+        """Return the SRAM of all stages' rows, the image, and an output row."""
         own = 0 if self.stage.behind else self.stage.output_values
         if self.stage.by_rows:
             return own

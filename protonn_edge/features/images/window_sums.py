@@ -1,4 +1,4 @@
-"""Stages that add up weighted windows of an image, for each output channel at each place."""
+"""Stages that compute weighted sums of windows of an image, for each output channel."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from protonn_edge.features.images.image_rows import ImageShape, ImageStage
 
 @dataclass(frozen=True, eq=False)
 class WindowSums(ImageStage):
-    """A layer of weighted sums, in which bytes of `padding_value` surround the image."""
+    """A layer of weighted sums; bytes of `padding_value` surround the image."""
 
     exact: ClassVar[type[np.floating[Any]]]  # holds all sums without bias exactly
 
-    # (out, h, w, channels): W; with one weight for each place in place of one for each channel
-    # there, an output channel uses only the input channel with its number (depthwise)
+    # (out, h, w, channels): W; channels is 1 if each output channel uses only the input channel of
+    # the same number (depthwise)
     weights: NDArray[np.int8]
     bias: IntArray  # (out,): the initial sums
 
@@ -47,19 +47,19 @@ class WindowSums(ImageStage):
 
     @property
     def output_shape(self) -> ImageShape:
-        """Height, width and channels of the image that it gives."""
+        """Height, width and channels of the output image."""
         sizes = zip(self.shape[:2], self.margins, self.window, self.steps, strict=True)
         height, width = ((size + sum(m) - side) // step + 1 for size, m, side, step in sizes)
         return height, width, len(self.weights)
 
     @property
     def lines(self) -> int:
-        """The lines of a window."""
+        """Number of lines of a window."""
         return 0 if self.reads_in_place else self.window[0]
 
     @property
     def filled(self) -> int:
-        """Bytes of lines that get the value of the padding in the beginning; others are 0."""
+        """Number of bytes of lines initialized to the padding value instead of 0."""
         sides = any(self.margins[1]) and self.padding_value
         return self.lines * self.line_bytes if sides else 0
 
@@ -70,11 +70,11 @@ class WindowSums(ImageStage):
 
     @abstractmethod
     def requantized(self, a: IntArray) -> IntArray:
-        """Return the values of sums (..., out)."""
+        """Convert sums (..., out) to values."""
 
     def sums(self, x: NDArray[Any], weights: NDArray[Any] | None = None) -> IntArray:
-        """Return the sums a, (n, h, w, out), of images (n, n_inputs), also with other weights."""
-        # BLAS lacks an integer product; these floats hold all sums exactly.
+        """Return the sums a, (n, h, w, out), of images (n, n_inputs) with W or other weights."""
+        # BLAS has no integer product; these floats hold all sums exactly.
         wide = (self.weights if weights is None else weights).astype(self.exact)
         sums = np.zeros((len(x), *self.output_shape), self.exact)
         for i, j, tap in self.taps(x.astype(self.exact)):
@@ -86,7 +86,7 @@ class WindowSums(ImageStage):
         return self.requantized(self.sums(x)).astype(np.uint8).reshape(len(x), -1)
 
     def taps(self, x: NDArray[Any]) -> Iterator[tuple[int, int, NDArray[Any]]]:
-        """Yield places of the window, with the pixels (n, h, w, channels) that are there."""
+        """Yield each position in the window, with the pixels (n, h, w, channels) there."""
         height, width, _ = self.output_shape
         around = ((0, 0), *self.margins, (0, 0))
         images = np.pad(x.reshape(-1, *self.shape), around, constant_values=self.padding_value)
@@ -95,7 +95,7 @@ class WindowSums(ImageStage):
             yield i, j, images[:, i::down, j::across][:, :height, :width]
 
     def check_weights(self) -> None:
-        """Refuse weights and biases of other numbers of channels."""
+        """Refuse weights and biases that do not match the numbers of channels."""
         out, _, _, depth = self.weights.shape
         channels = self.shape[2]
         full, each = depth == channels, depth == 1 and out == channels

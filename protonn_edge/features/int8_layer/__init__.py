@@ -1,1 +1,1 @@
-"""Layers of quantized networks: sums over windows, with a multiplier of 32 bits per channel."""
+"""Layers of quantized networks: sums over windows, with a 32-bit multiplier per channel."""

@@ -1,8 +1,8 @@
 """A layer of a quantized network in integers, exactly as TensorFlow Lite's reference computes it.
 
-Its int8 values q are the bytes q + 128 here. An input's zero point is part of the bias, so that a
-byte of 0 adds nothing to a sum. Fully connected layers have a window as large as their image, and
-averages are sums per channel with weights of 1.
+The network's int8 values q are the bytes q + 128 here. The input's zero point is folded into the
+bias, so that a byte of 0 adds nothing to a sum. A fully connected layer has a window as large as
+its image; average pooling is a sum per channel with weights of 1.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _MOST_IN_A_WINDOW_ROW = 0xFFFF
 
 @dataclass(frozen=True, eq=False)
 class IntegerInt8Layer(WindowSums):
-    """From bytes to bytes, for each output channel o at each place of the window.
+    """Maps bytes to bytes, for each output channel o at each position of the window.
 
-    With a byte `padding_value` around the image::
+    Outside of the image, x is `padding_value`::
 
         a_o = bias_o + sum_ijc W_oijc x_ijc
         y_o = (a_o * multiplier_o + 2^30) >> 31
         v_o = y_o / 2^shift_o, rounded, halves away from 0
         u_o = v_o + offset                                             within limits
 
-    If it rounds once, ``v_o = (a_o * multiplier_o + 2^(30 + shift_o)) >> 31 + shift_o``. If the
-    shift is below 0, a_o is first multiplied by ``2^-shift_o``, and the shift is 0.
+    With `rounds_once`, ``v_o = (a_o * multiplier_o + 2^(30 + shift_o)) >> 31 + shift_o``. If a
+    shift is negative, a_o is first multiplied by ``2^-shift_o``, and the shift is then 0.
     """
 
     kind: ClassVar[str] = "int8_layer"
@@ -49,19 +49,19 @@ class IntegerInt8Layer(WindowSums):
     weight_bits: ClassVar[int] = 8
     activity_sizes: ClassVar[tuple[int, ...]] = (1, 1)
 
-    # The initial sums, `bias`, have the input's zero point.
+    # The initial sums, `bias`, include the input's zero point.
     multipliers: IntArray  # (out,): 1..2^31 - 1
-    shifts: IntArray  # (out,): to the right, -15..31
-    offset: int  # the byte of the output's zero point, 0..255
-    limits: tuple[int, int]  # the lowest and the highest value, 0..255
+    shifts: IntArray  # (out,): right shifts, -15..31
+    offset: int  # the output's zero point as a byte, 0..255
+    limits: tuple[int, int]  # smallest and largest value, 0..255
     stride: tuple[int, int] = (1, 1)  # rows and pixels by which the window moves
     # rows above and below the image, and pixels to the left and right of it
     margins: Margins = ((0, 0), (0, 0))
     padding_value: int = 0  # their byte: the input's zero point
-    rounds_once: bool = False  # as fully connected layers do, and those of ONNX
+    rounds_once: bool = False  # as fully connected layers and ONNX do
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which some input could overflow a sum, and shapes without code."""
+        """Refuse numbers with which a sum could overflow, and shapes that generated code lacks."""
         _check_shapes(self)
         _check_numbers(self)
         check_bits("sums in", self.products, SUM_BITS[-1])
@@ -76,31 +76,31 @@ class IntegerInt8Layer(WindowSums):
 
     @property
     def reads_in_place(self) -> bool:
-        """Whether the only row of windows reads an image that is held as a whole."""
+        """Whether there is only one row of windows, which reads a held image."""
         whole = self.window[0] == self.shape[0] and not any(map(any, self.margins))
         return whole and not self.by_rows
 
     @cached_property
     def products(self) -> Range:
-        """The range of the sums without their bias, also of partial ones."""
+        """The range of the sums and partial sums without bias."""
         wide = self.weights.astype(np.int64).reshape(len(self.weights), -1)
         low, high = (BYTE_MAXIMUM * pick(wide, 0).sum(axis=1) for pick in (np.minimum, np.maximum))
         return Range(low, high)
 
     @property
     def accumulators(self) -> Range:
-        """The range of the sums; padding may keep a window from some of it."""
+        """The range of the sums; padding may make some of it unreachable."""
         return Range(self.products.low + self.bias, self.products.high + self.bias)
 
     @cached_property
     def output(self) -> Range:
-        """The range of each value: values grow with their sums."""
+        """The range of each value, from the range of its sum."""
         places = prod(self.output_shape[:2])
         ends = self.accumulators.low, self.accumulators.high
         return Range(*(np.tile(self.requantized(end), places) for end in ends))
 
     def requantized(self, a: IntArray) -> IntArray:
-        """Return the values of sums (..., out)."""
+        """Convert sums (..., out) to values."""
         left, right = np.maximum(-self.shifts, 0), np.maximum(self.shifts, 0)
         product = (a << left) * self.multipliers
         if self.rounds_once:
@@ -112,7 +112,7 @@ class IntegerInt8Layer(WindowSums):
         return values
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
-        """Return the share of a window's values that are not 0, and of sums that are below 0."""
+        """Return the shares of a window's values that are not 0, and of sums that are negative."""
         taps = [np.count_nonzero(tap) / tap[0].size for *_, tap in self.taps(x)]
         below = np.count_nonzero(self.sums(x) < 0) / self.n_outputs
         return np.array([np.mean(taps)]), np.array([below])

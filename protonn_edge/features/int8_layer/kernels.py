@@ -1,7 +1,7 @@
-"""The kernel of a layer of a quantized network: sums of a window, and values of them.
+"""The kernel of a layer of a quantized network: sums of a window, converted to values.
 
 The sums of a group of channels are in registers at once, and groups read the window in turn. Inputs
-of 0 are skipped, but not where each input belongs to one channel.
+of 0 are skipped, except in depthwise layers.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from protonn_edge.features.int8_layer.values import FACTOR, PRODUCT, WIDE, Value
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Listing
 
-_SCALE_BYTES = 9  # of a channel: its bias, shift and multiplier
+_SCALE_BYTES = 9  # bias, shift and multiplier of a channel
 
-# By the compiler (avr-gcc 5.4 at -O2), each on average and at most: a row of the output, a line of
-# a window, a group of channels if there are several, the only one; a row that is taken; a value of
+# Mean and maximum cycles of the compiler's code (avr-gcc 5.4 at -O2): per output row, line of a
+# window, group of channels if there are several, and the only group; per input row; per value of
 # padding.
 _OUTPUT_CYCLES, _LINE_CYCLES = (140, 220), (16, 24)
 _GROUP_CYCLES, _ALONE_CYCLES = (64, 84), (26, 50)
 _TAKEN_CYCLES, _FILLED_CYCLES = (12, 28), 8
 _BEGIN_CYCLES = 20
-_CALLS = 4  # for a row, at most
+_CALLS = 4  # per row, at most
 _CODE_BYTES = 260
 _BOUNDS = Listing.least, Listing.worst
 
-# Where the activity is not known.
+# Assumed if the activity is unknown.
 _ACTIVE, _BELOW = 0.5, 0.4
 
 
@@ -103,7 +103,7 @@ class Int8LayerKernel(Kernel):
         return height * width
 
     def _mean(self, activity: Activity) -> float:
-        """Return the mean cycles without those of getting rows."""
+        """Return the mean cycles, except those of getting rows."""
         unknown = np.array([_ACTIVE]), np.array([_BELOW])
         (active,), (below,) = activity.stages.get(self.kind, unknown)
         zero, other = self.sums.tap_cycles
@@ -111,7 +111,7 @@ class Int8LayerKernel(Kernel):
         return taps + self._around(0) + self._places * self.values.mean(float(below))
 
     def _around(self, most: int) -> int:
-        """Cycles outside of the taps and values, on average or at `most`."""
+        """Mean or, with `most`, maximum cycles outside the taps and values."""
         stage, groups = self.stage, self.sums.groups
         around = _GROUP_CYCLES if groups > 1 else _ALONE_CYCLES
         pixel = _LINE_CYCLES[most] * stage.window[0]

@@ -1,4 +1,4 @@
-"""Assembly that adds up a window for a group of channels, whose sums are in registers at once."""
+"""Assembly that adds up a window for a group of channels, keeping their sums in registers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ INPUT, WEIGHT, SIGN = "r17", "r16", "r23"
 SUMS = (*(f"r{number}" for number in range(2, 16)), "r18", "r19", "r20", "r21")
 """The registers of sums."""
 
-_STORED_BYTES = 4  # of a sum in SRAM
-_MOST_IN_A_BYTE = 256  # as which a counter of 0 counts
+_STORED_BYTES = 4  # bytes of a sum in SRAM
+_MOST_IN_A_BYTE = 256  # passes for which a counter of 0 stands
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class SumCode:
 
     @cached_property
     def group(self) -> int:
-        """The channels of a group; the last one may have some that are not used."""
+        """Number of channels of a group; the last group may have unused ones."""
         out = len(self.stage.weights)
         sizes = range(1, len(SUMS) // (self.bits // 8) + 1)
         if self.stage.depthwise:
@@ -47,12 +47,12 @@ class SumCode:
 
     @property
     def _product(self) -> int:
-        """Cycles of a product."""
+        """Cycles of adding a product."""
         return 6 + (self.bits // 8)
 
     @cached_property
     def weights(self) -> NDArray[np.int8]:
-        """The weights as they are read, (groups rows, values of a row of the window, group)."""
+        """The weights in reading order, (groups rows, values of a row of the window, group)."""
         own = self.stage.weights
         out, height, width, depth = own.shape
         wide = np.pad(own, ((0, self.groups * self.group - out), (0, 0), (0, 0), (0, 0)))
@@ -122,7 +122,7 @@ class SumCode:
 
     @property
     def passes(self) -> int:
-        """Passes of a row of a window in a prediction, for a group of channels each."""
+        """Number of rows of windows processed in a prediction, counted per group of channels."""
         height, width, _ = self.stage.output_shape
         return height * width * self.groups * self.stage.window[0]
 
@@ -142,7 +142,7 @@ class SumCode:
 
     @cached_property
     def cycles(self) -> int:
-        """Cycles of a group at a pixel beside the passes of its values."""
+        """Cycles of a group at a pixel, without the passes of its values."""
         listing = self.listing
         row = listing.worst("row", ("tap",), {}) + listing.worst("next", ("row",), {"row": 1})
         whole = listing.worst("begin", ("row",), {}) + listing.worst("store", ("end",), {})

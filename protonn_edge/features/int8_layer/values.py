@@ -1,4 +1,4 @@
-"""Assembly that makes values of sums: a product of 64 bits, rounded and shifted, for each."""
+"""Assembly that converts each sum to a value by a 64-bit product, rounded and shifted."""
 
 from __future__ import annotations
 
@@ -103,21 +103,21 @@ _LIMITED = """
 
 @dataclass(frozen=True, eq=False)
 class ValueCode:
-    """The instructions that make values of the sums of a group."""
+    """The instructions that convert the sums of a group to values."""
 
     stage: IntegerInt8Layer  # the layer
 
     @property
     def rectifies(self) -> bool:
-        """Whether all sums below 0 give the lowest value."""
+        """Whether all negative sums give the smallest value."""
         return self.stage.offset <= self.stage.limits[0]
 
     @cached_property
     def listing(self) -> Listing:
         """The loop over the sums.
 
-        X goes through the sums, Z through the numbers of channels, Y through the values. r17 is 0,
-        r16 counts bits, r21:r18 is the sum, r25:r22 the multiplier, and r9:r2 their product.
+        X points to the sums, Z to the channels' parameters, Y to the values. r17 is 0, r16 counts
+        bits, r21:r18 is the sum, r25:r22 the multiplier, and r9:r2 their product.
         """
         low, high = self.stage.limits
         limits = f"cpi  r18, {low}\nbrcs low\n" if low else ""
@@ -155,7 +155,7 @@ class ValueCode:
 
     @property
     def _rounding(self) -> str:
-        """The instructions that round the product once, or for the first time of two."""
+        """The instructions that round the product, for the only time or the first of two."""
         once = _DOUBLED * 2
         if self.stage.rounds_once:
             return once
@@ -178,11 +178,11 @@ class ValueCode:
         return facts | ({"double": Passed(height * width * int(left))} if left else {})
 
     def cycles(self, fold: Fold, **odds: float) -> float:
-        """Return the cycles of the values of a pixel, folded over what their sums decide."""
+        """Return the cycles of a pixel's values, combined over the branches that sums decide."""
         return sum(self._cycles(shift, fold, **odds) for shift in self.stage.shifts.tolist())
 
     def mean(self, below: float) -> float:
-        """Return their mean cycles with a share of sums below 0."""
+        """Return their mean cycles if a share of the sums is negative."""
         return sum(
             share * self.cycles(Listing.mean, scale=sign, positive=sign, up=sign, low=0, high=0)
             for share, sign in ((1 - below, 1), (below, 0))

@@ -12,30 +12,30 @@ from protonn_edge.chain.integer_stage import Range, check_holds
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageShape, ImageStage
 
 _HALF = 1 << 15
-_MOST_SUMMED = 0xFFFF // 255  # the sum of as many bytes fits 16 bits
+_MOST_SUMMED = 0xFFFF // 255  # bytes whose sum fits 16 bits
 
 How = Literal["maximum", "average"]
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerPooling(ImageStage):
-    """From bytes to fewer bytes, channel by channel in windows that do not overlap.
+    """Maps bytes to fewer bytes, in windows that do not overlap, channel by channel.
 
     ::
 
         v = max_ij x_ij, or (sum_ij x_ij * multiplier + 2^15) >> 16
 
-    Pixels below or to the right of the last whole window count nothing.
+    Pixels below or to the right of the last whole window are ignored.
     """
 
     kind: ClassVar[str] = "pooling"
 
     window: tuple[int, int]  # height and width of a window, or of the whole image
-    how: How  # the output of a window
+    how: How  # largest value or average
     input_maximum: int  # the largest input, 1..255
 
     def __post_init__(self) -> None:
-        """Refuse windows if their sums could overflow, and shapes without code."""
+        """Refuse windows whose sums could overflow, and shapes that generated code lacks."""
         height, width = self.window
         within = 1 <= height <= self.shape[0] and 1 <= width <= self.shape[1]
         check_holds(within, f"windows of {height}x{width} pixels")
@@ -45,7 +45,7 @@ class IntegerPooling(ImageStage):
 
     @property
     def area(self) -> int:
-        """Pixels of a window."""
+        """Number of pixels of a window."""
         return self.window[0] * self.window[1]
 
     @property
@@ -60,13 +60,13 @@ class IntegerPooling(ImageStage):
 
     @property
     def output_shape(self) -> ImageShape:
-        """Height, width and channels of the image that it gives."""
+        """Height, width and channels of the output image."""
         height, width, channels = self.shape
         return height // self.window[0], width // self.window[1], channels
 
     @property
     def lines(self) -> int:
-        """The input line."""
+        """A single line."""
         return 1
 
     def completes_at(self, row: int) -> bool:
@@ -74,7 +74,7 @@ class IntegerPooling(ImageStage):
         return (row + 1) % self.window[0] == 0
 
     def writes_at(self, row: int) -> bool:
-        """Return whether values are written: the largest so far are, in every row."""
+        """Return whether values are written: in every row, which updates the values so far."""
         return self.how == "maximum" or self.completes_at(row)
 
     @property

@@ -1,4 +1,4 @@
-"""The kernel of pooling: rows that are taken into windows under way."""
+"""The kernel of pooling, which adds rows to the current windows."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _ADDED = """
     st   Z+, r19
     st   Z+, r22
 """
-_PIXEL_CYCLES = 6  # beside its values
-_ROW_SLACK = 2  # of the most cycles of a row, which takes no fewer
+_PIXEL_CYCLES = 6  # besides its values
+_ROW_SLACK = 2  # by how much the maximum cycles of a row exceed the minimum
 
 
-# By the compiler (avr-gcc 5.4 at -O2): a row that is taken; a row of windows that begins, and a
-# value or a sum of it that is set to 0; and one that is complete.
+# Cycles of the compiler's code (avr-gcc 5.4 at -O2): per input row; at the beginning of a row of
+# windows, and per value or sum cleared there; and at its end.
 _TAKEN_CYCLES, _BEGUN_CYCLES, _CLEARED_CYCLES, _OUTPUT_CYCLES = 48, 12, 8, 24
 _AVERAGING_CYCLES = 30
-_CALLS = 4  # for a row, at most
+_CALLS = 4  # per row, at most
 _CODE_BYTES = 240
 
 
 @dataclass(frozen=True, eq=False)
 class PoolingKernel(Kernel):
-    """The largest values, or sums, of windows under way."""
+    """Keeps the largest values, or the sums, of the current windows."""
 
     portable = 3.0
 
@@ -51,14 +51,14 @@ class PoolingKernel(Kernel):
 
     @property
     def averages(self) -> bool:
-        """Whether values are averages, and not the largest."""
+        """Whether values are averages instead of maxima."""
         return self.stage.how == "average"
 
     @cached_property
     def loop(self) -> Listing:
-        """The instructions that add a row to its windows: the larger values, or sums.
+        """The instructions that add a row to its windows, by maximum or by sum.
 
-        X goes through the row, Z through the windows, r21 counts windows; sums have 16 bits.
+        X points into the row, Z to the windows, r21 counts windows; sums have 16 bits.
         """
         channels = self.stage.shape[2]
         back = channels * (2 if self.averages else 1)
@@ -86,10 +86,10 @@ class PoolingKernel(Kernel):
 
     @cached_property
     def average_loop(self) -> Listing:
-        """The loop that computes averages from sums, and clears these.
+        """The loop that computes averages from sums and clears the sums.
 
-        Z goes through the sums, X through the averages, `left` counts them, r17:r16 is the
-        multiplier, and r23 is 0.
+        Z points to the sums, X to the averages, `left` counts them, r17:r16 is the multiplier, and
+        r23 is 0.
         """
         return Listing(
             f"""
@@ -149,14 +149,14 @@ class PoolingKernel(Kernel):
 
     @property
     def _row(self) -> int:
-        """The most cycles of a row: the same for all values, and a few more."""
+        """The maximum cycles of a row; other rows take only slightly fewer."""
         _, windows, channels = self.stage.output_shape
         value = int(self.loop.worst("value", ("value",), {"value": 1}))
         return windows * (1 + self.stage.window[1] * (_PIXEL_CYCLES + channels * value))
 
     @property
     def _begun(self) -> int:
-        """Cycles of values, or sums, that are set to 0: by rows of windows, or once."""
+        """Cycles of clearing values for each row of windows, or sums once."""
         return _BEGUN_CYCLES + _CLEARED_CYCLES * self.stage.output_values
 
     @property

@@ -1,9 +1,9 @@
 """The kernel of window features.
 
-It keeps sums of each channel instead of the window. Samples are processed as they arrive, and the
+It stores sums of each channel instead of the window: samples are processed as they arrive, and the
 features are computed from the sums at the end of the window.
 
-A sample is taken in assembly; C in the template gives the same integers.
+Assembly processes a sample; portable C in the template gives the same integers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _sum(at: int) -> str:
 
 
 def _square(at: int) -> str:
-    """Add a product of 16 bits to a sum of 24."""
+    """Return code that adds a 16-bit product to a 24-bit sum."""
     return f"""
         ldd  %A[low], Z+{at}
         add  %A[low], r0
@@ -130,7 +130,7 @@ def _bands(bands: int, first: int, squared: int) -> str:
 
 
 def _band(level: int, first: int, squared: int) -> str:
-    """Keep the first sum of a pair; with the second, add the square of their difference."""
+    """Return code that stores a pair's first sum; at the second, it adds the squared difference."""
     return f"""
     level{level}: lsr %[number]
         brcs pair{level}
@@ -180,9 +180,10 @@ _SAMPLES_AT_ONCE = 32
 _SCALE_BYTES = 12  # a struct raw_scale
 
 
-# The compiler's code around a sample's instructions (avr-gcc 5.4 at -O2), mean and maximum: a
-# sample, more for each one of the last channel; a call; at the window's end, a root, and an input,
-# with their calls. At most, a channel's first sample, and there a band; and the end.
+# Mean and maximum cycles of the compiler's code around a sample's instructions (avr-gcc 5.4 at
+# -O2): per sample, additionally per sample of the last channel, per call; at the window's end per
+# root and per input, with their calls. Maximum only: per channel's first sample, per band there; at
+# the end.
 _SAMPLE_CYCLES = (25, 43)
 _LAST_CHANNEL_CYCLES = (12, 0)
 _CALL_CYCLES = (74, 80)
@@ -191,10 +192,10 @@ _INPUT_CYCLES, _INPUT_CALLS = (212, 222), 3
 _BEGIN_CYCLES, _BEGIN_BAND_CYCLES = 60, 20
 _END_CYCLES = 60
 
-# Shares of branches for signals: above or below their level, rarely near it, and crossing it.
+# Shares of taken branches on signals: above or below the level, rarely near it, and crossing it.
 _ODDS = {"above": 0.5, "near": 0.2, "same": 0.8, "least": 1.0, "most": 1.0, "changed": 0.5}
 
-# Flash, about, read off linked programs.
+# Approximate flash, from linked programs.
 _STREAMING_CODE_BYTES = 120
 _CODE_BYTES = 300
 _KIND_CODE_BYTES = {
@@ -209,7 +210,7 @@ _KIND_CODE_BYTES = {
 _BAND_CODE_BYTES = 100
 _STATE_BYTES = 3
 
-# To set the counters of samples and of channels.
+# Cycles of setting the counters of samples and channels.
 _BEGIN_WINDOW_CYCLES = 14
 
 
@@ -217,7 +218,7 @@ _BEGIN_WINDOW_CYCLES = 14
 class WindowKernel(Kernel):
     """Keeps sums of each channel, from which features are computed at the end of the window."""
 
-    portable = 4.0  # two sets of features took a quarter and a third less
+    portable = 4.0  # two sets of features took a quarter and a third fewer cycles
     pushes_whole = True
     chunk: ClassVar[int] = _SAMPLES_AT_ONCE
     holds_inputs: ClassVar[bool] = False  # no samples are kept
@@ -235,9 +236,9 @@ class WindowKernel(Kernel):
 
     @cached_property
     def sample(self) -> Listing:
-        """The instructions for a sample, with a channel's variables behind Z.
+        """The instructions for a sample; Z points to the channel's variables.
 
-        They begin at ``sample``, a band's at ``level0``, ``level1`` and so on.
+        They begin at the label ``sample``, those of the bands at ``level0``, ``level1`` and so on.
         """
         at, kinds = _places(self.features)[0], set(self.features.kinds)
         parts = [
@@ -304,7 +305,7 @@ class WindowKernel(Kernel):
         )
 
     def _push(self, following: Push) -> Push:
-        """Return bounds of pushing a sample, the costliest of a window, and of a call."""
+        """Return bounds for pushing the costliest sample of a window, and for a call."""
         bands = self.features.bands
         begun = _BEGIN_CYCLES + _BEGIN_BAND_CYCLES * bands
         first, paired = (self._sample(Listing.worst, level) for level in (0, bands))
@@ -313,14 +314,15 @@ class WindowKernel(Kernel):
         return Push(sample, sample, call, call, following.more)
 
     def _sample(self, fold: Fold, level: int) -> float:
-        """Return the cycles of a sample that ends pairs of this number of bands."""
+        """Return the cycles of a sample that completes a pair in `level` bands."""
         pairs = {f"pair{each}": float(each < level) for each in range(self.features.bands)}
         return fold(self.sample, "sample", ["end"], pairs)
 
     def _loops(self, fold: Fold) -> float:
-        """Return the cycles of all samples, without the compiler's code."""
+        """Return the cycles of all samples, except those of the compiler's code."""
         window, bands = self.stage.window.window, self.features.bands
-        ending = [window >> level for level in range(bands + 1)]  # pairs of these bands, or more
+        # samples that complete pairs of at least this many bands
+        ending = [window >> level for level in range(bands + 1)]
         ending = [*ending, 0]
         cycles = sum(
             (ending[level] - ending[level + 1]) * self._sample(fold, level)
@@ -348,13 +350,13 @@ class WindowKernel(Kernel):
 
 
 def _mean(loop: Listing, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
-    """Return the cycles on signals; half of the differences are below 0."""
+    """Return the mean cycles on signals, where half of the differences are negative."""
     ordered = {f"ordered{level}": 0.5 for level in range(reference.BAND_LIMIT)}
     return loop.mean(start, ends, {**_ODDS, **ordered, "%[x], 7": 0.5, **odds})
 
 
 def _places(features: reference.FeatureSet) -> tuple[dict[str, int], int]:
-    """Return where each of a channel's variables is, in bytes, and where they end."""
+    """Return the offsets of a channel's variables in bytes, and their total size."""
     places, end = {}, 0
     for name, size, kinds in (
         ("sum", 2, {"mean", "deviation"}),
@@ -376,7 +378,7 @@ def _places(features: reference.FeatureSet) -> tuple[dict[str, int], int]:
 
 
 def energy_maximum(window: int, level: int) -> int:
-    """Return the largest sum of squared differences that a level of the bands can have."""
+    """Return the largest possible sum of squared differences of a band."""
     return (window >> level) * (BYTE_MAXIMUM << (level - 1)) ** 2
 
 

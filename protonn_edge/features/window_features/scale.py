@@ -1,4 +1,4 @@
-"""How the samples of each channel of a window become bytes."""
+"""The conversion of each channel's samples in a window to bytes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from protonn_edge.errors import InputError
 
 @dataclass(frozen=True)
 class ChannelScale:
-    """The conversion of interleaved channels; `InputError` for numbers that cannot be one."""
+    """The conversion of interleaved channels; `InputError` if the numbers are invalid."""
 
-    zero: tuple[float, ...]  # the raw value of each channel for the byte 0, or for those below
+    zero: tuple[float, ...]  # each channel's raw value at or below which the byte is 0
     step: tuple[float, ...]  # raw units per step, above 0
     channels: int = field(repr=False)
 

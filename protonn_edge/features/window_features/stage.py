@@ -50,8 +50,7 @@ class IntegerWindowFeatures(IntegerStage):
 class WindowFeatureStage(Windows, FeatureStage):
     """The features of a window of raw samples; it has the fields of `Windows`, too.
 
-    Raises `InputError` if a number is out of its range, or a level of the bands would have no
-    sample.
+    Raises `InputError` if a number is out of range, or a band would have no sample.
     """
 
     kind: ClassVar[str] = "window_features"
@@ -59,10 +58,10 @@ class WindowFeatureStage(Windows, FeatureStage):
     ARRAYS: ClassVar[tuple[str, ...]] = ("pipeline",)
     one_range: ClassVar[bool] = False
 
-    zero: tuple[float, ...]  # the raw value of each channel for the byte 0, or for those below
+    zero: tuple[float, ...]  # each channel's raw value at or below which the byte is 0
     step: tuple[float, ...]  # raw units per step, above 0
-    # samples per second of a channel, within `SAMPLE_RATES`, for reading the sensor; no feature
-    # depends on it, so it is not hashed
+    # sampling rate of a channel, within `SAMPLE_RATES`, for reading the sensor; no feature depends
+    # on it, so it is not hashed
     rate: float | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -80,7 +79,7 @@ class WindowFeatureStage(Windows, FeatureStage):
         X: NDArray[Any],
         rate: float | None = None,
     ) -> Self:
-        """Return the stage with bytes that cover each channel's range in raw, finite windows X.
+        """Return the stage whose bytes cover each channel's range in raw, finite windows X.
 
         - `shape`: samples of a channel, and channels.
         - `X` (n, window * channels), n >= 1; raises `InputError` if it has another shape.

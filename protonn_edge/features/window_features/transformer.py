@@ -1,4 +1,4 @@
-"""The features as a scikit-learn transformer: the same integers as on the device."""
+"""Window features as a scikit-learn transformer, with the same integers as on the device."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from protonn_edge.features.window_features.windows import FeatureSet
 
 
 class WindowFeatures(TransformerMixin, BaseEstimator):
-    """Features of windows of samples, by integer arithmetic; see `window_features.windows`.
+    """Features of windows of samples, in integers; `window_features.windows` defines them.
 
-    In a model for a device, give the same text to `ProtoNNClassifier` as `features`: then the model
-    holds the stage, and the device computes it.
+    For a model on a device, pass the same text to `ProtoNNClassifier` as `features`: the model then
+    includes the stage, and the device computes it.
 
     Parameters
     ----------
@@ -27,16 +27,16 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
         Some of ``mean deviation min max change crossings bands``, separated by commas; a number
         after a colon is the number of bands, or the hysteresis of crossings in steps of a sample.
     channels : int, default=1
-        Channels per sample. A window has sample after sample, each with all channels.
+        Channels per sample. A window is a sequence of samples, each with all channels.
     rate : float, default=None
-        Samples of a channel a second; no feature depends on it.
+        Samples per second of a channel; no feature depends on it.
 
     Attributes
     ----------
     stage_ : WindowFeatureStage
         The features, with the range of each channel found in `fit`.
     n_features_in_ : int
-        Samples of a window, times channels.
+        Samples per window times channels.
 
     Examples
     --------

@@ -2,8 +2,9 @@
 
 A text names the features of a channel: ``mean,deviation,crossings:2,bands:4``.
 
-A window has N samples of each of C channels, sample by sample. A raw sample is rounded to a byte b,
-channel by channel (see `WindowFeatureStage`), and ``x = b - 128``. Of a channel's x_0 .. x_(N-1):
+A window has N samples of each of C channels, sample by sample. Each channel's raw samples are
+rounded to bytes b (see `WindowFeatureStage`), and ``x = b - 128``. The features of a channel's x_0
+.. x_(N-1) are:
 
 =========== ============================================================= ====================
 feature     definition                                                    range, N <= 256
@@ -19,13 +20,14 @@ band k      root(sum d^2) over all d of level k                           0..326
 ``root`` is the integer square root, rounded down.
 
 The **level** follows the signal: it begins at ``2^7 x_0`` and moves by ``(2^7 x_t - level) >> 4``
-after each sample. A sample is above it if ``2^7 x_t - level > 2^7 h``, below it if that is below
-``-2^7 h``, with h the hysteresis; otherwise it is where the previous sample was.
+after each sample. With h the hysteresis, a sample is above the level if ``2^7 x_t - level > 2^7
+h``, and below it if this difference is less than ``-2^7 h``; otherwise it counts as the previous
+sample did.
 
-**Bands** are octaves, by the unnormalized Haar transform: level 1 takes the samples in pairs,
-``d = x_(2i+1) - x_(2i)`` and ``a = x_(2i+1) + x_(2i)``; level k does the same with the a of level
-k - 1. At R samples a second, band k is about ``R / 2^(k+1) .. R / 2^k`` hertz. Samples that do not
-fill a pair at the end of the window are left out of that level.
+**Bands** are octaves, by the unnormalized Haar transform: level 1 takes the samples in pairs, ``d =
+x_(2i+1) - x_(2i)`` and ``a = x_(2i+1) + x_(2i)``; level k does the same with the values a of level
+k - 1. At R samples a second, band k is about ``R / 2^(k+1) .. R / 2^k`` hertz. A level ignores a
+value without a partner at the end of the window.
 
 Everything fits 32 bits; docs/sensors.md proves it.
 """
@@ -55,14 +57,14 @@ HYSTERESIS_LIMIT = 127
 class FeatureSet:
     """The features of one channel.
 
-    Raises `InputError` if a kind is unknown or given twice, there is none, or a number is out of
-    its range.
+    Raises `InputError` if there is no kind, a kind is unknown or given twice, or a number is out of
+    range.
     """
 
-    kinds: tuple[str, ...]  # some of `KINDS`, at least one, in their order there
-    bands: int = 0  # 1..8; 0 where "bands" is not among the kinds
+    kinds: tuple[str, ...]  # at least one of `KINDS`, in that order
+    bands: int = 0  # 1..8; 0 without the kind "bands"
     # steps of a sample, 0..127, by which a signal must leave its level to count as above or below
-    # it; 0 where "crossings" is not among the kinds
+    # it; 0 without the kind "crossings"
     hysteresis: int = 0
 
     def __post_init__(self) -> None:
@@ -87,7 +89,7 @@ class FeatureSet:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Read a list such as ``mean,deviation,crossings:2,bands:4``: a hysteresis and a count."""
+        """Read a list such as ``mean,deviation,crossings:2,bands:4``."""
         kinds: list[str] = []
         numbers: dict[str, int] = {}
         for part in text.split(","):
@@ -111,7 +113,7 @@ class FeatureSet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The features of a channel in their order: bands are ``band1``, the fastest, and so on."""
+        """The features of a channel in order; bands are ``band1``, the fastest, and so on."""
         plain = tuple(kind for kind in self.kinds if kind != "bands")
         return plain + tuple(f"band{level}" for level in range(1, self.bands + 1))
 
@@ -119,11 +121,11 @@ class FeatureSet:
 _NUMBERED = {"bands": ("bands", 4), "crossings": ("hysteresis", 1)}  # numbers and their defaults
 
 
-WINDOW_LIMIT = 256  # samples of a channel up to which 32 bits hold every sum, and 16 every feature
+WINDOW_LIMIT = 256  # samples per channel for which sums fit 32 bits, and features 16
 CHANNEL_LIMIT = 32
 CENTRE = 128  # subtracted from a byte
-LEVEL_BITS = 7  # of the level behind the point
-LEVEL_SHIFT = 4  # of how fast it follows
+LEVEL_BITS = 7  # fractional bits of the level
+LEVEL_SHIFT = 4  # how slowly the level follows
 
 
 def check_window(window: int, channels: int) -> None:
@@ -140,8 +142,7 @@ def check_window(window: int, channels: int) -> None:
 class Windows:
     """Windows of bytes, and their features.
 
-    Raises `InputError` if a number is out of its range, or a level of the bands would have no
-    sample.
+    Raises `InputError` if a number is out of range, or a band would have no sample.
     """
 
     features: FeatureSet  # the features of each channel
@@ -158,12 +159,12 @@ class Windows:
 
     @property
     def n_features(self) -> int:
-        """Samples per window, the inputs of the device."""
+        """Number of values per window, the inputs of the device."""
         return self.window * self.channels
 
     @property
     def n_outputs(self) -> int:
-        """Features of a window."""
+        """Number of features of a window."""
         return self.channels * len(self.features.names)
 
     def of_bytes(self, Q: NDArray[np.uint8]) -> IntArray:
@@ -183,7 +184,7 @@ class Windows:
         return np.stack([*columns, *self._bands(x)], axis=2).reshape(len(Q), self.n_outputs)
 
     def _crossings(self, x: IntArray) -> IntArray:
-        """Return how often the samples (n, C, N) cross their level, (n, C)."""
+        """Return how often, (n, C), the samples (n, C, N) cross their level."""
         limit = self.features.hysteresis << LEVEL_BITS
         scaled = x << LEVEL_BITS
         level = scaled[:, :, 0].copy()
@@ -198,7 +199,7 @@ class Windows:
         return count
 
     def _bands(self, x: IntArray) -> list[IntArray]:
-        """Return the roots of the bands' energies, an array (n, C) each, of samples (n, C, N)."""
+        """Return the roots of the energies of samples (n, C, N), an array (n, C) per band."""
         bands = []
         for _ in range(self.features.bands):
             pairs = x.shape[2] // 2
@@ -209,7 +210,7 @@ class Windows:
 
 
 def roots(squares: IntArray) -> IntArray:
-    """Return the integer square roots, rounded down, of whole numbers of 0..2**50."""
+    """Return the integer square roots, rounded down, of integers in 0..2**50."""
     found = np.sqrt(squares.astype(np.float64)).astype(np.int64)
     found -= found * found > squares
     found += (found + 1) * (found + 1) <= squares

@@ -1,1 +1,1 @@
-"""Training of convolutional networks: gradients by hand, first in floats, then on integers."""
+"""Training of convolutional networks with explicit gradients, in floats and then on integers."""

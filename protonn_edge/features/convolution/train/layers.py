@@ -1,7 +1,7 @@
 """Layers of a convolutional network in floats, and their derivatives.
 
-Images are arrays (channels, height, width, n) with the images innermost: the inputs of a kernel's
-place are then a few long runs of memory, and NumPy with BLAS is as fast as a compiler of tensors
+Images are arrays (channels, height, width, n) with the images innermost. The inputs at one position
+of a kernel are then a few long runs of memory, and NumPy with BLAS is as fast as a tensor compiler
 (measured in docs/convolution-training.md).
 """
 
@@ -31,7 +31,7 @@ class Layer(ABC):
 
     @property
     def factors(self) -> tuple[float, ...]:
-        """The factor on the steps of each parameter."""
+        """The factor by which each parameter's steps are multiplied."""
         return (1.0,) * len(self.parameters)
 
     @abstractmethod
@@ -40,7 +40,7 @@ class Layer(ABC):
 
     @abstractmethod
     def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
-        """Return the derivatives by x and by the parameters of those by the values."""
+        """Return the derivatives by x and by the parameters, given `slope`, those by the values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +48,14 @@ class Convolution(Layer):
     """Sums of weighted neighbours, and a bias."""
 
     layout: ConvolutionLayout
-    weights: Float32  # (out, k, k, in): in is 1 where each channel has its own kernel
+    weights: Float32  # (out, k, k, in); in is 1 if each channel has its own kernel
     biases: Float32  # (out,)
 
     @classmethod
     def random(
         cls, layout: ConvolutionLayout, channels: int, generator: np.random.Generator
     ) -> Self:
-        """Return one for images with this number of channels (He et al., 2015)."""
+        """Return a random layer for images with this number of channels (He et al., 2015)."""
         outputs, inputs = layout.channels or channels, 1 if layout.depthwise else channels
         shape = (outputs, *layout.window, inputs)
         spread = np.float32(math.sqrt(2 / math.prod(shape[1:])))
@@ -88,7 +88,7 @@ class Convolution(Layer):
     def backward(
         self, kept: Any, slope: Float32, *, by_input: bool = True
     ) -> tuple[Float32, list[Float32]]:
-        """Return the derivatives by x, weights and biases; by x they are empty if not wanted."""
+        """Return the derivatives by x (empty unless `by_input`), weights and biases."""
         flat = slope.reshape(len(slope), -1)
         of_biases = flat.sum(axis=1)
         if self.layout.depthwise:
@@ -118,7 +118,7 @@ class Convolution(Layer):
         return padded[:, above : -above or None, left : -left or None]
 
     def _places(self, shape: tuple[int, ...]) -> Iterator[tuple[int, int, tuple[slice, ...]]]:
-        """Yield each place of the kernel, and its view of a padded image."""
+        """Yield each position in the kernel, and the view of a padded image there."""
         window, stride = self.layout.window, self.layout.stride
         ends = [side - kernel + 1 for side, kernel in zip(shape[1:], window, strict=False)]
         for i, j in np.ndindex(window):
@@ -128,7 +128,7 @@ class Convolution(Layer):
 
 @dataclass(frozen=True, eq=False)
 class Rectifier(Layer):
-    """ReLU: clips values to 0 and, if it is given, to the largest value."""
+    """ReLU: clips values below 0 and, if a largest value is given, above it."""
 
     largest: float | None = None
 
@@ -150,13 +150,13 @@ class Normalization(Layer):
 
     gain: Float32  # a factor for each channel, (channels,)
     offset: Float32
-    # (channels,): running moments of the sums, which make a folded layer
+    # (channels,): running moments of the sums, used by `folded`
     mean: Float32
     variance: Float32
 
     @classmethod
     def plain(cls, channels: int) -> Self:
-        """Return one that begins with mean 0 and deviation 1."""
+        """Return a normalization that begins with mean 0 and deviation 1."""
         ones, zeros = np.ones(channels, np.float32), np.zeros(channels, np.float32)
         return cls(ones.copy(), zeros.copy(), zeros.copy(), ones.copy())
 
@@ -166,7 +166,7 @@ class Normalization(Layer):
         return [self.gain, self.offset]
 
     def forward(self, x: Float32) -> tuple[Float32, Any]:
-        """Return the normalized values of a batch, whose moments the running ones follow."""
+        """Return the normalized values of a batch, and update the running moments."""
         flat = x.reshape(len(x), -1)
         mean = flat.mean(axis=1, keepdims=True)
         centred = flat - mean
@@ -202,10 +202,10 @@ _LEAST_VARIANCE = np.float32(1e-5)
 
 @dataclass(frozen=True, eq=False)
 class Pooling(Layer):
-    """The largest or mean value of 2x2 pixels, or of all; a last odd row or column is left out."""
+    """The largest or mean value of 2x2 pixels, or of all; an odd last row or column is ignored."""
 
     layout: PoolingLayout
-    whole: bool = False  # whether means are whole numbers, rounded as the device does
+    whole: bool = False  # whether means are integers, rounded as on the device
 
     def forward(self, x: Float32) -> tuple[Float32, Any]:
         """Return one value for each area."""
@@ -223,7 +223,7 @@ class Pooling(Layer):
         return values, (x, values)
 
     def backward(self, kept: Any, slope: Float32) -> tuple[Float32, list[Float32]]:
-        """Return the derivatives by x; of equal values that are largest, each gets its share."""
+        """Return the derivatives by x; equal largest values share theirs."""
         x, values = kept
         of_x = np.zeros_like(x)
         areas = self._areas(of_x)

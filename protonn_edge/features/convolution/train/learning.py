@@ -1,7 +1,7 @@
 """Train a convolutional network on labelled images.
 
-A device gets its layers. Its head is dropped, unless a linear classifier takes it: the classifier
-after the layers is trained on their bytes.
+The device gets the network's layers. The classifier after them is trained on their bytes; the
+network's own head is dropped, unless a linear classifier begins with it.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from protonn_edge.training.loop import Adam, points_a_step, rate_at
 from protonn_edge.training.points import Batch, Float32, Indices
 from protonn_edge.training.progress import Callback, EpochReport, TrainingStopped
 
-_FLOAT_SHARE = 0.6  # of the epochs
-_ROUNDED_RATE = 0.5  # of the learning rate
-_LOOKED_AT = 2_000  # images that prototypes and steps are chosen on
+_FLOAT_SHARE = 0.6  # share of the epochs
+_ROUNDED_RATE = 0.5  # factor on the learning rate
+_LOOKED_AT = 2_000  # images used to choose prototypes and steps
 _STEPS_AN_EPOCH = 100
-_STEP = 1 / BYTE_MAXIMUM  # of the image's bytes, for the network in floats
+_STEP = 1 / BYTE_MAXIMUM  # scales the image's bytes for the float network
 
 OnEpoch = Callable[[int, float, networks.Network], object]
 """Called after an epoch with its number, the mean loss on the way, and the network."""
 
 
 def reporting(callback: Callback | None, network: str, passes: int) -> OnEpoch | None:
-    """Return the function that reports the passes of a network to a callback, if any."""
+    """Return the function that reports a network's passes to the callback, None without one."""
     if callback is None:
         return None
     return lambda number, loss, _: callback(EpochReport(number, passes, loss, network=network))
@@ -55,9 +55,9 @@ class Schedule:
 
     epochs: int  # passes over the images, in floats and on integers together
     learning_rate: float = 0.01
-    # of the images, those that move at random each time that they are seen
+    # share of the images that are moved at random in each pass
     moved_share: float = 1.0
-    still_epochs: int = 0  # the last of the passes, in which no image moves
+    still_epochs: int = 0  # number of last passes in which no image is moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +65,15 @@ class Images:
     """Raw images, their targets, and their conversion to a network's inputs."""
 
     raw: Float32  # (n, H W)
-    Y: Float32  # (n, L): A row is 1 at the image's class, 0 elsewhere
+    Y: Float32  # (n, L): 1 at the image's class, else 0
     weights: Float32 | None  # (n,): the weight of each image, 1 on average
     shape: Shape  # H, W
     to_bytes: Callable[[Float32], NDArray[np.uint8]]  # from raw images to bytes (n, h, w, channels)
-    # moves a share of raw images of a shape, in place
+    # moves a share of the raw images at random, in place
     move: Callable[[Float32, Shape, np.random.Generator, float], None] = move
 
     def of(self, rows: Indices, moved_share: float, generator: np.random.Generator) -> Float32:
-        """Return bytes (channels, h, w, n) of the images in `rows`, that share of them moved."""
+        """Return bytes (channels, h, w, n) of the images in `rows`, a share of them moved."""
         raw = self.raw[rows]
         if moved_share > 0:
             self.move(raw, self.shape, generator, moved_share)
@@ -82,7 +82,7 @@ class Images:
     def batches(
         self, size: int, unit: np.float32, moved_share: float, generator: np.random.Generator
     ) -> Iterator[Batch]:
-        """Yield all images once, in random order, `size` at a time, multiplied with `unit`."""
+        """Yield all images once, in random order, `size` at a time, multiplied by `unit`."""
         order = generator.permutation(len(self.raw))
         for start in range(0, len(order), size):
             rows = order[start : start + size]
@@ -92,7 +92,7 @@ class Images:
 
 @dataclass(eq=False)
 class Training:
-    """The training of networks on the same images: passes are counted through all of them."""
+    """The training of networks on the same images; passes are counted across networks."""
 
     images: Images
     schedule: Schedule
@@ -102,7 +102,7 @@ class Training:
     _epoch: int = field(default=0, init=False)
 
     def rounded(self, network: networks.Network, bits: Bits) -> networks.Network:
-        """Return a network like the given one, which is used up, but trained on integers."""
+        """Convert a network to integers and train it; the given network must not be used again."""
         images, schedule = self.images, self.schedule
         float_epochs = round(schedule.epochs * _FLOAT_SHARE)
         self._train(network, np.float32(_STEP), float_epochs, schedule.learning_rate)
@@ -112,7 +112,8 @@ class Training:
         rate = schedule.learning_rate * _ROUNDED_RATE
         self._train(rounded, np.float32(1), schedule.epochs - float_epochs, rate)
         features = rounded.features(some)
-        if len(features) > 1 and not np.ptp(features, axis=0).any():  # rounding killed all units
+        # rounding has made all units constant
+        if len(features) > 1 and not np.ptp(features, axis=0).any():
             raise InputError(
                 f"all {len(features):,} images have the same features after the convolutions; "
                 "train with more passes, wider or fewer layers, or another seed"
@@ -120,20 +121,20 @@ class Training:
         return rounded
 
     def fine_tune(self, rounded: networks.Network, rate: float) -> None:
-        """Train a network that is on integers, in place, with this learning rate."""
+        """Train a rounded network, in place, with this learning rate."""
         self._train(rounded, np.float32(1), self.schedule.epochs, rate)
 
     def in_floats(self, network: networks.Network) -> None:
-        """Train a network, in place, that no device will have."""
+        """Train a float network, in place, that is not meant for a device."""
         schedule = self.schedule
         self._train(network, np.float32(_STEP), schedule.epochs, schedule.learning_rate)
 
     def _train(self, network: networks.Network, unit: np.float32, epochs: int, rate: float) -> None:
-        """Train a network, in place, on images multiplied with `unit`.
+        """Train a network, in place, on images multiplied by `unit`.
 
-        Stopped, it stays as its last whole pass left it, and passes that would follow are left out.
+        If stopped, the network keeps the state after its last complete pass.
 
-        Raises `TrainingStopped` if it is stopped before any pass was finished.
+        Raises `TrainingStopped` if stopped before the first pass is complete.
         """
         kept = [array.copy() for array in network.parameters]
         try:
@@ -186,21 +187,21 @@ class Wanted:
 
     image_shape: Shape  # height and width of a raw image; samples and channels of a window
     averages: IntegerAveragePooling | None  # pools the image first
-    pixels: PixelScale | ChannelScale  # how raw pixels, or samples, become bytes
+    pixels: PixelScale | ChannelScale  # converts raw pixels or samples to bytes
     layouts: tuple[Layout, ...]
     bits: Bits
     schedule: Schedule
-    # d and m of the prototypes at the network's end; without them its scores are weighted sums
+    # d and m of a ProtoNN at the network's end; None for a linear layer
     prototypes: tuple[int, int] | None = None
-    movement: SignalMovement | None = None  # of windows of samples; None for images
-    sample_rate: float | None = None  # of these
+    movement: SignalMovement | None = None  # how windows of samples are moved; None for images
+    sample_rate: float | None = None  # of windows
 
     def __post_init__(self) -> None:
-        assert self.n_features >= 1  # shapes are refused before
+        assert self.n_features >= 1  # unsuitable shapes have been refused
 
     @property
     def n_features(self) -> int:
-        """Values of the last layer."""
+        """Number of values of the last layer."""
         return math.prod(list(shapes_of(self.layouts, self.shape))[-1])
 
     @property
@@ -210,7 +211,7 @@ class Wanted:
         return (height, width, 1) if self.movement is None else (height, 1, width)
 
     def stage(self, layers: Layers) -> Convolutions:
-        """Return the layers for a device, with their averages and scale."""
+        """Return the stage with these layers, average pooling and scale."""
         return Convolutions(layers, self.averages, self.pixels, self.sample_rate)
 
     def to_bytes(self, raw: Float32) -> NDArray[np.uint8]:
@@ -231,9 +232,9 @@ class Wanted:
 class LearnedNetwork:
     """The trained layers for a device, and the head that they were trained with."""
 
-    layers: Layers  # compute its features on a device, after the averages
+    layers: Layers  # after average pooling, compute the device's features
     head: networks.TrainableHead
-    unit: float  # the value of one unit of the last layer's integers in the head
+    unit: float  # the head's value for an integer of 1 from the last layer
     stopped: bool = False  # whether the training was stopped before its last pass
 
 
@@ -248,16 +249,17 @@ def learned_network(
 ) -> LearnedNetwork:
     """Train a network on raw images `points` (n, H W) of classes y (n,).
 
-    `weights` (n,) are 1 on average; everything random follows from the seed.
+    `weights` (n,) are 1 on average. The seed determines all random choices.
 
-    Raises `InputError` if the loss is no number any more, or all images have the same features in
-    the end.
+    Raises `InputError` if the loss becomes NaN or infinite, or all images end up with the same
+    features.
     """
     generator = np.random.default_rng(seed)
     images = wanted.images(points, y, weights)
     network = _new_network(wanted, images, generator)
     training = Training(images, wanted.schedule, generator, callback)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # it looks at the loss
+    # the loss is checked instead
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         found = training.rounded(network, wanted.bits)
     layers = integer_stages(found.layers, wanted.shape, BYTE_MAXIMUM)
     return LearnedNetwork(layers, found.head, found.unit, training.stopped)

@@ -1,7 +1,7 @@
-"""A convolutional network: layers, a head, and one pass through both and back.
+"""A convolutional network: layers and a head, with forward and backward passes.
 
-A head makes scores of features, and the derivatives of the loss. It is a stand-in: only the
-convolutions are kept, and a classifier of the project is trained after them.
+A head computes scores from features, and the derivatives of the loss. It is a stand-in: only the
+convolutions are kept, and one of the project's classifiers is trained after them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LARGEST_DISTANCE = 3.0  # between projected points and prototypes at first, squ
 
 
 class TrainableHead(Protocol):
-    """From features (n, F) to scores."""
+    """Maps features (n, F) to scores."""
 
     @property
     def parameters(self) -> list[Float32]:
@@ -49,7 +49,7 @@ class TrainableHead(Protocol):
     def gradient(
         self, features: Float32, Y: Float32, weights: Float32 | None
     ) -> tuple[float, Float32, list[Float32]]:
-        """Return the mean loss for targets Y, its derivatives by features and by parameters."""
+        """Return the mean loss for targets Y, and its derivatives by features and parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class PrototypeHead:
         sizes: tuple[int, int],
         generator: np.random.Generator,
     ) -> Self:
-        """Return one of d and m, `sizes`, with some points (n, F), n >= 1, as prototypes."""
+        """Return a head of `sizes` (d, m), with some of n >= 1 points (n, F) as prototypes."""
         d, m = sizes
         V = generator.standard_normal((d, features.shape[1]), dtype=np.float32)
         projected = features @ V.T
@@ -99,7 +99,7 @@ class PrototypeHead:
 
 
 def _of_each_class(y: Indices, count: int, generator: np.random.Generator) -> Indices:
-    """Return `count` places in y, with equal numbers of each class as far as possible."""
+    """Return `count` indices into y, the same number for each class as far as possible."""
     order = generator.permutation(len(y))
     ranks = np.empty(len(y), np.int64)
     for label in np.unique(y):
@@ -108,16 +108,16 @@ def _of_each_class(y: Indices, count: int, generator: np.random.Generator) -> In
     return np.resize(order[np.argsort(ranks[order], kind="stable")], count)
 
 
-_AT_ONCE = 256  # images whose values fit a cache, if nothing is kept
+_AT_ONCE = 256  # images whose values fit into a cache
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Layers and a head, which training moves in place."""
+    """Layers and a head, which training changes in place."""
 
     layers: tuple[Layer, ...]
     head: TrainableHead
-    unit: float = 1.0  # the factor on the last layer's values before the head
+    unit: float = 1.0  # factor between the last layer and the head
 
     @property
     def parameters(self) -> list[Float32]:
@@ -131,9 +131,9 @@ class Network:
         return of_layers + [1.0] * len(self.head.parameters)
 
     def features(self, x: Float32) -> Float32:
-        """Return the features (n, F), rows, columns and channels in turn, of images `x`.
+        """Return the features (n, F) of images `x`, ordered by row, column and channel.
 
-        Images are (channels, h, w, n), here and below; see `innermost`.
+        Images here are (channels, h, w, n); see `innermost`.
         """
         layers, starts = folded(self.layers), range(0, x.shape[-1], _AT_ONCE)
         parts = [features_of(layers, x[..., start : start + _AT_ONCE]) for start in starts]
@@ -151,15 +151,15 @@ class Network:
         return loss, [*of_layers, *of_head]
 
     def hold(self) -> None:
-        """Keep the sums of rounded layers within 16 bits, in place."""
+        """Shrink weights, in place, so that the sums of rounded layers fit 16 bits."""
         for layer in self.layers:
             if isinstance(layer, RoundedConvolution):
                 layer.hold()
 
     def rounded(self, images: Float32, bits: Bits, step: float, largest: int) -> Self:
-        """Return the network on a device's integers.
+        """Return the network with a device's integers.
 
-        It sees training points, `images`, as `step` times whole numbers up to `largest`.
+        It sees `images`, the training points, as `step` times integers up to `largest`.
         """
         values = images
         layers: list[Layer] = []
@@ -177,7 +177,7 @@ class Network:
                 step, largest = out_step, made.maximum
                 values = whole * np.float32(step)
                 layers.append(made)
-            elif isinstance(layer, Pooling):  # a rounded convolution rectifies itself
+            elif isinstance(layer, Pooling):  # rounded convolutions include ReLU
                 pooling = replace(layer, whole=True)
                 values = pooling.forward(values / np.float32(step))[0] * np.float32(step)
                 layers.append(pooling)
@@ -187,7 +187,7 @@ class Network:
 def layers_of(
     layouts: Sequence[Layout], generator: np.random.Generator, channels: int = 1
 ) -> tuple[Layer, ...]:
-    """Return layers to begin with, for images with this number of channels."""
+    """Return random layers for images with this number of channels."""
     layers: list[Layer] = []
     for layout in layouts:
         if isinstance(layout, ConvolutionLayout):
@@ -200,7 +200,7 @@ def layers_of(
 
 
 def features_of(layers: Sequence[Layer], x: Float32) -> Float32:
-    """Return the outputs of layers for images x, flat, (n, F)."""
+    """Return the flattened outputs (n, F) of layers for images x."""
     for layer in layers:
         x = layer.forward(x)[0]
     return flat(x)
@@ -225,7 +225,7 @@ def backward_through(
 ) -> tuple[Float32, list[Float32]]:
     """Return the derivatives by x and by the layers' parameters, given those by the values.
 
-    Those by x may be empty if they are not needed.
+    The derivatives by x may be empty unless `by_input`.
     """
     gradient: list[Float32] = []
     for place, (layer, kept) in reversed(list(enumerate(zip(layers, all_kept, strict=True)))):
@@ -238,7 +238,7 @@ def backward_through(
 
 
 def folded(layers: Sequence[Layer]) -> list[Layer]:
-    """Return layers without normalizations, which are parts of the convolutions before them."""
+    """Return the layers with each normalization folded into the convolution before it."""
     found: list[Layer] = []
     for layer in layers:
         if isinstance(layer, Normalization):
@@ -251,7 +251,7 @@ def folded(layers: Sequence[Layer]) -> list[Layer]:
 
 
 def flat(values: Float32) -> Float32:
-    """Return (channels, h, w, n) as (n, h w channels), as the device has them."""
+    """Return (channels, h, w, n) as (n, h w channels), the order on the device."""
     moved = np.moveaxis(values, 0, 2)
     return np.ascontiguousarray(moved.reshape(-1, values.shape[-1]).T)
 

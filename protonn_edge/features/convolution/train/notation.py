@@ -2,12 +2,12 @@
 
 - ``average2`` in front averages areas of 2x2 pixels of the image itself (2 to 8);
 - ``8x3`` is a convolution with 8 channels and kernels of 3x3 pixels (1, 3 or 5);
-- ``dw3`` has one kernel for each channel that there is (depthwise);
-- ``/2`` after either: every other place only; ``p``: a margin of zeros, so that none are lost;
-- ``max2`` and ``average2`` make one value of 2x2 pixels, ``max`` and ``average`` of all of them.
+- ``dw3`` has one kernel for each input channel (depthwise);
+- ``/2`` after either is a stride of 2; ``p`` pads with zeros, so that no position is lost;
+- ``max2`` and ``average2`` pool 2x2 pixels, ``max`` and ``average`` all pixels.
 
-A window of samples is an image one pixel wide, with its samples below each other: there ``8x3`` has
-kernels of 3 samples of all channels, and ``max2`` makes one value of 2 samples.
+A window of samples is an image one pixel wide, with one sample per row: there, ``8x3`` has kernels
+of 3 samples of all channels, and ``max2`` pools 2 samples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _POOLING = re.compile(r"(max|average)(2)?")
 
 @dataclass(frozen=True)
 class ConvolutionLayout:
-    """A convolution: its channels (None: one kernel for each that there is), kernel and stride."""
+    """A convolution: its channels (None if depthwise), kernel and stride."""
 
     channels: int | None
     window: tuple[int, int]  # height and width of a kernel
@@ -64,10 +64,10 @@ class PoolingLayout:
 
     average: bool
     everywhere: bool = False
-    window: tuple[int, int] = (2, 2)  # of imported networks others, too
+    window: tuple[int, int] = (2, 2)  # imported networks may have others
 
     def window_of(self, height: int, width: int) -> tuple[int, int]:
-        """Return rows and columns of an area of such an image."""
+        """Return the rows and columns that are pooled in an image of this size."""
         return (height, width) if self.everywhere else self.window
 
     def shape_of(self, shape: ImageShape) -> ImageShape:
@@ -84,7 +84,7 @@ Layout = ConvolutionLayout | PoolingLayout
 
 
 def read_network(text: str, *, signal: bool = False) -> tuple[int, tuple[Layout, ...]]:
-    """Return the side of the areas that the image is averaged over, 1 for none, and the layers.
+    """Return the side of the areas averaged first, 1 for none, and the layers.
 
     With `signal`, the image is a window of samples, and all areas and kernels are one pixel wide.
 
@@ -132,7 +132,7 @@ def _layer(part: str, signal: bool) -> Layout:
 def shapes_of(layers: tuple[Layout, ...], shape: ImageShape) -> Iterator[ImageShape]:
     """Yield the shapes of an image and of each layer's output.
 
-    Raises `InputError` if nothing is left of the image.
+    Raises `InputError` if a layer leaves nothing of the image.
     """
     yield shape
     for layer in layers:

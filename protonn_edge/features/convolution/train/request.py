@@ -1,4 +1,4 @@
-"""Convolutions as features ask for them, "conv:8x3,max2": learned before the classifier."""
+"""Convolutions requested as features, "conv:8x3,max2", and learned before the classifier."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _cropped_alone(case: rows.Case) -> bool:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ConvolutionRequest(ImageRequest):
-    """Layers of a small network, to be learned, with the bits of a weight and of a value.
+    """The layers of a small network to learn, with the bits of its weights and values.
 
     Its points are windows of samples if `window_shape` is given, otherwise images.
     """
@@ -86,7 +86,7 @@ class ConvolutionRequest(ImageRequest):
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
-        """Return the layers of the terms; the last one may give bits."""
+        """Read the layers from terms, the last of which may give bits."""
         found, bits = _BITS.fullmatch(terms[-1]), Bits()
         if found is not None:
             bits = Bits(int(found[1]), int(found[2] or 8))
@@ -112,7 +112,7 @@ class ConvolutionRequest(ImageRequest):
         *,
         seed: int,
     ) -> FeatureStage:
-        """Return convolutions that are learned; the settings keep the whole network."""
+        """Learn convolutions and return them; the settings keep the whole network."""
         wanted = self.network(settings, points, weights)
         told = learning.reporting(settings.network_callback, "layers", settings.network_epochs)
         network = learning.learned_network(wanted, points, y, weights, seed=seed, callback=told)
@@ -130,7 +130,7 @@ class ConvolutionRequest(ImageRequest):
         if side > 1:
             areas = Areas(image_shape, cropped, (height, width if window is None else window[1]))
             averages = IntegerAveragePooling(areas, BYTE_MAXIMUM)
-        # The sizes of a ProtoNN, if they are given; it is the network's head.
+        # The sizes of the ProtoNN that is the network's head, if they are given.
         d: int | None = getattr(settings, "n_projections", None)
         m: int | None = getattr(settings, "n_prototypes", None)
         return learning.Wanted(

@@ -1,8 +1,8 @@
-"""Convolutions in a device's integers for training: exact forward, straight-through backward.
+"""Convolutions in a device's integers, for training: exact forward, straight-through backward.
 
-Weights and biases are held in the units of the integers, unrounded. A forward pass rounds them and
-computes the device's values, to the bit: sums of 16 bits are exact in float32, and so is their
-product with a byte. A backward pass ignores the rounding (straight-through).
+Weights and biases are kept unrounded, in the units of the integers. A forward pass rounds them and
+computes exactly the device's values: 16-bit sums are exact in float32, and so are their products
+with a byte. A backward pass ignores the rounding (straight-through).
 """
 
 from __future__ import annotations
@@ -23,38 +23,39 @@ from protonn_edge.training.points import Float32
 
 ACTIVATION_BITS = (8, 4)
 SUM_RANGE = (-(2**15), 2**15 - 1)
-_TRIED_SHARES = np.linspace(0.3, 1.0, 36)  # of the largest value, as limits
+_TRIED_SHARES = np.linspace(0.3, 1.0, 36)  # limits to try, as shares of the largest value
 _SHRINKING = np.float32(0.98)
-_BIAS_SHARE = 0.25  # of the largest input: a bias moves as fast as a weight of such inputs
+# share of the largest input: a bias changes as fast as a weight of such an input
+_BIAS_SHARE = 0.25
 _VALUES_LOOKED_AT = 200_000
 _LARGEST_BYTE = 255
-_COARSEST = 2.5  # times the best step of weights
+_COARSEST = 2.5  # coarsest step of weights, relative to the best one
 
 
 @dataclass(frozen=True)
 class Bits:
     """How fine a network's integers are."""
 
-    weights: int = 8  # 2 are ternary: -1, 0 and 1
+    weights: int = 8  # 2 means ternary: -1, 0, 1
     activations: int = 8
-    # whether weights lose as many bits as values where a sum would be too large; otherwise values
-    # lose most of them, which long training makes up for
+    # whether weights lose as many bits as values if a sum would be too large; otherwise values lose
+    # most of the bits, for which long training compensates
     shared: bool = False
 
     @property
     def largest_weight(self) -> int:
-        """Of either sign."""
+        """The largest magnitude of a weight."""
         return (1 << (self.weights - 1)) - 1
 
     @property
     def maximum(self) -> int:
-        """Of a layer's values."""
+        """The largest value of a layer."""
         return (1 << self.activations) - 1
 
 
 @dataclass(frozen=True, eq=False)
 class RoundedConvolution(Layer):
-    """A convolution with whole numbers as weights, sums and values; its values are clamped."""
+    """A convolution whose weights, sums and clamped values are integers."""
 
     latent: Convolution  # weights and biases before they are rounded, in the integers' units
     bits: Bits
@@ -75,9 +76,9 @@ class RoundedConvolution(Layer):
         behind: Convolution | None = None,
         limit: float | None = None,
     ) -> tuple[Self, float]:
-        """Return the rounded form of a convolution in floats, and the value of an integer unit.
+        """Round a float convolution; return it with the value that an output of 1 stands for.
 
-        - `x` (channels, h, w, n): the inputs of some training points, `step` for each integer.
+        - `x` (channels, h, w, n): inputs of some training points, multiples of `step`.
         - `behind`: the convolution that takes the values; its sums must fit without coarser
           weights.
         - `limit`: the exact value of the largest integer, if it is fixed.
@@ -91,7 +92,7 @@ class RoundedConvolution(Layer):
         multiplier, shift = _as_product(weight_step * step / out_step)
         if limit is not None:
             weight_step = out_step / step * multiplier / 2**shift
-        half = (1 << shift) / (2 * multiplier)  # so that values are rounded, and not cut
+        half = (1 << shift) / (2 * multiplier)  # so that values are rounded, not truncated
         biases = layer.biases / np.float32(weight_step * step) + np.float32(half)
         latent = Convolution(layer.layout, layer.weights / np.float32(weight_step), biases)
         made = cls(latent, bits, largest_input, maximum, multiplier, shift)
@@ -110,7 +111,7 @@ class RoundedConvolution(Layer):
 
     @property
     def factors(self) -> tuple[float, float]:
-        """The factors on steps of weights and biases: their sizes."""
+        """The factors on the steps of weights and biases, by their sizes."""
         weight = float(np.sqrt(np.mean(np.square(self.latent.weights)))) or 1.0
         return weight, weight * self.largest_input * _BIAS_SHARE
 
@@ -122,7 +123,7 @@ class RoundedConvolution(Layer):
         return replace(self.latent, weights=weights, biases=np.rint(self.latent.biases))
 
     def forward(self, x: Float32) -> tuple[Float32, Any]:
-        """Return the device's values (out, h', w', n) of its inputs x, both whole numbers."""
+        """Return the device's values (out, h', w', n) for its inputs x; both are integers."""
         rounded = self.rounded
         sums, kept = rounded.forward(x)
         sums *= np.float32(self.multiplier)
@@ -142,7 +143,7 @@ class RoundedConvolution(Layer):
         return of
 
     def hold(self) -> None:
-        """Shrink kernels, in place, until no input makes a sum of more than 16 bits."""
+        """Shrink kernels, in place, until the sums for any input fit 16 bits."""
         while True:
             low, high = sum_ends(self.rounded, self.largest_input)
             beyond = (low < SUM_RANGE[0]) | (high > SUM_RANGE[1])
@@ -164,7 +165,7 @@ class RoundedConvolution(Layer):
 
 
 def sum_ends(layer: Convolution, largest_input: float) -> tuple[Float32, Float32]:
-    """Return the least and the largest sum of each output, (out,), on the way too."""
+    """Return the smallest and largest sums of each output, (out,), including partial sums."""
     flat = layer.weights.reshape(len(layer.weights), -1)
     low = layer.biases + largest_input * np.minimum(flat, 0).sum(axis=1)
     high = layer.biases + largest_input * np.maximum(flat, 0).sum(axis=1)
@@ -172,16 +173,16 @@ def sum_ends(layer: Convolution, largest_input: float) -> tuple[Float32, Float32
 
 
 def _least_step(layer: Convolution, step: float, largest_input: int) -> float:
-    """Return the finest step of weights with which no sum is beyond 16 bits, about."""
+    """Return about the finest step of weights for which all sums fit 16 bits."""
     low, high = sum_ends(replace(layer, biases=layer.biases / np.float32(step)), largest_input)
     return float(max(np.max(high), np.max(-low))) / (SUM_RANGE[1] + 1)
 
 
 def _maximum_for(behind: Convolution | None, step: float, bits: Bits) -> int:
-    """Return the largest value that a layer should have for the next one.
+    """Return the largest value that suits the next layer.
 
-    The more inputs a sum has, and the larger they are, the smaller its weights must be. Where
-    those would lose most of their bits, it is better for the values to lose some.
+    The more inputs a sum has, and the larger they are, the smaller its weights must be. If the
+    weights would lose most of their bits, it is better that the values lose some.
     """
     if behind is None:
         return bits.maximum
@@ -193,7 +194,7 @@ def _maximum_for(behind: Convolution | None, step: float, bits: Bits) -> int:
 
 
 def _best_step(values: Float32, largest: int) -> float:
-    """Return the step with which values, in steps up to the largest, lose least."""
+    """Return the step for which rounding and clamping values to `largest` steps loses least."""
     flat = np.abs(values).ravel()
     flat = flat[flat > 0]
     flat = flat[:: max(1, len(flat) // _VALUES_LOOKED_AT)]
@@ -209,7 +210,7 @@ def _best_step(values: Float32, largest: int) -> float:
 
 
 def _as_product(ratio: float) -> tuple[int, int]:
-    """Return a byte and a shift with ``byte / 2**shift`` near to the ratio."""
+    """Return a byte and a shift for which ``byte / 2**shift`` is close to the ratio."""
     shift = SHIFTS[-1]
     while shift > SHIFTS[0] and ratio * 2**shift > _LARGEST_BYTE:
         shift -= 1
