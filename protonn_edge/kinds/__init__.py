@@ -1,1 +1,1 @@
-"""The kinds of classifiers, a folder each."""
+"""The kinds of classifiers, one folder each."""

@@ -1,4 +1,4 @@
-"""Scales, the exponential's table, and the integer model that is the bit-exact reference."""
+"""From float models to integer models, the bit-exact reference of generated code."""
 
 from __future__ import annotations
 

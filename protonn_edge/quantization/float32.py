@@ -1,7 +1,7 @@
-"""The precision of a model on the device: integers, or, for comparison, floats.
+"""The float32 build of a model, for comparison with integers.
 
-The float32 model computes, for an input ``q`` of D unsigned bytes, the same as the integer
-model's::
+For an input ``q`` of D unsigned bytes, the float32 model computes the formulas of the integer
+model::
 
     p_k = bias_k + sum_i W_ki q_i      the normalizer, gamma and the bytes' scale are folded in
     r_j = sum_k (p_k - B_jk)^2          "far" beyond `limit`
@@ -9,10 +9,10 @@ model's::
     s_l = sum_j Z_lj e_j                then rounded to an integer
     class = the first l with the largest s_l, before it is rounded
 
-The device computes in IEEE 754 binary32, and so does NumPy up to r, in the same order, so that both
+The device computes in IEEE 754 binary32. Up to r, so does NumPy, in the same order, so that both
 find the same prototypes far. NumPy computes the exponential and the scores in binary64: scores
 differ by at most `score_tolerance`, and classes only if two scores are that close. Z is scaled by a
-power of two such that scores are integers of 24 bits, sent and compared as in an integer build.
+power of two so that scores are 24-bit integers, sent and compared as in an integer build.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from protonn_edge.kinds.protonn.head import ProtoNNHead
 _ROWS_AT_ONCE = 1024
 _SCORE_BITS = 24
 _FLOAT_BYTES = 4
-_UNHASHED = ("raw_exponents", "feature_names", "sizes")  # which do not affect scores
+_UNHASHED = ("raw_exponents", "feature_names", "sizes")  # because they do not affect scores
 
 
 @dataclass(frozen=True, eq=False)
 class Float32Model(QuantizedInput):
-    """All numbers of a float build; see the module's text for the arithmetic."""
+    """All numbers of a float build; see the module's docstring for the arithmetic."""
 
     precision = "float32"
     rejection = None
@@ -52,15 +52,15 @@ class Float32Model(QuantizedInput):
     score_tolerance: ClassVar[int] = 1 << 8
     """Tolerated difference of scores between executions, in units: 1/65536 of the largest score."""
 
-    inputs: InputQuantizer  # the integer model's, as `raw_exponents`
+    inputs: InputQuantizer  # as in the integer model
     projection: Float32  # (d, D): W, for bytes, in units of 1/gamma
     bias: Float32  # (d,): offset of the projection
     prototypes: Float32  # (d, m): B, in units of 1/gamma
     labels: Float32  # (L, m): Z, in units of `score_scale`
-    # squared distance beyond which a prototype is far: where the RBF falls below the float model's
-    # cutoff; a float32, or infinite
+    # squared distance, a float32 or infinite, beyond which a prototype is far because its RBF is
+    # below the float model's cutoff
     limit: float
-    score_scale: float  # value of a unit of a score in the float model's scores: a power of two
+    score_scale: float  # the float score that a score of 1 stands for, a power of two
     classes: tuple[str, ...]  # names of the L classes
     raw_exponents: Exponents | None = None
     feature_names: tuple[str, ...] = ()  # names of the features of a point, or empty
@@ -130,10 +130,10 @@ class Float32Model(QuantizedInput):
 
 
 def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
-    """Return the float build's numbers of a model, given its integer model.
+    """Return the numbers of a model's float build, given its integer model.
 
-    Raises `InputError` if a number does not fit float32, all of Z is zero, or the model computes
-    features or rejects points.
+    Raises `InputError` if a number does not fit float32, Z is zero, or the model computes features
+    or rejects points.
     """
     if model.feature_stage is not None:
         raise InputError(
@@ -182,6 +182,6 @@ DeviceModel = IntegerChain | Float32Model
 
 
 def precisions_of(model: Model) -> tuple[str, ...]:
-    """Return the precisions of builds; float builds neither compute features nor reject."""
+    """Return the possible precisions; float builds can neither compute features nor reject."""
     plain = (model.feature_stage, model.rejection) == (None, None)
     return PRECISIONS if plain and isinstance(model.head, ProtoNNHead) else PRECISIONS[:1]

@@ -1,6 +1,6 @@
-"""From a float model of any kind to integers: its activity, and the cost of each step.
+"""From a float model of any kind to integers, its activity, and the loss of each step.
 
-The cycles of an integer model depend on its activity. Inputs that are 0 are skipped, and a distance
+The cycles of an integer model depend on its activity: inputs that are 0 are skipped, and a distance
 is abandoned at the coordinate that shows that the prototype is far. The planner converts these
 shares to mean cycles.
 """
@@ -24,7 +24,7 @@ from protonn_edge.quantization.float32 import DeviceModel, float32_model
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model, an `IntegerChain`, of a float model, deterministically.
+    """Return the integer model of a float model; the result is deterministic.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def quantize(model: Model) -> IntegerChain:
 
 
 def device_model(model: Model, precision: str = "int8") -> DeviceModel:
-    """Return the reference for the device's computation, in "int8" or "float32" matrices.
+    """Return the reference for the device's computation with "int8" or "float32" matrices.
 
-    Raises `InputError` as `quantize`; or if there is no float build of the model.
+    Raises `InputError` as `quantize` does, or if the model has no float build.
     """
     integers = quantize(model)
     if precision != "float32":
@@ -67,7 +67,7 @@ def device_model(model: Model, precision: str = "int8") -> DeviceModel:
 
 
 def why_floats_alone(model: Model) -> str | None:
-    """Return why a model cannot be converted to integers, as a sentence, or None if it can."""
+    """Return, as a sentence, why a model cannot be converted to integers; None if it can."""
     if model.multilabel:
         return (
             f"the model is for sets of {model.n_classes:,} labels, but the device answers with one "
@@ -118,20 +118,20 @@ _ROWS_AT_ONCE = 1024
 
 @dataclass(frozen=True)
 class StageLoss:
-    """The model up to a stage, on labelled points."""
+    """The results of a partly quantized model on labelled points."""
 
-    stage: str  # the parts that this step converts to integers; none for "float"
+    stage: str  # the last part that was converted to integers, or "float" for none
     accuracy: float  # share of the points classified correctly, 0..1
-    changed: int  # points with another class than in the previous stage
-    disagreements: int  # points with another class than in the float model
+    changed: int  # points whose class differs from the previous stage's
+    disagreements: int  # points whose class differs from the float model's
 
 
 def stage_losses(
     model: Model, X: NDArray[np.float32], y: NDArray[np.int64]
 ) -> tuple[StageLoss, ...]:
-    """Return the cost of each stage of quantization on raw points X, (n, D), of classes y, n >= 1.
+    """Return the loss at each stage of quantization on raw points X (n, D), n >= 1, of classes y.
 
-    The cost is the number of points that change their class, always 0 with one class.
+    With a single class, no point changes its class.
     """
     if model.n_classes == 1:
         return ()

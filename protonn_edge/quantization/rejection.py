@@ -1,9 +1,9 @@
 """Choose thresholds that reject at most a given share of known points.
 
-They are chosen on known points that were not used for training. The k-th smallest of n values of a
-statistic, ``k = floor(rate (n + 1))``, is the threshold: of all known points from the same source,
-a share of at most ``k / (n + 1) <= rate`` is expected below it, for any distribution (Vovk et al.,
-Algorithmic Learning in a Random World, 2005). Several statistics share the rate evenly.
+The thresholds are chosen on known points that were not used for training. A threshold is the k-th
+smallest of n values of a statistic, ``k = floor(rate (n + 1))``: for any distribution, at most a
+share of ``k / (n + 1) <= rate`` of all known points from the same source is expected below it (Vovk
+et al., Algorithmic Learning in a Random World, 2005). Several statistics share the rate evenly.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from protonn_edge.quantization.integers import quantize
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Statistics that reveal points unlike the known ones, in the float model's units."""
+    """Statistics that detect points unlike the known ones, in the float model's units."""
 
-    # (n,): see `chain.decision`; the distance is an RBF, 0..1, which falls with it
+    # (n,): see `chain.decision`; the distance is given as an RBF, 0..1, which decreases with it
     score: Float64
     distance: Float64
     margin: Float64
@@ -37,20 +37,20 @@ class Statistics:
 
     @property
     def median_distance(self) -> float:
-        """Median distance to the nearest prototype, in RBF widths; infinite if far for half."""
+        """Median distance to the nearest prototype, in RBF widths; infinite if half are far."""
         rbf = float(np.median(self.distance))
         return math.sqrt(-math.log(rbf)) if rbf > 0 else math.inf
 
     def with_distances(self, factor: float) -> Statistics:
-        """Return the same with distances multiplied by a factor."""
+        """Return these statistics with distances multiplied by a factor."""
         shorter = np.power(self.distance, factor**2)  # of exp(-d^2); 0 stays 0
         return replace(self, distance=shorter)
 
 
 def statistics_of(model: Model, X: ArrayLike) -> Statistics:
-    """Return the statistics of raw points X (n, features), by the integer model.
+    """Return the integer model's statistics of raw points X (n, features).
 
-    Raises `InputError` if there is no integer model, or the points do not fit it.
+    Raises `InputError` if there is no integer model or the points do not fit it.
     """
     integers = quantize(replace(model, rejection=None))
     Q = integers.quantize(X)
@@ -63,7 +63,7 @@ def statistics_of(model: Model, X: ArrayLike) -> Statistics:
 
 
 def together(parts: Sequence[Statistics]) -> Statistics:
-    """Return the statistics of all points of several parts."""
+    """Concatenate the statistics of several parts."""
     return Statistics(
         *(np.concatenate([getattr(part, name) for part in parts]) for name in STATISTICS)
     )
@@ -74,10 +74,10 @@ def rejection_for(
 ) -> Rejection:
     """Return thresholds below which a share of at most `rate` of known points is expected.
 
-    The points were not used for training; each statistic of `by` gets a threshold.
+    The points must not have been used for training; each statistic in `by` gets a threshold.
 
-    Raises `InputError` if there are too few points for the rate, or no threshold accepts enough of
-    them because too many have the smallest value of a statistic.
+    Raises `InputError` if there are too few points for the rate, or if so many points have the
+    smallest value of a statistic that no threshold accepts enough of them.
     """
     if not 0 < rate < 1:
         raise InputError(f"the rate of false alarms is {rate:g}; it must be above 0 and below 1")
@@ -103,7 +103,7 @@ def check_statistics(model: Model, by: Sequence[Statistic]) -> None:
 
 
 def check_margin(n_classes: int, by: Sequence[Statistic]) -> None:
-    """Refuse the margin over a second class if there is only one."""
+    """Refuse the margin as a statistic if there is only one class."""
     if "margin" in by and n_classes < 2:
         raise InputError(
             "a model of one class has no margin to reject points by; choose score or distance"
@@ -111,7 +111,7 @@ def check_margin(n_classes: int, by: Sequence[Statistic]) -> None:
 
 
 def check_rate(n: int, rate: float) -> int:
-    """Return the rank, from 1, of the threshold for a rate among n values; refuse too few."""
+    """Return the rank, from 1, of a rate's threshold among n values; refuse too few values."""
     k = math.floor(rate * (n + 1) + 1e-9)
     if k < 1:
         raise InputError(
@@ -136,7 +136,7 @@ def _threshold(values: Float64, rate: float, name: str) -> float:
 def with_rejection(
     model: Model, known: Statistics, rate: float, by: Sequence[Statistic] = ("score",)
 ) -> Model:
-    """Return the model with thresholds for `rate`, which its record keeps; see `rejection_for`."""
+    """Return the model with thresholds for `rate`, noted in its record; see `rejection_for`."""
     check_statistics(model, by)
     rejection = rejection_for(known, rate, by)
     told = {"rate": rate, "by": list(by), "n": len(known)}

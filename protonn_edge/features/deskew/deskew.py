@@ -64,7 +64,7 @@ class PixelScale:
         return cls(float(zero), step if single else float(step), to_even or None)
 
     def to_array(self) -> NDArray[Any]:
-        """Return the array for a model file, of the step's type, with three numbers if `to_even`."""
+        """Return the array for a model file, of the step's type; three numbers if `to_even`."""
         return np.array(
             [self.zero, self.step] + [1] * bool(self.to_even), np.result_type(self.step)
         )

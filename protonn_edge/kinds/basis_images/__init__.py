@@ -1,1 +1,1 @@
-"""Classifiers of similarities to basis images."""
+"""Classifiers based on similarities to basis images."""

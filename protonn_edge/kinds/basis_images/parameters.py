@@ -1,4 +1,4 @@
-"""The parameters of basis images, which help needs without scikit-learn."""
+"""The parameters of basis images, apart from the training so that help needs no scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The float models of Bonsai and of local deep kernels, the same tree without a projection.
+"""The float models of Bonsai and of local deep kernels, its variant without a projection.
 
 Each inner product that a node adds to a score is gated by a second one::
 
@@ -47,13 +47,12 @@ _TREE_PLACES = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeHead(CompleteTree, Head):
-    """The common base of both; see the module's text.
+    """The common base of both; see the module's docstring.
 
     For two classes, R = 1 and the scores are -t/2 and t/2, so that their softmax is the logistic
     function of t; for more classes they are t. Nodes are numbered level by level.
 
-    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
-    array.
+    Raises `InputError` if shapes, values or names disagree; the sentence names the array.
     """
 
     hashed: ClassVar[Mapping[str, str]] = _TREE_PLACES
@@ -61,7 +60,7 @@ class TreeHead(CompleteTree, Head):
     # (nodes R, d + 1): R rows per node
     weights: Float32 = member("W", "f4", "rows", "columns")
     gates: Float32 = member("V", "f4", "rows", "columns")
-    # (inner nodes, d + 1); a single node has none
+    # (inner nodes, d + 1); none for a single node
     branches: Float32 = member(
         *("T", "f4", "inner", "columns"),
         optional=True,
@@ -123,7 +122,7 @@ class TreeHead(CompleteTree, Head):
 
 
 def affine(z: NDArray[Any], rows: NDArray[Any]) -> Float64:
-    """Return products (n, r) of points z (n, d) and rows (r, d + 1) with a bias at the end."""
+    """Return the products (n, r) of points z (n, d) and rows (r, d + 1) that end with a bias."""
     if not len(rows):
         return np.zeros((len(z), 0))
     wide = rows.astype(np.float64)
@@ -172,7 +171,7 @@ class BonsaiHead(TreeHead):
 
     @property
     def matrices(self) -> dict[str, NDArray[Any]]:
-        """Z first, then the tree's."""
+        """Z, followed by the matrices of the tree."""
         return {"Z": self.projection, **super().matrices}
 
 

@@ -1,16 +1,17 @@
-"""A tree of gated sums in integers: products of bytes, and a table for the tanh.
+"""A tree of gated sums in integers: products of bytes, and a table of the tanh.
 
-Trees are complete, and their nodes numbered level by level: node j has the children 2 j + 1, on the
-left, and 2 j + 2.
+Trees are complete, and their nodes are numbered level by level: the children of node j are 2 j + 1,
+on the left, and 2 j + 2.
 
-In flash a tree is read from front to back, except for jumps to the right. Nodes are in preorder.
-Each has, for each of its scores, the row of the gate and then the row of the weights. In an inner
-node, the row of its branch follows, and the size of its left subtree in bytes, as two bytes in
-little endian.
+A tree in flash is read from front to back, except for jumps to right subtrees. Nodes are in
+preorder. For each of its scores, a node has the row of the gate and then the row of the weights. In
+an inner node, the row of its branch follows, and then the size of its left subtree in bytes, as two
+bytes in little-endian order.
 
-A row is the initial value of its sum, three bytes in little endian, and its weights. These are all
-weights, or, if that takes fewer bytes, their count in a byte and each weight after its distance
-from the previous one in inputs. Weights of 0 bridge distances that do not fit a byte.
+A row consists of the initial value of its sum, three bytes in little-endian order, and its weights.
+Either all weights are stored or, if it takes fewer bytes, their count in a byte and each weight
+preceded by its distance, in inputs, from the previous one. Weights of 0 bridge distances that do
+not fit a byte.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, chec
 from protonn_edge.chain.matvec import products
 from protonn_edge.errors import InputError
 
-LARGEST_SHIFT = 8  # shifts from a sum of 24 bits to 16
+LARGEST_SHIFT = 8  # from 24-bit sums to 16 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ class Sums:
 
 
 class CompleteTree:
-    """A complete tree, in floats or integers, whose nodes have the same number of rows."""
+    """A complete tree, in floats or integers, whose nodes have equal numbers of rows."""
 
     weights: Sized  # the rows of all nodes
     branches: Sized  # a row for each inner node
@@ -79,7 +80,7 @@ class CompleteTree:
 
 
 def depth_of(inner: int) -> int | None:
-    """Return the depth of a tree by its number of inner nodes, None if it is not complete."""
+    """Return the depth of a complete tree with `inner` inner nodes, None if there is none."""
     depth = (inner + 1).bit_length() - 1
     return depth if inner + 1 == 1 << depth else None
 
@@ -113,14 +114,14 @@ _BYTE, _WORD = 0xFF, 0xFFFF  # the largest numbers of one byte, and of two
 
 @dataclass(frozen=True, eq=False)
 class TreeTable:
-    """The bytes of a tree; see the module's text."""
+    """The bytes of a tree; see the module's docstring."""
 
     tree: IntegerBonsaiTree
-    sparse: bool  # whether rows have only weights that are not 0
+    sparse: bool  # whether rows store only non-zero weights
 
     @cached_property
     def lines(self) -> tuple[bytes, ...]:
-        """The bytes, row by row, with the sizes of left subtrees, if these are not too large."""
+        """The bytes, row by row, with the sizes of left subtrees; too large ones are refused."""
         return tuple(self._subtree(0))
 
     @cached_property
@@ -177,7 +178,7 @@ def _entries(weights: NDArray[np.int8]) -> tuple[IntArray, NDArray[np.int8]]:
 
 SCORE_BITS = 16
 SUM_BITS = 24
-UPPER_BITS = 16  # of a shifted sum
+UPPER_BITS = 16  # bits of a shifted sum
 TABLE_SIZE = 256
 PRODUCT_SHIFT = 8
 
@@ -186,14 +187,14 @@ PRODUCT_SHIFT = 8
 class IntegerBonsaiTree(CompleteTree, IntegerStage):
     """Maps bytes x to scores of 16 bits.
 
-    With all sums of 24 bits, node k of a complete tree, numbered level by level, adds to score l::
+    All sums have 24 bits. Node k of a complete tree, numbered level by level, adds to score l::
 
         h = (weights_kl x + bias) >> weight_shift                 16 bits
         i = (gates_kl x + bias) >> gate_shift                     limited to -128..127
         s_l += (h * table[i + 128]) >> 8
 
-    and x goes right from it if ``branches_k x + bias >= 0``. Of two classes with one row a node,
-    s_1 is this sum and s_0 its negative.
+    and x goes right from it if ``branches_k x + bias >= 0``. For two classes, with one row per
+    node, s_1 is this sum and s_0 its negative.
     """
 
     kind: ClassVar[str] = "bonsai_tree"
@@ -206,11 +207,11 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
     weight_shift: int
     gate_shift: int
     table: NDArray[np.int8]  # (256,): the tanh
-    # the range of the inputs: signed bytes if some can be negative, otherwise unsigned ones
+    # the range of the inputs, which are signed bytes if some can be negative
     feed: Range
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which some input could overflow a sum, or a score."""
+        """Refuse numbers with which a sum or a score could overflow."""
         inner, rows = len(self.branches), len(self.weights)
         check_holds(depth_of(inner) is not None, f"a tree of {inner:,} inner nodes")
         check_holds(rows % self.n_nodes == 0 and rows > 0, f"{rows:,} rows of nodes")
@@ -242,7 +243,7 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
 
     @cached_property
     def flash(self) -> TreeTable:
-        """The tree as flash has it: the smaller form of its table."""
+        """The table in flash, in its smaller form."""
         rows = (row for sums in (self.weights, self.gates, self.branches) for row in sums.weights)
         counted = all(_entries(row)[0].size <= _BYTE for row in rows)
         dense, sparse = (TreeTable(self, each) for each in (False, True))
@@ -250,7 +251,7 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
 
     @cached_property
     def output(self) -> Range:
-        """The range of each score: at each node, sum and gate may have any of their bounds."""
+        """The range of each score, for any combination of the bounds of sums and gates."""
         sums, indices = (
             (each.low >> shift, each.high >> shift)
             for each, shift in (
@@ -270,7 +271,7 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
         return scores if self.n_rows > 1 else scores.with_either_sign
 
     def _along_ways(self, values: IntArray, choose: np.ufunc) -> IntArray:
-        """Return the sums (R,) of values (nodes R,) on the path chosen at each node."""
+        """Return the sums (R,) of values (nodes R,) along the path that `choose` selects."""
         whole = values.reshape(self.n_nodes, -1).copy()
         for k in reversed(range(len(self.branches))):
             whole[k] += choose(whole[2 * k + 1], whole[2 * k + 2])

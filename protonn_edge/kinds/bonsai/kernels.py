@@ -1,8 +1,8 @@
 """The kernel of a tree of gated sums: a walk through its table, with all inputs in SRAM.
 
-The walk is assembly, with the cycles of each of its parts. Its registers: X and Z point to inputs,
-scores and the table. r20:r19:r18 is a sum, r21 an input, r22 a weight, r23 a gate. r16 counts rows,
-r24 and r25 weights, r15 levels; r13:r12 is the address of the next score. r17 is 0.
+The walk is in assembly, and the cycles of each part are known. X and Z point to inputs, scores and
+the table. r20:r19:r18 is a sum, r21 an input, r22 a weight, r23 a gate. r16 counts rows, r24 and
+r25 weights, r15 levels; r13:r12 is the address of the next score, and r17 is 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
 from protonn_edge.kinds.bonsai.integers import LARGEST_SHIFT, IntegerBonsaiTree
 
-# From a shifted sum to its gate, in r23: the index is limited, and counted from 0 on.
+# From a shifted sum to its gate in r23: the index is limited, then made non-negative.
 _GATE = """
                 subi r19, 0x80 ; from 0 on
                 sbci r20, 0xff
@@ -42,7 +42,7 @@ _GATE = """
                 movw r30, r10
 """
 
-# Adds a shifted sum times its gate, without the lowest byte, to the next score.
+# Adds the product of a shifted sum and its gate, without the lowest byte, to the next score.
 _ADD = """
                 mulsu r23, r19 ; times the gate, without the lowest byte
                 sbc  r18, r18
@@ -71,20 +71,20 @@ class WalkCycles:
     weight: int  # per weight, in any row
     row: tuple[int, int]  # around the weights of both rows of a score: minimum and maximum
     leaf: int  # at the end of a leaf
-    # around the weights of a branch, and to the node on its left or right
+    # around the weights of a branch, including the way to the left or right node
     left: int
     right: int
 
 
 def _shifted(shift: int) -> str:
-    """Return the instructions that leave the 16 bits of a sum, shifted right, in r20:r19."""
+    """Return the instructions that shift a sum right and leave 16 bits in r20:r19."""
     right = "asr r20\nror r19\nror r18\n" * shift + "mov r20, r19\nmov r19, r18\n"
     left = "lsl r18\nrol r19\nrol r20\n" * (LARGEST_SHIFT - shift)
     return min(right, left, key=len)
 
 
-# Compiled code that copies inputs, measured on the emulator (avr-gcc 5.4 at -O2): on average and at
-# most.
+# Mean and maximum cycles of compiled code that copies inputs, measured on the emulator (avr-gcc 5.4
+# at -O2).
 _COPY_CYCLES, _COPYING_CALL_CYCLES = (7, 10), (75, 90)
 DENSE, SPARSE = KERNELS = ("dense", "sparse")
 _CODE_BYTES = 80  # around the walk
@@ -92,9 +92,9 @@ _CODE_BYTES = 80  # around the walk
 
 @dataclass(frozen=True, eq=False)
 class BonsaiTreeKernel(HeldKernel):
-    """Walks through the tree; inputs are in the projection's output, or in a buffer."""
+    """Walks through the tree; inputs are the projection's outputs, or in a buffer."""
 
-    # five trees of digits took 5.8 to 6.2 on the emulated ATtiny85, with short rows 11
+    # on the emulated ATtiny85, five trees of digits took 5.8 to 6.2, one with short rows 11
     portable = 7.0
     # registers that the walk uses in addition to Z and its operands
     clobbered: ClassVar[tuple[int, ...]] = (*range(10, 28), 0)
@@ -103,7 +103,7 @@ class BonsaiTreeKernel(HeldKernel):
 
     @classmethod
     def of(cls, stage: IntegerBonsaiTree, core: Core) -> tuple[Kernel, ...]:
-        """Return its only kernel, by the storage of rows, which the stage chooses."""
+        """Return its only kernel, named after the storage of rows, which the stage chooses."""
         return (cls(stage, core, SPARSE if stage.flash.sparse else DENSE),)
 
     @cached_property
@@ -194,7 +194,7 @@ class BonsaiTreeKernel(HeldKernel):
 
     @property
     def facts(self) -> Facts:
-        """The passes of labels; those of weights together, as on the path with most weights."""
+        """The passes of labels; weights are limited together, by the path with most weights."""
         stage, levels = self.stage, self.stage.depth + 1
         rows = stage.flash.entries(stage.gates) + stage.flash.entries(stage.weights)
         nodes = rows.reshape(stage.n_nodes, -1).sum(axis=1)
@@ -258,7 +258,7 @@ class BonsaiTreeKernel(HeldKernel):
 
     @property
     def around(self) -> tuple[int, int]:
-        """Cycles around the walk, by avr-gcc 5.4 at -O2: fewer if inputs are in place."""
+        """Cycles around the walk (avr-gcc 5.4 at -O2), fewer if inputs are in place."""
         return 30 if self.stage.signed else 60, 85
 
     @property
@@ -276,7 +276,7 @@ class BonsaiTreeKernel(HeldKernel):
         return mean, always + self._way(at_most=True), always + self._way(at_most=False)
 
     def _mean(self, shares: NDArray[np.float64]) -> float:
-        """Return the mean cycles of paths, from the share of points that pass each node."""
+        """Return the mean cycles of paths, given the share of points that pass each node."""
         nodes = (self.node_cycles(at_most=False) + self.node_cycles(at_most=True)) / 2
         inner = len(self.stage.branches.bias)
         left, right = (shares[1 + k :: 2] @ self.branch_cycles(bool(k)) for k in (0, 1))
@@ -293,7 +293,7 @@ class BonsaiTreeKernel(HeldKernel):
 def _along(
     choose: Callable[[int, int], int], nodes: IntArray, left: IntArray, right: IntArray, leaf: int
 ) -> int:
-    """Return the sum along one path of a tree: of its nodes, its branches and its leaf."""
+    """Return the sum over nodes, branches and leaf along the path that `choose` selects."""
     whole, inner = nodes.tolist(), len(left)
     for k in reversed(range(len(whole))):
         if k < inner:

@@ -1,4 +1,4 @@
-"""The parameters of Bonsai and local deep kernels, which help needs without scikit-learn."""
+"""The parameters of Bonsai and local deep kernels, apart so that help needs no scikit-learn."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ class LocalDeepKernelParameters(MiniBatchParameters):
     Parameters
     ----------
     depth : int in 0..4, default=1
-        Levels of branches; there are ``2^(depth + 1) - 1`` nodes, and a point passes ``depth + 1``.
+        Levels of branches; there are ``2^(depth + 1) - 1`` nodes, of which a point passes ``depth +
+        1``.
     sparsity_weights, sparsity_gates, sparsity_branches : float in (0, 1]
-        Largest shares of non-zero entries of W, V and T, lambda in the paper.
+        Largest shares of non-zero entries of W, V and T (lambda in the paper).
     epochs : int, default=200
         Passes over the training points.
     batch_size : int or "auto", default="auto"
@@ -55,7 +56,7 @@ class LocalDeepKernelParameters(MiniBatchParameters):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BonsaiParameters(LocalDeepKernelParameters):
-    """The parameters for training such a tree after a projection.
+    """The parameters for training a tree of gated sums after a projection.
 
     Parameters
     ----------

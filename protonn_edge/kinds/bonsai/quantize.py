@@ -1,12 +1,13 @@
 """The integer models of Bonsai and of local deep kernels, and their quantization.
 
-Bonsai first projects its inputs, like ProtoNN (see `kinds.protonn.quantize`), to signed bytes in
-steps of 1/127: coordinates of training points are within -1..1, and values beyond are clamped.
-`IntegerBonsaiTree` computes the tree from these or from the inputs.
+Like ProtoNN (see `kinds.protonn.quantize`), Bonsai first projects its inputs to signed bytes, here
+in steps of 1/127: coordinates of training points are within -1..1, and values beyond are clamped.
+`IntegerBonsaiTree` computes the tree from the coordinates or, for a local deep kernel, from the
+inputs.
 
-All W share a unit, and so do all V; only the sign of a branch matters, so each row of T has its own
-unit. The shifts determine the resolution of sums: the shift of W is the smallest for which scores
-fit their bits, the shift of V the largest for which the table is fine enough.
+All entries of W share a unit, as do those of V. Only the sign of a branch matters, so each row of T
+has its own unit. The shifts determine the resolution of sums: the shift of W is the smallest for
+which scores fit their bits, the shift of V the largest for which the table is fine enough.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ from protonn_edge.kinds.bonsai.head import (
 )
 from protonn_edge.kinds.protonn.projection import integers as projections
 
-_STEP = 1 / 127  # of a coordinate
-_SPREAD = 40.0**2  # the variance of one, about, in these steps
+_STEP = 1 / 127  # step of a coordinate
+_SPREAD = 40.0**2  # its approximate variance in these steps
 
 # Root mean square error of a coordinate, in these steps, above which 24-bit accumulators are used
 # instead of 16-bit ones.
 _TOLERATED_ERROR = 1.5
-_TABLE_STEP = 1 / 32  # of the tanh: an entry's ends are within 1.6 % of its middle
+_TABLE_STEP = 1 / 32  # of the tanh: both ends of an entry are within 1.6 % of its middle
 _GATE_MAXIMUM = 127
-_FINER = 2.0 ** (-np.arange(11) / 2)  # units to try, besides the largest weight's
+_FINER = 2.0 ** (-np.arange(11) / 2)  # units to try, relative to the largest weight's
 
 
 def coordinate_range(n: int) -> Range:
@@ -48,7 +49,7 @@ def coordinate_range(n: int) -> Range:
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model; its scores times `score_scale` approximate the float model's.
+    """Return the integer model, whose scores times `score_scale` approximate the float scores.
 
     Raises `InputError` if a matrix is 0, or numbers are too large to compute with.
     """
@@ -99,7 +100,7 @@ def _best_projection(model: Model, head: BonsaiHead) -> projections.FittedProjec
 def _quantized_tree(
     head: TreeHead, maps: list[folding.FoldedMap], feed: Range
 ) -> tuple[trees.IntegerBonsaiTree, float]:
-    """Return the stage, and the value of a unit of its scores."""
+    """Return the stage, and the float score that its score of 1 stands for."""
     of_weights, of_gates, of_branches = maps
     for each, name in ((of_weights, "W"), (of_gates, "V")):
         if not (each.weights.any() or each.constant.any()):
@@ -169,7 +170,7 @@ def _quantized_gates(of_gates: folding.FoldedMap, feed: Range) -> tuple[trees.Su
 
 
 def _rounded(folded: folding.FoldedMap, feed: Range, least: float) -> tuple[trees.Sums, float]:
-    """Return rows as integers in a unit, at least `least`, for which sums fit; and the unit."""
+    """Return rows as integers in the returned unit, at least `least`, for which sums fit."""
     limit = (1 << (trees.SUM_BITS - 1)) - 1
     of_constant = float(np.abs(folded.constant).max(initial=0.0)) / limit
     finest = max(_best_unit(folded), least, of_constant)
@@ -190,8 +191,8 @@ def _rounded(folded: folding.FoldedMap, feed: Range, least: float) -> tuple[tree
 def _best_unit(folded: folding.FoldedMap) -> float:
     """Return the unit with the smallest predicted error of sums.
 
-    The unit of the largest weight may be too coarse for others; weights of almost constant inputs
-    may be large, and clipping them costs little.
+    The unit that suits the largest weight may be too coarse for the others: the weights of almost
+    constant inputs may be large, and clipping them costs little.
     """
     whole = float(np.abs(folded.weights).max(initial=0.0)) / folding.RESIDUAL_MAXIMUM
     if not whole:

@@ -1,11 +1,11 @@
-"""Bonsai and local deep kernels as scikit-learn estimators for devices.
+"""Bonsai and local deep kernels as scikit-learn estimators.
 
-While a tree is trained, a point takes both branches at each inner node, the right one with the
-weight ``(1 + tanh(s T_j z)) / 2``, which for a large sharpness s is 0 or 1 (Kumar et al., ICML
-2017, section 3): branches start soft and end hard.
+During training, a point takes both branches at each inner node, the right one with the weight ``(1
++ tanh(s T_j z)) / 2``. With growing sharpness s this weight approaches 0 or 1, so branches start
+soft and end hard (Kumar et al., ICML 2017, section 3).
 
-All matrices are trained together, as in ProtoNN: with Adam, warm-up and cosine decay, and
-thresholding to their shares after every step; see `Sparsifier`.
+As in ProtoNN, all matrices are trained together with Adam, warm-up and cosine decay, and
+thresholded to their shares after every step; see `Sparsifier`.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _NO_SHARPNESS = np.zeros(1, np.float32)
 
 
 class TreeParameters(NamedTuple):
-    """All trained parameters; also arrays of the same shapes, such as the gradient."""
+    """All trained parameters, or arrays of the same shapes, such as the gradient."""
 
-    projection: Float32  # (d, D): Z, or no rows if the tree reads the points themselves
+    projection: Float32  # (d, D): Z; no rows if the tree reads the points
     # (nodes R, d + 1): W and V; the last column is a bias
     weights: Float32
     gates: Float32
@@ -87,7 +87,7 @@ def tree_gradient(
 
 
 def head_of(parameters: TreeParameters) -> TreeHead:
-    """Return the tree with hard branches: without a projection, a local deep kernel."""
+    """Return the tree with hard branches: a local deep kernel if there is no projection."""
     Z, W, V, T = parameters
     if len(Z):
         return BonsaiHead(projection=Z, weights=W, gates=V, branches=T)
@@ -95,7 +95,7 @@ def head_of(parameters: TreeParameters) -> TreeHead:
 
 
 def _with_ones(Z: Matrix, X: Matrix) -> Matrix:
-    """Return the inputs of the tree for points X (n, D), with a 1 appended."""
+    """Return the inputs of the tree for points X (n, D), each with a 1 appended."""
     projected = X @ Z.T if len(Z) else X
     return np.concatenate([projected, np.ones((len(X), 1), X.dtype)], axis=1)
 
@@ -111,7 +111,7 @@ def _reached(right: Matrix) -> Matrix:
 
 
 def _through_branches(right: Matrix, reached: Matrix, by_reached: Matrix) -> Matrix:
-    """Return the derivatives to the right-branch weights, from those to the node weights."""
+    """Return the derivatives by the right-branch weights, given those by the node weights."""
     whole = by_reached.copy()  # of a node and its subtree
     by_right = np.empty_like(right)
     for j in reversed(range(right.shape[1])):
@@ -121,21 +121,22 @@ def _through_branches(right: Matrix, reached: Matrix, by_reached: Matrix) -> Mat
     return by_right
 
 
-# Initial and final sharpness of the branches, for sums with mean magnitude 1. The magnitude is
-# measured on some points of each step; otherwise training would keep branches soft by shrinking
-# their sums.
+# Initial and final sharpness of the branches, for sums of mean magnitude 1. The magnitude is
+# measured on some points of each step, because training could otherwise shrink the sums to keep
+# branches soft.
 _SHARPNESS = 1.0, 100.0
 _MEASURED_POINTS = 64
-_SHARPENED = 0.75  # it is final from this share of the steps on
+_SHARPENED = 0.75  # share of the steps after which it is final
 
-# Of `TreeParameters`. Only the sign of a branch's sum matters, so the length of its weights drifts:
-# compared with other branches, all weights of a short one would be pruned, often the root's.
+# Of `TreeParameters`, those whose rows are pruned on their own scale: only the sign of a branch's
+# sum matters, so the length of its weights drifts, and all weights of a short branch, often the
+# root, would be pruned.
 _BRANCHES = 3
-_START = 0.3  # deviation of initial weighted sums and gates, for coordinates of deviation 1
+_START = 0.3  # deviation of initial sums and gates, for coordinates of deviation 1
 
 
 class TreeTraining(MiniBatchTraining[TreeParameters]):
-    """One training from start to end.
+    """One complete training.
 
     - `seed`: seed of all random numbers.
     """
@@ -148,7 +149,7 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         self._sparsifier = Sparsifier(settings.sparsity, by_row=(_BRANCHES,))
 
     def train(self) -> list[EpochReport]:
-        """Go through all epochs and return their reports."""
+        """Run all epochs and return their reports."""
         history = super().train()
         self._scale_coordinates()
         return history
@@ -188,7 +189,7 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
 def _start(
     data: TrainingSet, settings: LocalDeepKernelParameters, generator: np.random.Generator
 ) -> TreeParameters:
-    """Return the initial parameters: discriminants, and random weights of their outputs."""
+    """Return the initial parameters: linear discriminants, and random weights of their outputs."""
     points, y = data.evaluated
     X = dense_rows(points, slice(None))
     d = min(settings.n_projections, X.shape[1]) if isinstance(settings, BonsaiParameters) else 0
@@ -281,7 +282,7 @@ class BonsaiClassifier(BonsaiParameters, TreeClassifier):
 class LocalDeepKernelClassifier(TreeClassifier):
     """A local deep kernel: a shallow tree of gated sums of the inputs (Jose et al., ICML 2013).
 
-    It is Bonsai without its projection; see `protonn_edge.kinds.bonsai.head` for the formula.
+    This is Bonsai without the projection; see `protonn_edge.kinds.bonsai.head` for the formula.
 
     References
     ----------

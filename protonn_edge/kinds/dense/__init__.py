@@ -1,1 +1,1 @@
-"""A hidden layer of a network: a matrix product, with its rectified sums as bytes."""
+"""Networks with hidden layers: matrix products whose rectified sums become bytes."""

@@ -1,4 +1,4 @@
-"""The float network: one or two hidden layers with rectified units, and a layer of scores."""
+"""The float network: one or two hidden layers of rectified units, and a layer of scores."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ CEILING_SHARE = 0.999
 """The share of a unit's values up to its ceiling, beyond which values are clipped."""
 
 _MOST_LAYERS = 2
-_KNOWN = 3  # statistics of a unit's values: mean, deviation and ceiling
+_KNOWN = 3  # mean, deviation and ceiling of a unit's values
 
 
 @dataclass(frozen=True, eq=False)
 class DenseHead(Head):
-    """A trained network of one or two hidden layers with rectified units.
+    """A trained network with one or two hidden layers of rectified units.
 
-    With ``v_0`` the point, ``v_k = max(W_k v_(k-1) + b_k, 0)`` are the values of layer k, and the
-    scores ``t = W v + b`` of the last matrix; for two classes, with one row, they are -t/2 and t/2.
+    For a point ``v_0``, the values of layer k are ``v_k = max(W_k v_(k-1) + b_k, 0)``. The last
+    matrix gives the scores ``t = W v + b``; for two classes it has one row, and the scores are -t/2
+    and t/2.
 
-    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
-    array.
+    Raises `InputError` if shapes, values or names disagree; the sentence names the array.
     """
 
     kind: ClassVar[str] = "dense"
@@ -51,12 +51,12 @@ class DenseHead(Head):
     ARRAYS: ClassVar[tuple[str, ...]] = ("W1", "b1", "V1", "W2", "b2")
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("V2", "W3", "b3")
 
-    # W_1 (h1, D), for normalized features, perhaps W_2 (h2, h1), and the last one: a row per class,
-    # or, for two classes, one row for the second
+    # W_1 (h1, D) for normalized features, optionally W_2 (h2, h1), and the last matrix: a row per
+    # class, or one row for the second of two classes
     weights: tuple[NDArray[np.float32], ...]
     biases: tuple[checks.Float64, ...]  # b_1 (h1,) and so on
-    # (3, units): statistics of each hidden layer's values on training points, by unit: mean,
-    # deviation, and the ceiling, the `CEILING_SHARE` quantile
+    # (3, units) for each hidden layer: mean, deviation and ceiling (the `CEILING_SHARE` quantile)
+    # of each unit's values on training points
     known: tuple[checks.Float64, ...]
 
     def __post_init__(self) -> None:
@@ -107,7 +107,7 @@ class DenseHead(Head):
         biases: Sequence[NDArray[Any]],
         X: NDArray[np.float32],
     ) -> Self:
-        """Return the network of layers, with statistics of their values on normalized points X."""
+        """Build the network from layers, with statistics of their values on normalized points X."""
         known = []
         for W, b in zip(weights[:-1], biases[:-1], strict=True):
             X = rectified(X, W, b.astype(np.float32))
@@ -175,7 +175,7 @@ def rectified(X: NDArray[Any], W: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]
 def _numbered(
     arrays: checks.Arrays, letter: str, wanted: str, count: int
 ) -> tuple[NDArray[Any], ...]:
-    """Return the arrays W1, W2 and so on, of the `wanted` type."""
+    """Return the arrays W1, W2 and so on, checked to have the `wanted` type."""
     names = [f"{letter}{number}" for number in range(1, count + 1)]
     for name in names:
         checks.check_type(arrays[name], name, wanted)

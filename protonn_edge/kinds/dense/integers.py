@@ -14,9 +14,9 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_stage import IntArray, Range, check_holds
 from protonn_edge.chain.matvec import IntegerMatvec, packed, products
 
-MOST_UNITS = 255  # per layer: a byte counts them in generated code
+MOST_UNITS = 255  # per layer; generated code counts them in a byte
 MOST_MULTIPLIER = 0xFF
-UNIT_SHIFT = 8  # a whole byte: an 8-bit chip shifts by renaming registers
+UNIT_SHIFT = 8  # a whole byte, which an 8-bit chip shifts without instructions
 _LONGEST_GAP = 255
 
 
@@ -24,7 +24,7 @@ _LONGEST_GAP = 255
 class IntegerDense(IntegerMatvec):
     """Maps bytes to bytes.
 
-    With a the accumulators of 16 or 24 bits and h their upper 16 bits::
+    Here a are the accumulators, of 16 or 24 bits, and h their upper 16 bits::
 
         a_k = bias_k + sum_i W_ki q_i
         v_k = max(h_k, 0) * multiplier >> 8               at most 255
@@ -39,7 +39,7 @@ class IntegerDense(IntegerMatvec):
     multiplier: int  # 1..255
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which some input could overflow a sum, and too large layers."""
+        """Refuse numbers with which a sum could overflow, and layers that are too large."""
         super().__post_init__()
         multiplier, units = self.multiplier, self.n_sums
         check_holds(1 <= multiplier <= MOST_MULTIPLIER, f"the multiplier {multiplier:,}")
@@ -47,7 +47,7 @@ class IntegerDense(IntegerMatvec):
 
     @cached_property
     def output(self) -> Range:
-        """The range of each value, which is monotonic in its sum."""
+        """The range of each value, from the range of its sum."""
         reached = self.accumulators
         return Range(self._rectified(reached.low), self._rectified(reached.high))
 
@@ -74,7 +74,7 @@ class IntegerDense(IntegerMatvec):
         return (np.count_nonzero(self.run(x), axis=0).astype(np.float64),)
 
     def parameters(self) -> Iterator[NDArray[Any]]:
-        """Yield W in its smallest form: two weights per byte, one, or a list of non-zero ones."""
+        """Yield W in its smallest form: two weights per byte, one, or only non-zero ones."""
         forms = [self.weights, listed(self.weights)]
         if self.packs:
             forms.append(packed(self.weights))

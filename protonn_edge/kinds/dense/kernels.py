@@ -1,4 +1,4 @@
-"""The kernels of a hidden layer: its product's, and the loop from sums to bytes."""
+"""The kernels of a hidden layer: those of its product, with the loop from sums to bytes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.dense.integers import IntegerDense
 
-# Compiled code around the loop; and how many fewer cycles the call of the next stage takes on
-# average, all included, than the firmware's calls, which the next stage counts.
+# Cycles of compiled code around the loop; and how many fewer cycles the call of the next stage
+# takes on average than the firmware's calls, for which the next stage accounts.
 _AROUND_CYCLES, _CALLED_LESS = 30, 85
 
-# Cycles of the compiler's loop on a chip without a multiplier, per cycle of assembly with one.
+# Cycles of the compiler's loop on a chip without a multiplier, per cycle of the assembly.
 _PORTABLE = 10.0
 _CODE_BYTES = 60
 
@@ -35,7 +35,7 @@ class DenseKernel(MatvecKernel):
 
     @cached_property
     def rectifying(self) -> Listing:
-        """The loop from sums, in two bytes each, to bytes.
+        """The loop that converts sums, of two bytes each, to bytes.
 
         X points to the sums, Z to the values, r20 is 0.
         """
@@ -76,7 +76,7 @@ class DenseKernel(MatvecKernel):
         mean = None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
-            # Few units are at the limit.
+            # Few units reach the limit.
             odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "sum": 1.0}
             mean = units * loop.mean(*around, odds) + following.whole_mean - _CALLED_LESS
         worst, least = (units * each(*around, {"sum": 1}) for each in (loop.worst, loop.least))

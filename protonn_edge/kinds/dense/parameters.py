@@ -1,4 +1,4 @@
-"""The parameters of networks, which help needs without scikit-learn."""
+"""The parameters of networks, apart from the training so that help needs no scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ class DenseParameters(declared.MiniBatchParameters):
     Parameters
     ----------
     hidden : str, default="20"
-        Units of the hidden layer, or of two layers, such as "40,20"; at most 255 each.
+        Number of units of the hidden layer, or of two layers, such as "40,20"; at most 255 each.
     size_budget : int, default=16000
         Maximum size of the weights on the device, in bytes; None means no limit. A matrix takes one
-        byte per weight or, if that is less, two bytes per non-zero weight: its value and its
-        position.
+        byte per weight or, if that is less, two bytes per non-zero weight.
     epochs : int, default=200
-        Passes over the training points, pruning included.
+        Passes over the training points, including those for pruning.
     batch_size : int or "auto", default="auto"
         Points per step; "auto" is 128, or less (at least 16) for fewer than 6,400 points.
     learning_rate : float, default=0.01

@@ -1,13 +1,13 @@
 """The integer model of a network, and its quantization.
 
-Hidden layers map bytes to bytes, see `IntegerDense`; the last matrix scores as a linear model does,
-see `IntegerLinear`.
+Hidden layers map bytes to bytes (`IntegerDense`); the last matrix computes scores like a linear
+model (`IntegerLinear`).
 
-The normalizer is folded into the first matrix. A matrix is in the finest unit for which its weights
-fit int8 and every sum is proven to fit; sums get 24 bits if the predicted error is too large a
-share of their spread. The bytes of a layer have one step: the multiplier is the largest with which
-nearly all values on training points are below 255, and the next matrix is quantized for the
-resulting step. Sums of a hidden layer begin with half a step, which rounds its values.
+The normalizer is folded into the first matrix. Each matrix uses the finest unit for which its
+weights fit int8 and every sum is proven to fit; sums get 24 bits if the predicted error is too
+large a share of their spread. All bytes of a layer share a step: the multiplier is the largest for
+which nearly all values on training points are below 255, and the next matrix is quantized for that
+step. Sums of a hidden layer begin with half a step, so that values are rounded.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.integers import MOST_MULTIPLIER, UNIT_SHIFT, IntegerDense
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
-# Error of sums as a share of their spread, both root mean squares over a layer's units, that sums
-# of 16 bits may cost before 24 are taken. Of 0.01, 0.02, 0.03, 0.05, 0.1 and 0.2 it is the largest
-# with which they cost no network more than 0.15 points of accuracy, on points held out of the
-# training parts of usps10, letter26 in halves, and har.
+# The largest error of 16-bit sums, as a share of their spread (root mean squares over a layer's
+# units), before 24 bits are used. Of 0.01, 0.02, 0.03, 0.05, 0.1 and 0.2 it is the largest that
+# costs no network more than 0.15 points of accuracy, on points held out of the training parts of
+# usps10, letter26 in halves, and har.
 _TOLERATED_ERROR = 0.05
-_UPPER_BITS = 16  # of sums that become values
+_UPPER_BITS = 16  # of sums, before they become values
 _HALF_STEP = 1 << (UNIT_SHIFT - 1)  # times the multiplier
 
 
@@ -47,9 +47,9 @@ def stages_of(
 ) -> tuple[IntegerStage, ...]:
     """Return the hidden layers and the scores of a network, for inputs of at most `maximum`.
 
-    Its matrices are W_1 (h1, D), perhaps W_2 (h2, h1), and the scores' matrix: a row for each
-    class, or one row for two classes. Each has biases, the initial sums, and their bits; each
-    hidden layer has a multiplier.
+    The matrices are W_1 (h1, D), optionally W_2 (h2, h1), and the matrix of the scores: a row for
+    each class, or one row for two classes. Each has biases, which are the initial sums, and bits of
+    its sums; each hidden layer has a multiplier.
     """
     *hidden, last = zip(weights, biases, accumulator_bits, strict=True)
     stages: list[IntegerStage] = []
@@ -60,7 +60,7 @@ def stages_of(
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model, as `quantization.quantize`.
+    """Return the integer model of a float model; see `quantization.quantize`.
 
     Raises `InputError` if all weights of a matrix are 0, or numbers are too large to compute with.
     """
@@ -93,7 +93,7 @@ def quantize(model: Model) -> IntegerChain:
 
 
 def _first(model: Model, head: DenseHead) -> folding.FittedProduct:
-    """Return the first matrix, and how features become bytes."""
+    """Return the first matrix, with the quantizer of the features."""
 
     def fitted(input_bits: int, accumulator_bits: int) -> folding.FittedProduct:
         inputs = folding.input_quantizer(model.inputs, input_bits)
@@ -110,16 +110,16 @@ def _first(model: Model, head: DenseHead) -> folding.FittedProduct:
 def _hidden(
     folded: folding.FoldedMap, constant: NDArray[np.float64], maximum: int, accumulator_bits: int
 ) -> folding.QuantizedProduct:
-    """Return the matrix of a hidden layer; its sums leave room for rounding its values."""
+    """Return the matrix of a hidden layer, whose sums leave room for rounding its values."""
     dropped = accumulator_bits - _UPPER_BITS
     spare = (_HALF_STEP << dropped) + (1 << dropped >> 1)
     return folding.QuantizedProduct.of(folded, constant, maximum, accumulator_bits, spare)
 
 
 def _rounding(product: folding.QuantizedProduct, multiplier: int) -> folding.QuantizedProduct:
-    """Return the product with half a step of the values added to its sums, which rounds them.
+    """Return the product with half a step of the values added to its sums, for rounding.
 
-    With sums of 24 bits, half the range of the unused lower byte is added, too.
+    With 24-bit sums, half the range of the unused lower byte is added, too.
     """
     dropped = product.accumulator_bits - _UPPER_BITS
     half = round((_HALF_STEP << dropped) / multiplier) + (1 << dropped >> 1)
@@ -127,7 +127,7 @@ def _rounding(product: folding.QuantizedProduct, multiplier: int) -> folding.Qua
 
 
 def _values_of(product: folding.QuantizedProduct, known: NDArray[np.float64]) -> tuple[int, float]:
-    """Return the multiplier from sums to bytes, and the value of a step of the bytes."""
+    """Return the multiplier from sums to bytes, and the value that a byte of 1 stands for."""
     upper = product.unit * 2.0 ** (product.accumulator_bits - _UPPER_BITS)
     wanted = float(known[2].max()) / BYTE_MAXIMUM
     scale = 1 << UNIT_SHIFT
@@ -143,7 +143,7 @@ def _behind(
     step: float,
     last: bool,
 ) -> folding.QuantizedProduct:
-    """Return a matrix after a hidden layer with values that are whole numbers of a step."""
+    """Return the matrix after a hidden layer whose values are multiples of `step`."""
     mean, deviation, _ = known
     folded = folding.FoldedMap(
         weights=W.astype(np.float64) * step,

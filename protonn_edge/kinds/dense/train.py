@@ -1,8 +1,8 @@
-"""Networks as a scikit-learn estimator for devices: a hidden layer or two, pruned to a size.
+"""Networks as a scikit-learn estimator: one or two hidden layers, pruned to a size.
 
-Adam trains all weights together on the cross-entropy. Pruning (Han et al., "Deep Compression",
-2016) takes place between `_PRUNING` of the epochs: each round leaves fewer weights, and training
-continues with these; the last epochs have the smallest steps.
+Adam trains all weights together on the cross-entropy. The network is pruned (Han et al., "Deep
+Compression", 2016) in several rounds, in the part of the training that `_PRUNING` gives. After each
+round, training continues with the remaining weights; the last epochs have the smallest steps.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Se
 
 _PRUNING = (0.2, 0.6)
 _ROUNDS = 8
-_LOST = 10.0  # times the loss of a guess
+_LOST = 10.0  # relative to the loss of a guess
 _NO_SHARPNESS = np.zeros(1, np.float32)
 
 Mask = NDArray[np.bool_]
 
 
 def stored_bytes(mask: Mask) -> int:
-    """Return the bytes of a matrix's weights (d, D): of all, or of the remaining ones."""
+    """Return the bytes of a matrix (d, D): of all weights, or of a list of those in the mask."""
     return min(mask.size, listed(mask).nbytes)
 
 
 def masks_of_share(matter: Sequence[Float32], share: float) -> list[Mask]:
-    """Return where the weights are that matter most: the same share of each matrix."""
+    """Return masks of the most important weights, the same share of each matrix."""
     return [support(each, share) & (each > 0) for each in matter]
 
 
 def masks_within(matter: Sequence[Float32], budget: int) -> list[Mask] | None:
-    """Return masks of at most `budget` bytes, by the weights' importance; None if all fit."""
+    """Return masks of the most important weights in `budget` bytes; None if all fit."""
     if sum(each.size for each in matter) <= budget:
         return None
     low, high = 0.0, 1.0
@@ -69,7 +69,7 @@ def masks_within(matter: Sequence[Float32], budget: int) -> list[Mask] | None:
 
 
 def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
-    """Refuse a budget without a weight for each hidden unit; name the least sufficient one."""
+    """Refuse a budget below one weight per hidden unit; the message names the smallest budget."""
     units = sum(map(len, weights[:-1]))
     least = weights[-1].size + 2 * units
     if budget is not None and budget < least:
@@ -81,9 +81,9 @@ def check_budget(weights: Sequence[Float32], budget: int | None) -> None:
 
 @dataclass(frozen=True, eq=False)
 class DenseNetwork:
-    """The layers, which training moves in place; a `TrainableHead`."""
+    """The layers, which training changes in place; also a `TrainableHead`."""
 
-    # (units, inputs): the scores' matrix is the last one; with two classes it has one row
+    # (units, inputs); the last matrix gives the scores, and has one row for two classes
     weights: list[Float32]
     biases: list[Float32]  # (units,)
 
@@ -106,7 +106,7 @@ class DenseNetwork:
         return [*self.weights, *self.biases]
 
     def copy(self) -> DenseNetwork:
-        """Return the same values in arrays of their own."""
+        """Return a copy with arrays of its own."""
         return DenseNetwork([W.copy() for W in self.weights], [b.copy() for b in self.biases])
 
     def values(self, X: Matrix) -> list[Matrix]:
@@ -146,7 +146,7 @@ class DenseNetwork:
 
 
 class _NetworkTraining(MiniBatchTraining[list[Float32]]):
-    """The training of a network at one learning rate; moves it in place."""
+    """The training of a network, in place, at one learning rate."""
 
     def __init__(
         self, network: DenseNetwork, data: TrainingSet, settings: DenseParameters, seed: int
@@ -159,7 +159,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         self._masks = [np.ones(W.shape, np.bool_) for W in network.weights[:-1]]
 
     def _check(self, epoch: int, objective: float) -> None:
-        """Refuse parameters that are no numbers, or, in the end, far worse than a guess."""
+        """Refuse parameters that are not finite or, in the end, far worse than a guess."""
         guess = math.log(self._data.Y.shape[1])
         last = epoch == self.settings.epochs
         if not objective < (_LOST * guess if last else math.inf):
@@ -211,9 +211,9 @@ _STEPS_AN_EPOCH = 50
 class DenseClassifier(DenseParameters, DeviceClassifier):
     """A network of one or two hidden layers with rectified units, pruned by magnitude.
 
-    All weights are trained with Adam on the cross-entropy. If they take more than `size_budget`,
-    the least important ones become 0, in rounds, and training continues with the others (Han et al.
-    2016 [1]_). The importance of a weight is its magnitude times the deviation of its input.
+    All weights are trained with Adam on the cross-entropy. If they exceed `size_budget`, the least
+    important ones are set to 0 in several rounds, and training continues with the others (Han et
+    al. 2016 [1]_). The importance of a weight is its magnitude times the deviation of its input.
 
     References
     ----------
@@ -235,7 +235,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:
-        """Return the distributions of layers, bytes, training, and features."""
+        """Return the search space: layers, bytes, training, and features."""
         most = max(500, task.parameter_bytes)
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         begun = {"learning_rate": 0.01, "epochs": 60, **features}

@@ -1,4 +1,4 @@
-"""The float forest: scores that are sums over leaves of decision trees."""
+"""The float forest, whose scores are sums over leaves of decision trees."""
 
 from __future__ import annotations
 
@@ -21,11 +21,9 @@ from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves
 class ForestHead(Head):
     """Trained decision trees: a random forest, extra trees, or gradient boosting.
 
-    The scores of a point are the bias plus the values of the leaves that it reaches, one in each
-    tree.
+    The scores of a point are the bias plus the values of the leaf that it reaches in each tree.
 
-    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
-    array.
+    Raises `InputError` if shapes, values or names disagree; the sentence names the array.
     """
 
     kind: ClassVar[str] = "forest"
@@ -42,11 +40,11 @@ class ForestHead(Head):
         **{name: f"forest.{name}" for name in ("thresholds", "leaves", "bias")},
     }
 
-    # (N,): all trees in preorder: the feature that an inner node tests, `LEAF` at leaves
+    # (N,): the feature that each node tests, `LEAF` at leaves; all trees in preorder
     features: NDArray[np.int64] = member("nodes", "i8", "N")
-    # (inner nodes,): A point goes left if the node's feature, normalized, is at most this
+    # (inner nodes,): a point goes left if its normalized feature is at most this
     thresholds: Float64 = member("thresholds", "f8", "inner")
-    # (leaves, L): their contributions to the scores
+    # (leaves, L): contributions to the scores
     leaves: NDArray[np.float32] = member("leaves", "f4", "leaves", "L")
     bias: Float64 = member("bias", "f8", "L")  # initial scores
     n_features: int  # D

@@ -1,7 +1,7 @@
-"""Trees as instructions: each test is a comparison with a constant, and a branch.
+"""Trees as instructions: each test is a comparison with a constant, followed by a branch.
 
 The smaller of two subtrees comes first, so that few branches are far. Leaves share code: a branch
-goes to the nearest place in its tree that does the same.
+goes to the nearest place in its tree with the same action.
 
 If leaves vote for few classes, a register counts the votes of each class. Otherwise leaves load
 value and class into registers, and the end of a tree adds to the score.
@@ -24,7 +24,8 @@ from protonn_edge.kinds.forest.layout import SCRATCH, Line, Reading, TreeLines
 
 _CLASS, _VALUE = 23, 25  # registers
 _FIRST_COUNT = 2
-_MOST_COUNTED, _MOST_VOTES = 12, 255  # classes, and votes for one, that registers count
+# limits of classes, and of votes for one, that registers can count
+_MOST_COUNTED, _MOST_VOTES = 12, 255
 _MOST_CLASSES = 128
 _MOST_NODES = 8_000  # with more, instructions exceed the flash of any chip
 _LARGEST_BYTE = 255
@@ -32,7 +33,7 @@ _KEPT = {1, 28, 29, 30, 31}  # registers that the code restores, and Z
 
 
 def can_be_instructions(table: ForestTable) -> bool:
-    """Return whether trees can be instructions: each leaf adds to only one score."""
+    """Return whether the trees can be instructions, because each leaf adds to only one score."""
     return (
         int(table.pairs.max()) == 1
         and len(table.bias) <= _MOST_CLASSES
@@ -73,7 +74,7 @@ class Nodes:
 
     @cached_property
     def only_class(self) -> list[int | None]:
-        """The class of each tree with leaves of one class and different values."""
+        """The class of each tree whose leaves have one class but different values."""
         if self.vote:
             return [None] * len(self.table.trees.roots)
         starts = self.table.trees.leaf_starts
@@ -110,7 +111,7 @@ class Nodes:
 
     @cached_property
     def limits(self) -> list[int]:
-        """The numbers that inner nodes compare with: smaller features go left."""
+        """The constants with which inner nodes compare; smaller features go left."""
         return [round(each) + 1 for each in self.table.trees.at_nodes(self.table.thresholds)]
 
     @cached_property
@@ -124,7 +125,7 @@ class Nodes:
 
 
 class Written(NamedTuple):
-    """The instructions, the label of each node, and to which child each branches."""
+    """The instructions, the label of each node, and the child to which each node branches."""
 
     listing: Listing
     places: dict[int, str]
@@ -133,7 +134,7 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class IfElse:
-    """The instructions of a forest: Z points to its inputs first; see the module's text."""
+    """The instructions of a forest; Z initially points to its inputs."""
 
     table: ForestTable
 
@@ -160,7 +161,7 @@ class IfElse:
 
     @cached_property
     def leaf_cycles(self) -> IntArray:
-        """Cycles of a tree by the reached leaf, (leaves,)."""
+        """Cycles of a tree for each leaf that may be reached, (leaves,)."""
         trees, nodes, places = self.table.trees, self.nodes, self.written.places
         left, right = np.zeros((2, len(trees.features)), np.int64)
         for node in np.flatnonzero(trees.inner).tolist():
@@ -172,7 +173,7 @@ class IfElse:
         return np.asarray(trees.down(left, right)[nodes.leaves] + np.array(ends, np.int64))
 
     def _questions(self, node: int) -> tuple[int, int]:
-        """Return the cycles to go left, and right, from an inner node."""
+        """Return the cycles to go left and to go right from an inner node."""
         listing, places, jumps = self.written
         left, right = node + 1, int(self.table.trees.right[node])
         there, on = (left, right) if jumps[node] == left else (right, left)
@@ -184,7 +185,7 @@ class IfElse:
         return (way(1), way(0)) if there == left else (way(0), way(1))
 
     def _way(self, start: str, end: str) -> int:
-        """Return the cycles from a label to another, perhaps at the same place."""
+        """Return the cycles from one label to another, possibly at the same place."""
         listing, places = self.written.listing, self.written.listing.places
         return 0 if places[start] == places[end] else listing.path(start, [end], {})
 
@@ -244,7 +245,7 @@ class IfElse:
         yield "end:"
 
     def _tree(self, tree: int) -> tuple[list[Line], dict[int, int]]:
-        """Return the lines of a tree, and to which child each inner node branches."""
+        """Return the lines of a tree, and the child to which each inner node branches."""
         trees, nodes, jumps = self.table.trees, self.nodes, dict[int, int]()
         lines, waiting = TreeLines(tree), [(int(trees.roots[tree]), self.reading.at_root)]
         while waiting:
@@ -275,7 +276,7 @@ class IfElse:
         return there, left if there == right else right
 
     def _add(self, tree: int) -> Iterator[str]:
-        """Yield the addition to a score at the end of a tree, if registers do not count votes."""
+        """Yield the addition to a score at the end of a tree, unless registers count votes."""
         if self.nodes.counts:
             return
         only = self.nodes.only_class[tree]
@@ -291,6 +292,6 @@ class IfElse:
 
 
 def _address(register: int, ahead: int = 0) -> tuple[str, str]:
-    """Return code that points two registers to the scores, or a number of bytes behind."""
+    """Return code that points two registers to the scores, or `ahead` bytes further."""
     place = f"%[scores]+{ahead}"
     return f"ldi  r{register}, lo8({place})", f"ldi  r{register + 1}, hi8({place})"

@@ -1,22 +1,22 @@
 """Forests in integers: bytes are compared with bytes, and leaves add to the scores.
 
-Trees are defined only by their nodes in preorder: an inner node is followed by its left subtree,
-then by its right one; a tree ends with the leaf that completes it, and the next one follows. So
-nodes need no pointers, which could be invalid.
+Trees are defined only by their nodes in preorder: an inner node is followed by its left and then
+its right subtree, and a tree ends with the leaf that completes it. So nodes need no pointers, which
+could be invalid.
 
-In flash a forest is bytes that are read from front to back, except for jumps to the right. First
-the initial scores, two bytes each, in little endian. Then, for each tree, the size of its nodes in
-two bytes, and the nodes in preorder::
+A forest in flash is read from front to back, except for jumps to right subtrees. The initial scores
+come first, two bytes each in little-endian order. For each tree, the size of its nodes in two bytes
+and the nodes in preorder follow::
 
     inner node   feature, threshold, bytes of its left subtree
     leaf         its mark, and the values that it adds to scores
 
-A feature has one byte, or two in big endian if one could be mistaken for a mark. The size of a
-subtree has one byte, or two in little endian if one is larger than 255.
+A feature has one byte, or two in big-endian order if one could be mistaken for a mark. The size of
+a subtree has one byte, or two in little-endian order if any is larger than 255.
 
-If each leaf adds to one score, its mark, one of the last L numbers of a byte, is the class. The
-value follows, unless it is the same for all leaves. If some leaf adds to several scores, the mark
-is 255, followed by their number and, for each, class and value.
+If each leaf adds to one score, its mark, one of the last L values of a byte, is the class, and its
+value follows unless all leaves have the same one. If some leaf adds to several scores, every mark
+is 255, followed by the number of scores and, for each, class and value.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Trees:
 
     @cached_property
     def _walked(self) -> tuple[IntArray, IntArray]:
-        """The right child of each node, the node itself at leaves; and the roots of trees."""
+        """The right child of each node, or the node itself at leaves; and the roots of trees."""
         right, roots = np.arange(len(self.features)), [0]
-        waiting: list[int] = []  # inner nodes before their right subtree
+        waiting: list[int] = []  # inner nodes whose right subtree is still to come
         for place, feature in enumerate(self.features.tolist()):
             if feature != LEAF:
                 waiting.append(place)
@@ -90,9 +90,9 @@ class Trees:
         return every
 
     def leaves_of(self, x: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the leaves (n, T) that points x (n, D) reach, by their number in all trees.
+        """Return the leaves (n, T) that points x (n, D) reach, numbered across all trees.
 
-        A point goes left if its feature is at most its inner node's threshold.
+        A point goes left if its feature is at most the node's threshold.
         """
         limits, rows = self.at_nodes(thresholds), np.arange(len(x))[:, None]
         inner, at = self.inner, np.tile(self.roots, (len(x), 1))
@@ -103,7 +103,7 @@ class Trees:
         return leaves[at]
 
     def down(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> IntArray:
-        """Return sums (N,) along the path from the root to each node, of terms by direction."""
+        """Return the sums (N,) of each direction's terms on the way from the root to each node."""
         sums = np.zeros(len(self.features), np.int64)
         for place in np.flatnonzero(self.inner).tolist():
             sums[place + 1] = sums[place] + left[place]
@@ -127,7 +127,7 @@ _BYTE, _WORD = 0xFF, 0xFFFF  # the largest numbers of one byte, and of two
 
 @dataclass(frozen=True, eq=False)
 class ForestTable:
-    """The bytes of a forest, and their sizes; see the module's text."""
+    """The bytes of a forest, and their sizes; see the module's docstring."""
 
     trees: Trees
     # as in `IntegerForest`
@@ -142,7 +142,7 @@ class ForestTable:
 
     @property
     def first_mark(self) -> int:
-        """The smallest mark of a leaf, in the place of a feature or of its upper byte."""
+        """The smallest mark of a leaf, which stands where a feature or its upper byte would."""
         return _BYTE if self.counts else _BYTE + 1 - len(self.bias)
 
     @cached_property
@@ -153,7 +153,7 @@ class ForestTable:
 
     @cached_property
     def counts(self) -> bool:
-        """Whether leaves have the number of scores that they add to."""
+        """Whether leaves store the number of scores that they add to."""
         last = int(self.trees.features.max()) >> 8
         return int(self.pairs.max()) > 1 or last > _BYTE - len(self.bias)
 
@@ -170,7 +170,7 @@ class ForestTable:
         return 1 if int(self._subtrees(1).max(initial=0)) <= _BYTE else 2
 
     def _starts(self, skip_bytes: int) -> IntArray:
-        """Return the beginnings of nodes and the end of the last one, (N + 1,), within nodes."""
+        """Return the offsets (N + 1,) of the nodes, followed by the end of the last one."""
         inner = self.trees.inner
         sizes = np.full(len(inner), self.feature_bytes + 1 + skip_bytes)
         sizes[~inner] = 2 + 2 * self.pairs if self.counts else 1 + (not self.vote)
@@ -194,7 +194,7 @@ class ForestTable:
 
     @cached_property
     def content(self) -> bytes:
-        """The bytes; too large trees, or too many, are refused."""
+        """The bytes; `InputError` if trees are too large or too many."""
         for what, most in (
             ("trees", len(self.tree_bytes)),
             ("bytes in a tree", int(self.tree_bytes.max())),
@@ -240,15 +240,15 @@ SCORE_BITS = 16
 class IntegerForest(IntegerStage):
     """Maps bytes to scores of 16 bits.
 
-    In each tree, node i tests input ``features_i``; a point goes left up to ``thresholds_i``. With
-    v_t the values of the leaf that it reaches in tree t::
+    Node i tests input ``features_i``; a point goes left if it is at most ``thresholds_i``. With v_t
+    the values of the leaf that the point reaches in tree t::
 
         s_l = bias_l + sum_t v_tl
     """
 
     kind: ClassVar[str] = "forest"
 
-    # (N,): the inputs that inner nodes test, `LEAF` at leaves; all trees in preorder
+    # (N,): the input that each node tests, `LEAF` at leaves; all trees in preorder
     features: IntArray
     thresholds: NDArray[np.uint8]  # (inner nodes,): the thresholds of inner nodes
     leaves: NDArray[np.int8]  # (leaves, L): the values that a leaf adds to the scores
@@ -256,7 +256,7 @@ class IntegerForest(IntegerStage):
     n_features: int  # D
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which some input could overflow a score."""
+        """Refuse numbers with which a score could overflow."""
         check_bits("scores in", self.output, SCORE_BITS)
         check_bits("a bias in", Range(self.bias, self.bias), SCORE_BITS)
 

@@ -1,4 +1,4 @@
-"""The kernels of a forest: a walk through tables, or instructions, with all inputs in SRAM."""
+"""The kernels of a forest: a walk through a table, or instructions, with all inputs in SRAM."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ _COUNTED = f"""
 """
 
 
-_SAVED_BYTES = 4  # of saving a register
-_WALK_BYTES, _COPYING_BYTES = 260, 120  # of code
+_SAVED_BYTES = 4  # flash for saving a register
+_WALK_BYTES, _COPYING_BYTES = 260, 120  # flash of code
 WALK, IF_ELSE = KERNELS = ("walk", "if-else")
 
 
@@ -54,16 +54,16 @@ WALK, IF_ELSE = KERNELS = ("walk", "if-else")
 class ForestKernel(HeldKernel):
     """Walks through a table."""
 
-    # four forests of digits took 1.2 to 1.5 on the emulated ATtiny85
+    # on the emulated ATtiny85, four forests of digits took 1.2 to 1.5
     portable = 1.5
-    around = (49, 75)  # besides saving registers, on the emulator (avr-gcc 5.4 at -O2)
+    around = (49, 75)  # without saving registers (avr-gcc 5.4 at -O2)
 
     stage: IntegerForest
     name: str = WALK
 
     @classmethod
     def of(cls, stage: IntegerForest, core: Core) -> tuple[Kernel, ...]:
-        """Return its kernels: the walk, and instructions if trees can be instructions."""
+        """Return its kernels: the walk and, if possible, the instructions."""
         able = core.multiplies and can_be_instructions(stage.table)
         return (cls(stage, core), IfElseKernel(stage, core)) if able else (cls(stage, core),)
 
@@ -130,7 +130,7 @@ class ForestKernel(HeldKernel):
 
     @cached_property
     def leaf_cycles(self) -> IntArray:
-        """Cycles of a tree by the leaf in which it ends, (leaves,)."""
+        """Cycles of a tree for each leaf that may be reached, (leaves,)."""
         way, trees, table = self._way, self.stage.trees, self.stage.table
         every = np.ones(len(trees.features), np.int64)
         left, right = (way("node", "node", leaf=0, right=taken) * every for taken in (0, 1))
@@ -159,8 +159,8 @@ class ForestKernel(HeldKernel):
 
     @property
     def cycles_once(self) -> int:
-        """Cycles outside trees, of assembly."""
-        # X is set; the last branches of two loops are not taken.
+        """Cycles of the assembly outside trees."""
+        # X is set already; the last branches of two loops are not taken.
         return self._way("start", "start", start=1) * self.stage.n_outputs + 1 - 2
 
     @property
@@ -174,7 +174,7 @@ class ForestKernel(HeldKernel):
         mean = None
         if activity is not None:
             (shares,) = activity.stages[self.kind]
-            # In a file of unknown origin, they need not add up to 1 per tree.
+            # In a file of unknown origin, shares need not add up to 1 per tree.
             every = np.add.reduceat(shares, starts)
             means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
             mean = once + float(means.sum())
@@ -221,12 +221,12 @@ class IfElseKernel(ForestKernel):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Their registers."""
+        """The registers that the instructions change."""
         return self.code.registers
 
     @property
     def leaf_cycles(self) -> IntArray:
-        """Cycles of a tree by the leaf in which it ends, (leaves,)."""
+        """Cycles of a tree for each leaf that may be reached, (leaves,)."""
         return self.code.leaf_cycles
 
     @property
@@ -247,7 +247,7 @@ class IfElseKernel(ForestKernel):
 
 @lru_cache(maxsize=8)
 def if_else_of(stage: IntegerForest) -> IfElse:
-    """Return the instructions of a stage, which are the same for all its plans."""
+    """Return the instructions of a stage, cached because all its plans share them."""
     return IfElse(stage.table)
 
 

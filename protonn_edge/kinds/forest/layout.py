@@ -1,9 +1,10 @@
-"""The layout of a tree's instructions: branches reach 64 words, jumps 2,048, others take more.
+"""The layout of a tree's instructions: branches reach 64 words, jumps 2,048.
 
-Reading of inputs by trees as instructions: some from registers, others through two pointers.
+Inputs are read from registers or through two pointers.
 
-``ldd`` reaches 64 bytes from Y or Z on with one word. Y is fixed where it covers most tests; Z is
-moved, by one word if a pair of registers has the address. The most tested inputs are loaded once.
+``ldd``, one word, reaches 64 bytes from Y or Z on. Y stays where it covers most tests; Z is moved,
+by one word if a pair of registers has the address. The inputs tested most are loaded into registers
+once.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import numpy as np
 
 from protonn_edge.chain.integer_stage import IntArray
 
-REACH = 64  # bytes from a pointer on that ``ldd`` reaches
-SCRATCH = 24  # the register of an input that is loaded for a test
+REACH = 64  # bytes that ``ldd`` reaches from a pointer on
+SCRATCH = 24  # the register into which an input is loaded for a test
 
 
 @dataclass(frozen=True)
 class Held:
-    """The state at a node: the address in Z, and the input in the scratch register."""
+    """The state at a node: the address in Z, and the input in `SCRATCH`."""
 
     window: int | None = None
     feature: int | None = None
@@ -31,16 +32,16 @@ class Held:
 class Reading:
     """The places from which inputs are read."""
 
-    pinned: dict[int, int]  # registers of inputs that are loaded once
+    pinned: dict[int, int]  # registers of the inputs that are loaded once
     fixed: int | None  # the first input that Y reaches; None if Y is not needed
     windows: tuple[int, ...]  # the first input at each address of Z
     pairs: dict[int, int]  # the lower registers of pairs with addresses for Z
 
     @classmethod
     def of(cls, asked: IntArray, upper: Sequence[int], lower: Sequence[int]) -> Reading:
-        """Return the places for `asked`, the feature of each inner node.
+        """Choose the places for `asked`, the feature of each inner node.
 
-        Registers for inputs are the `upper` ones, and those for addresses `lower` ones of pairs.
+        `upper` are registers for inputs, `lower` the lower registers of pairs for addresses.
         """
         features, counts = np.unique(asked, return_counts=True)
         uses = dict(zip(features.tolist(), counts.tolist(), strict=True))
@@ -103,7 +104,7 @@ def _within(uses: dict[int, int], features: Sequence[int], first: int) -> int:
 
 
 def _cover(features: Sequence[int]) -> Iterator[int]:
-    """Yield the beginnings of the fewest windows that cover all features, in ascending order."""
+    """Yield, in ascending order, the starts of the fewest windows that cover all features."""
     end = -1
     for feature in features:
         if feature >= end:
@@ -121,18 +122,19 @@ def _moved(distance: int) -> list[str]:
 
 
 _INVERSE = {"brcs": "brcc", "brcc": "brcs"}
-_NEAR, _FAR = 64, 2048  # words that branches and jumps reach backwards, and one less forwards
-_REACHED, _OLD = 56, 24  # lines: the safe reach of a branch, and the age at which to emit leaves
+_NEAR, _FAR = 64, 2048  # words that branches and jumps reach backwards; forwards it is one less
+# in lines: the safe reach of a branch, and the age at which leaves are emitted
+_REACHED, _OLD = 56, 24
 
 
 @dataclass(eq=False)
 class Line:
     """A line of a tree."""
 
-    text: str = ""  # an instruction; of a branch or a jump only the mnemonic: brcs, brcc or rjmp
+    text: str = ""  # an instruction; for a branch or jump only the mnemonic (brcs, brcc, rjmp)
     label: str = ""  # the label of the next instruction; a line has a label or a text
-    does: str = ""  # the action at a label, or at any label that is the target of a branch
-    target: str = ""  # the label that it branches to; for an action, it is chosen at the end
+    does: str = ""  # the action at a label, or at the target of a branch
+    target: str = ""  # the label to branch to; if an action is given, chosen at the end
     node: int = -1  # the node that it belongs to; -1 for none
     words: int = 0
 
@@ -140,7 +142,7 @@ class Line:
         self.words = 1 if self.text else 0
 
     def source(self) -> str:
-        """Return it as a line of a listing."""
+        """Return the line as text for a listing."""
         if self.label:
             return f"{self.label}:"
         if not self.target:
@@ -176,20 +178,20 @@ class TreeLines:
         self._lines.append(Line(mnemonic, does=does, target=f"node_{node}", node=node))
 
     def leaf(self, node: int, does: str, *, last: bool) -> None:
-        """Emit a leaf, and after it pending actions: old ones, or all of them if `last`."""
+        """Emit a leaf, followed by old pending actions, or by all of them if `last`."""
         self._put(f"node_{node}", does, node)
         for wanted, since in list(self._wanted.items()):
             if last or len(self._lines) - since > _OLD:
                 self._put(f"leaf_{self._tree}_{len(self._lines)}", wanted)
 
     def is_near(self, does: str) -> bool:
-        """Whether a branch will probably reach back to a place."""
+        """Whether a branch will probably reach back to an action."""
         return does in self._last and len(self._lines) - self._last[does] <= _REACHED
 
     def finished(self) -> list[Line]:
         """Return the lines with all targets."""
         if self._lines[-1].target == self._end:
-            self._lines.pop()  # it is next
+            self._lines.pop()  # its target is next
         self._lines.append(Line(label=self._end))
         _settle(self._lines)
         return self._lines
@@ -205,7 +207,7 @@ class TreeLines:
 
 
 def _settle(lines: Sequence[Line]) -> None:
-    """Give every branch the nearest label with its action, and its size in words."""
+    """Set the nearest label with its action, and the size in words, for every branch."""
     wanting = [
         (line, place) for place, line in enumerate(lines) if line.text in (*_INVERSE, "rjmp")
     ]

@@ -1,4 +1,4 @@
-"""The parameters of forests, which help needs without scikit-learn."""
+"""The parameters of forests, apart from the training so that help needs no scikit-learn."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ class ForestParameters(declared.SharedParameters):
         scikit-learn's `RandomForestClassifier`, `ExtraTreesClassifier` or
         `GradientBoostingClassifier`.
     n_trees : int, default=10
-        Number of trees; for boosting, of rounds, with one tree per class, or one for two classes.
+        Number of trees. For boosting, number of rounds; a round has one tree per class, or one tree
+        for two classes.
     max_depth : int, default=None
         Maximum depth; None means 3 for boosting, and no limit otherwise.
     min_samples_leaf : int, default=1
         Minimum number of training points in a leaf.
     shrinkage : float, default=0.1
-        Weight of a tree in boosting: scikit-learn's ``learning_rate``.
+        Weight of a tree in boosting, scikit-learn's ``learning_rate``.
     leaves : {"votes", "shares"}, default="votes"
-        The values of leaves of a random forest or extra trees: a vote for the most frequent class,
-        which takes one byte, or the share of each class, as in scikit-learn.
+        The values of the leaves of a random forest or extra trees: a vote for the most frequent
+        class, which takes one byte, or the share of each class, as in scikit-learn.
     size_budget : int, default=16000
-        Maximum size of the trees on the device, in bytes; None is no limit. Random forests and
-        extra trees are pruned by minimal cost-complexity pruning with the least sufficient
+        Maximum size of the trees on the device, in bytes; None means no limit. Random forests and
+        extra trees are pruned by minimal cost-complexity pruning with the smallest sufficient
         ``ccp_alpha``; boosting ends with the last round that fits.
     """
 

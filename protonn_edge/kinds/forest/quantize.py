@@ -1,9 +1,8 @@
 """The integer model of a forest, and its quantization.
 
-In `IntegerForest`, nodes compare a feature's byte with a threshold in bytes. Trees that were
-trained on bytes are the same in integers, node by node; other thresholds become the nearest byte.
-The values of leaves share the scale of the scores: the finest for which they fit int8 and all
-scores 16 bits.
+In an `IntegerForest`, nodes compare a feature's byte with a threshold byte. Trees trained on bytes
+stay the same in integers, node by node; other thresholds become the nearest byte. The values of
+leaves share the scale of the scores, the finest for which leaves fit int8 and scores 16 bits.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ _SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
 def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
     """Return the quantizer of features with these training statistics.
 
-    Each feature's range is cut into 255 steps, from its lower end, so that bytes have the order of
-    the features. A constant feature gets a step of 1 and always reads 0. Features that are integers
-    are unchanged.
+    Each feature's range is divided into 255 steps from its lower end, so that bytes are ordered
+    like the features. A constant feature gets a step of 1 and always reads 0. Features that are
+    integers stay unchanged.
     """
     if statistics.whole:
         return input_quantizer(statistics, bits=8)
@@ -43,10 +42,10 @@ def byte_inputs(statistics: InputStatistics) -> InputQuantizer:
 
 
 def with_whole_steps(statistics: InputStatistics, X: NDArray[Any]) -> InputStatistics:
-    """Return statistics with which integer features map to bytes one to one.
+    """Return statistics for which integer features map to bytes one to one.
 
-    Trees trained on the bytes are then the same as on the points (n, D) themselves. Other features,
-    and integers with a range above 256 values, keep their ranges.
+    Trees trained on the bytes then equal trees trained on the points (n, D). Other features, and
+    integers with more than 256 values, keep their ranges.
     """
     lower, upper = statistics.lower, statistics.upper
     whole = (np.rint(X) == X).all(axis=0) & (lower == np.rint(lower))
@@ -72,7 +71,7 @@ def device_bytes(
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model, as `quantization.quantize`.
+    """Return the integer model of a float model; see `quantization.quantize`.
 
     Raises `InputError` if all leaves are the same, or numbers are too large to compute with.
     """
@@ -89,7 +88,7 @@ def quantize(model: Model) -> IntegerChain:
     raw = head.thresholds / normalizer.scale[asked] + normalizer.offset[asked]
     steps = (raw - inputs.zero[asked]) / inputs.step[asked]
     check_computable(steps)
-    # the largest bytes of features that are at most the thresholds
+    # the largest byte whose feature is at most the threshold
     thresholds = np.clip(np.rint(steps - 0.5), 0, BYTE_MAXIMUM - 1).astype(np.uint8)
     stage = IntegerForest(head.features, thresholds, leaves, bias, model.n_inputs)
     return chain_for(model, inputs, (stage,), unit)
@@ -98,9 +97,9 @@ def quantize(model: Model) -> IntegerChain:
 def quantized_leaves(
     trees: Trees, leaves: NDArray[Any], bias: NDArray[np.float64]
 ) -> tuple[NDArray[np.int8], IntArray, float]:
-    """Return the values of leaves (leaves, L), the bias (L,), and the value of a unit of them.
+    """Return the leaves (leaves, L) and the bias (L,) as integers, and their unit.
 
-    Raises `InputError` if all values are 0, or no integer scale fits them and the bias.
+    Raises `InputError` if all leaves are 0, or no integer scale fits leaves and bias.
     """
     values, starts = leaves.astype(np.float64), trees.leaf_starts
     largest = np.maximum.reduceat(np.abs(values), starts).sum(axis=0) + np.abs(bias)

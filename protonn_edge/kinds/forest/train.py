@@ -1,9 +1,9 @@
-"""Forests as a scikit-learn estimator for devices: trained on the bytes that a device receives.
+"""Forests as a scikit-learn estimator, trained on the bytes that a device receives.
 
-scikit-learn grows the trees, and minimal cost-complexity pruning (Breiman et al., 1984) brings them
-to a size in bytes: of all subtrees with the same root, it chooses the one with the least sum of its
-leaves' risks plus alpha per leaf. With one alpha for all trees, the least useful leaves of all
-trees are removed first.
+scikit-learn grows the trees, and minimal cost-complexity pruning (Breiman et al., 1984) reduces
+them to a size in bytes: of all subtrees with the same root, it chooses the one for which the sum of
+the leaves' risks, plus alpha per leaf, is smallest. With one alpha for all trees, the least useful
+leaves of the whole forest are removed first.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Se
 
 _OF_NODES = ("features", "thresholds", "values", "risks")
 
-# The most that a leaf of boosting adds, in units of the shrinkage: L, about as much as a pure leaf
-# of the first round; for few classes LogitBoost's limit (Friedman et al., 2000, section 4.3).
-# scikit-learn lacks a limit, and divides by values that may be almost 0.
+# The most that a leaf of boosting adds, in units of the shrinkage, is L, about as much as a pure
+# leaf of the first round, or for few classes LogitBoost's limit (Friedman et al., 2000, section
+# 4.3). scikit-learn has no limit and divides by values that may be almost 0.
 _LEAST_LIMIT = 4.0
 _ALPHAS = 1e-9  # smallest alpha to try, relative to the largest risk
-_HALVINGS = 24  # of the alphas' logarithms
-_HALF = 0.5 - 1e-9  # of a step: a half itself is rounded up
+_HALVINGS = 24  # steps of the bisection of log(alpha)
+_HALF = 0.5 - 1e-9  # of a step, slightly less because halves are rounded up
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +51,15 @@ class GrownTrees:
     """The nodes of all trees, in preorder."""
 
     features: NDArray[np.int64]  # (N,): see `Trees`
-    thresholds: Float64  # (N,): values up to this go left; 0 at leaves
-    values: Float64  # (N, L): the values of each node if it were a leaf
-    risks: Float64  # (N,): impurity times the share of the tree's points
+    thresholds: Float64  # (N,): smaller or equal values go left; 0 at leaves
+    values: Float64  # (N, L): the values that each node would have as a leaf
+    risks: Float64  # (N,): impurity times the node's share of the points
     bias: Float64  # (L,): initial scores
-    boosted: int = 0  # trees in a round of boosting; 0 for independent trees
+    boosted: int = 0  # trees per round of boosting; 0 for independent trees
 
     @classmethod
     def of(cls, forest: Any, some: NDArray[np.float32]) -> Self:
-        """Return the trees of a scikit-learn ensemble; `some` is any point, (1, D)."""
+        """Convert the trees of a scikit-learn ensemble; `some` is any point, (1, D)."""
         if not isinstance(forest, GradientBoostingClassifier):
             return cls.averaged([each.tree_ for each in forest.estimators_])
         first = [each.predict(some)[0] for each in forest.estimators_[0]]
@@ -70,7 +70,7 @@ class GrownTrees:
 
     @classmethod
     def averaged(cls, trees: Sequence[Any]) -> Self:
-        """Return scikit-learn's trees, with the class shares divided by the number of trees."""
+        """Convert scikit-learn's trees, with class shares divided by the number of trees."""
         each = []
         for tree in trees:
             counts = tree.value[:, 0]
@@ -79,9 +79,9 @@ class GrownTrees:
 
     @classmethod
     def boosting(cls, rounds: Sequence[Sequence[Any]], rate: float, start: Float64) -> Self:
-        """Return rounds of scikit-learn's trees, one per class; of two classes for the second.
+        """Convert rounds of scikit-learn's trees: one per class, or one for the second of two.
 
-        Each adds with the weight `rate`; `start` (trees of a round,) are the initial scores.
+        Each tree adds with the weight `rate`; `start` (trees of a round,) are the initial scores.
         """
         each, together = [], len(start)
         bias = np.zeros(max(2, together))
@@ -94,7 +94,7 @@ class GrownTrees:
         return cls(**_joined(each), bias=bias, boosted=together)
 
     def limited(self, rate: float) -> Self:
-        """Return trees of boosting with this rate and limited leaves."""
+        """Return the trees of boosting with leaves limited for this rate."""
         most = rate * max(_LEAST_LIMIT, len(self.bias))
         return replace(self, values=np.clip(self.values, -most, most))
 
@@ -105,12 +105,12 @@ class GrownTrees:
 
     @property
     def leaves(self) -> NDArray[np.float32]:
-        """The values of leaves (leaves, L), as a model has them."""
+        """The values of leaves (leaves, L), as in a model."""
         return self.values[~self.shape.inner].astype(np.float32)
 
     @property
     def n_bytes(self) -> int:
-        """Bytes that they take on the device."""
+        """Bytes that the trees take on the device."""
         any_thresholds = np.zeros(int(self.shape.inner.sum()), np.uint8)
         leaves, bias, _ = quantize.quantized_leaves(self.shape, self.leaves, self.bias)
         return ForestTable(self.shape, any_thresholds, leaves, bias).n_bytes
@@ -124,7 +124,7 @@ class GrownTrees:
         return ends
 
     def pruned(self, alpha: float) -> Self:
-        """Return the trees pruned with this cost per leaf; see the module's text."""
+        """Return the trees pruned with this cost per leaf; see the module's docstring."""
         costs = (self.risks + alpha).tolist()
         leaf, right = (~self.shape.inner).tolist(), self.shape.right.tolist()
         for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
@@ -160,7 +160,7 @@ class GrownTrees:
         return replace(self, values=votes)._with_leaves(leaf)
 
     def merged(self) -> Self:
-        """Return the trees with a leaf in place of each node with equal leaves."""
+        """Return the trees with each node whose leaves are equal replaced by a leaf."""
         values, leaf = self.values.copy(), (~self.shape.inner).tolist()
         for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
             left, right = place + 1, int(self.shape.right[place])
@@ -169,10 +169,10 @@ class GrownTrees:
         return replace(self, values=values)._with_leaves(leaf)
 
     def divided(self, parts: int) -> Self:
-        """Return trees with the same sums and int8 leaves that are `parts` times as fine.
+        """Return trees with the same sums whose int8 leaves are `parts` times as fine.
 
-        The leaves of each tree are centred around 0; the bias makes up for that. Trees with large
-        leaves occur several times, each with a part of their values.
+        The leaves of each tree are centred around 0, and the bias compensates. A tree with large
+        leaves occurs several times, each time with a part of its values.
         """
         shape, leaf = self.shape, ~self.shape.inner
         leaves, rest = self.values[leaf], np.zeros_like(self.values)
@@ -190,7 +190,7 @@ class GrownTrees:
         }
         several = replace(self, **joined, bias=self.bias + middle.sum(axis=0))
         roots = several.shape.roots
-        alone = roots[~several.shape.inner[roots]]  # they add the same to all points
+        alone = roots[~several.shape.inner[roots]]  # single leaves add the same to all points
         if len(alone) == len(roots):
             return several
         kept = several._part(np.setdiff1d(np.arange(len(several.features)), alone))
@@ -213,9 +213,9 @@ def fitting(
     budget: int | None,
     finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees,
 ) -> tuple[GrownTrees, dict[str, Any]]:
-    """Return the trees that fit a budget in bytes, and facts for the model's record.
+    """Return the trees reduced to a budget in bytes, and facts for the model's record.
 
-    Pruned trees become `finished` ones. Raises `InputError` if no trees are left.
+    `finished` is applied to pruned trees. Raises `InputError` if no trees are left.
     """
     whole = finished(grown)
     if budget is None or whole.n_bytes <= budget:
@@ -281,7 +281,7 @@ def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
     )
 
 
-_BOOSTED_DEPTH = 3  # if no depth is given
+_BOOSTED_DEPTH = 3  # default depth for boosting
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -290,8 +290,8 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
 
     Trees are trained on the bytes that the device receives, so the device takes the same path
     through each tree as scikit-learn. The scores of random forests and extra trees are the shares
-    of the classes. Boosting's scores are logits; a leaf adds at most L times the shrinkage, or 4
-    times if there are fewer classes.
+    of the classes. The scores of boosting are logits, to which a leaf adds at most ``max(L, 4)``
+    times the shrinkage.
 
     The normalization does not affect the result.
 
@@ -351,7 +351,8 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
             trees, facts = fitting(grown, settings.size_budget)
         inner = trees.shape.inner
         inputs, asked = quantize.byte_inputs(statistics), trees.features[inner]
-        highest = np.floor(trees.thresholds[inner]) + _HALF  # of bytes that go left
+        # the largest byte that goes left, and a half
+        highest = np.floor(trees.thresholds[inner]) + _HALF
         raw = inputs.zero[asked] + inputs.step[asked] * highest
         normalizer = prepared.normalizer
         head = ForestHead(
@@ -382,7 +383,7 @@ def new_ensemble(settings: ForestClassifier, seed: int) -> Any:
 
 
 def _report(model: Model, prepared: PreparedPoints) -> EpochReport:
-    """Return the report of the only epoch; its loss is the error rate."""
+    """Return a report as of a single epoch, whose loss is the error rate."""
 
     def share_right(X: Any, y: Any) -> float:
         return float(np.mean(model.predict(X) == y))

@@ -1,1 +1,1 @@
-"""Linear scores: the sums of a matrix product are the scores of the classes."""
+"""Linear scores, which are the sums of a matrix product."""

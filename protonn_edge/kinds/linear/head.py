@@ -1,4 +1,4 @@
-"""The float linear model: scores that are sums of weighted features."""
+"""The float linear model, whose scores are sums of weighted features."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ class LinearHead(Head):
     The scores of a point x are ``t = W x + b``; for two classes, with one row of weights, they are
     -t/2 and t/2. Their softmax then is the logistic regression's probability.
 
-    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
-    array.
+    Raises `InputError` if shapes, values or names disagree; the sentence names the array.
     """
 
     kind: ClassVar[str] = "linear"
@@ -36,7 +35,7 @@ class LinearHead(Head):
         name: f"linear.{name}" for name in ("weights", "bias", "accumulator_bits")
     }
 
-    # W, for normalized features: a row per class, or, for two classes, one row for the second
+    # W, for normalized features: a row per class, or one row for the second of two classes
     weights: NDArray[np.float32] = member("W", "f4", "L", "D")
     bias: Float64 = member("b", "f8", "L")
 
@@ -61,5 +60,5 @@ def scores_of_sums(t: NDArray[Any]) -> NDArray[Any]:
 
 
 def slope_of_sums(by_scores: NDArray[Any], n_sums: int) -> NDArray[Any]:
-    """Return derivatives by sums (n, n_sums), from those by their scores (n, L)."""
+    """Return the derivatives by sums (n, n_sums), given those by scores (n, L)."""
     return by_scores if n_sums > 1 else (by_scores[:, 1:] - by_scores[:, :1]) / 2

@@ -17,7 +17,7 @@ from protonn_edge.chain.matvec import IntegerMatvec, products
 class IntegerLinear(IntegerMatvec):
     """Maps bytes to scores of 16 or 32 bits.
 
-    With a the accumulators of 16, 24 or 32 bits::
+    Here a are the accumulators, of 16, 24 or 32 bits::
 
         a_k = bias_k + sum_i W_ki q_i
         s_l = a_l; of two classes, with one row of weights: s_0 = -a_0, s_1 = a_0
@@ -29,7 +29,7 @@ class IntegerLinear(IntegerMatvec):
     widths: ClassVar[tuple[int, ...]] = (16, 24, 32)
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which some input could overflow a sum, or a score."""
+        """Refuse numbers with which a sum or a score could overflow."""
         super().__post_init__()
         check_bits("scores in", self.output, self.output_bits)
 
@@ -40,7 +40,7 @@ class IntegerLinear(IntegerMatvec):
 
     @property
     def output_bits(self) -> int:
-        """Bits of a score, 16 or 32: a sum's, or more."""
+        """Bits of a score: 16 for sums of 16 bits, otherwise 32."""
         return 16 if self.accumulator_bits == 16 else 32
 
     @cached_property

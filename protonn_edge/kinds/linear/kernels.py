@@ -1,4 +1,4 @@
-"""The kernels of linear scores: their product's, and the conversion of sums to scores."""
+"""The kernels of linear scores: those of the product, with the conversion of sums to scores."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
-# The compiler's code for scores (avr-gcc 5.4 at -O2), mean and maximum: from one sum, by its
-# bytes; and around the loop for several sums of three bytes.
+# Mean and maximum cycles of the compiler's code for scores (avr-gcc 5.4 at -O2): from one sum, by
+# its bytes; and around the loop for several sums of three bytes.
 _NEGATE = {2: (10, 24), 3: (34, 48), 4: (36, 52)}
 _WIDEN_AROUND = (8, 30)
 
-# Cycles of the compiler's loops on a chip without a multiplier, per cycle with one.
+# Cycles of the compiler's loops on a chip without a multiplier, per cycle of the assembly.
 _PORTABLE_NEGATE, _PORTABLE_WIDEN = 1.0, 2.4
 _CODE_BYTES = 60
 
@@ -48,7 +48,7 @@ class LinearKernel(MatvecKernel):
 
     @property
     def from_sums(self) -> bool:
-        """Whether scores must be computed from sums, instead of being the sums in place."""
+        """Whether scores must be computed from sums, because they are not the sums themselves."""
         stage = self.stage
         return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.output_bits
 

@@ -1,4 +1,4 @@
-"""The parameters of linear classifiers, which help needs without scikit-learn."""
+"""The parameters of linear classifiers, apart so that help needs no scikit-learn."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class LinearParameters(SharedParameters):
     Parameters
     ----------
     regularization : float, default=1e-4
-        Weight of the L1 penalty, for normalized features: larger is sparser. In terms of
-        scikit-learn it is ``1 / (n C)`` for n points, so its effect does not depend on their
-        number.
+        Weight of the L1 penalty for normalized features; a larger one makes W sparser. In
+        scikit-learn's terms it is ``1 / (n C)`` for n points, so its effect does not depend on
+        their number.
     solver : {"auto", "liblinear", "saga", "network"}, default="auto"
         scikit-learn's solvers: liblinear is faster, but only for two classes, and penalizes the
         bias, too. "auto" uses it for two classes, and saga otherwise. "network", only for learned
-        convolutions, keeps the weights of the network with which they were learned, on moved
+        convolutions, keeps the last layer of the network with which they were learned, on moved
         images.
     max_iterations : int, default=500
         Maximum number of passes over the points.
     tolerance : float, default=3e-3
-        Training stops when the change in a pass is smaller; see scikit-learn's ``tol``.
+        Training stops when a pass changes less than this; see scikit-learn's ``tol``.
     """
 
     regularization: float = parameter(

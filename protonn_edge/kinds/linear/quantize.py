@@ -1,10 +1,10 @@
 """The integer model of a linear classifier, and its quantization.
 
-See `IntegerLinear` for the arithmetic. The normalizer is folded into W, and all rows have the scale
-of the scores, the finest for which residuals fit int8 and every sum is proven to fit. The bits of
-inputs and sums are a trade-off as in ProtoNN's quantizer: inputs of few bits leave room for finer
-weights in sums of 16 bits, the fastest on an 8-bit chip. If the predicted error of scores relative
-to their spread is too large, sums get 24 or 32 bits.
+See `IntegerLinear` for the arithmetic. The normalizer is folded into W. All rows have the scale of
+the scores, the finest for which residuals fit int8 and every sum is proven to fit. As in ProtoNN's
+quantizer, the bits of inputs and sums are a trade-off: inputs of few bits leave room for finer
+weights in 16-bit sums, which are the fastest on an 8-bit chip. If the predicted error of scores is
+too large relative to their spread, sums get 24 or 32 bits.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from protonn_edge.errors import InputError
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
-# Error of scores as a share of their spread, both root mean squares over the classes, that sums of
-# fewer bits may cost before wider ones are taken. Of 0.03, 0.05, 0.07, 0.1 and 0.15 it is the
-# largest with which they cost no data set more than 0.2 points of accuracy at any regularization,
-# on points held out of the training parts of usps10, mnist2, har, letter26 and ecg5000.
+# The largest error of scores, as a share of their spread (root mean squares over the classes),
+# before wider sums are used. Of 0.03, 0.05, 0.07, 0.1 and 0.15 it is the largest that costs no data
+# set more than 0.2 points of accuracy at any regularization, on points held out of the training
+# parts of usps10, mnist2, har, letter26 and ecg5000.
 _TOLERATED_ERROR = 0.1
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model, as `quantization.quantize`.
+    """Return the integer model of a float model; see `quantization.quantize`.
 
     Raises `InputError` if all weights are 0, or numbers are too large to compute with.
     """
@@ -52,7 +52,7 @@ def _best(model: Model, head: LinearHead) -> folding.FittedProduct:
         product = folding.QuantizedProduct.of(folded, constant, maximum, accumulator_bits)
         return folding.FittedProduct(inputs, product)
 
-    # Integer weights of integer features are unchanged.
+    # Integer weights of integer features stay unchanged.
     whole = model.inputs.whole and bool((head.weights == np.rint(head.weights)).all())
     best = folding.most_exact(fit, 0.0 if whole else _TOLERATED_ERROR, IntegerLinear.widths)
     if best is None or not best.product.residuals.any():

@@ -1,4 +1,4 @@
-"""Logistic regression as a scikit-learn estimator for devices: a weight per feature and class."""
+"""Logistic regression as a scikit-learn estimator: a weight per feature and class."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ _HEAD_KEPT = (
 class LinearClassifier(LinearParameters, DeviceClassifier):
     """L1-regularized logistic regression, trained by scikit-learn.
 
-    The scores are ``W x + b``, a row of W for each class; for two classes one row is enough. The
-    penalty makes unimportant weights zero, which take neither flash nor time on a device. Training
-    minimizes the mean logistic loss plus `regularization` times the sum of the weights' magnitudes.
+    The scores are ``W x + b``, with a row of W for each class, or a single row for two classes.
+    Training minimizes the mean logistic loss plus `regularization` times the sum of the weights'
+    magnitudes. This penalty makes unimportant weights zero, which take neither flash nor time on a
+    device.
 
     Examples
     --------
@@ -86,7 +87,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
         assert isinstance(settings, LinearClassifier)
         stopped = settings.network is not None and settings.network.stopped
         if settings.solver == NETWORK or (stopped and prepared.for_device):
-            assert settings.network is not None  # or it is refused
+            assert settings.network is not None  # otherwise refused before
             model = _head_of(settings.network, prepared)
             report = logistic_report(model, data, data.weights)
             remarks = (_HEAD_KEPT,) if settings.solver != NETWORK else ()
@@ -104,7 +105,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             random_state=prepared.seed,
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # reported as a remark
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a remark reports it
             regression.fit(data.X, data.y, sample_weight=weights)
         bias = regression.intercept_.astype(np.float64)
         model = Model(head=LinearHead(regression.coef_, bias), **prepared.parts)
@@ -135,7 +136,7 @@ def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> Model:
 
 
 def _solver(settings: LinearClassifier, n_classes: int) -> str:
-    """Return the solver for this many classes."""
+    """Return the solver that "auto" stands for, or the given one."""
     if settings.solver == "liblinear" and n_classes > 2:
         raise InputError(
             f"the solver liblinear is for two classes, but there are {n_classes:,}; choose saga"
@@ -146,6 +147,6 @@ def _solver(settings: LinearClassifier, n_classes: int) -> str:
 
 
 def _l1_penalty() -> dict[str, Any]:
-    """Return scikit-learn's arguments for an L1 penalty; since version 1.8, only a ratio."""
+    """Return scikit-learn's arguments for an L1 penalty, which version 1.8 changed."""
     by_ratio = LogisticRegression().penalty == "deprecated"
     return {"l1_ratio": 1.0} if by_ratio else {"penalty": "l1"}

@@ -1,1 +1,1 @@
-"""Gaussian naive Bayes: scores that are sums of weighted squared distances from class means."""
+"""Gaussian naive Bayes, whose scores are sums of weighted squared distances from class means."""

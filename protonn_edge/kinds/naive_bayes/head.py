@@ -1,4 +1,4 @@
-"""The float form of Gaussian naive Bayes: a mean and a variance per class and feature."""
+"""The float form of Gaussian naive Bayes: a mean and a variance for each class and feature."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ class NaiveBayesHead(Head):
     """A trained Gaussian naive Bayes classifier.
 
     The score of class c for a point x is ``bias_c - sum_i (x_i - mean_ci)^2 / (2 variance_ci)``:
-    the logarithm of its prior times its density, up to a constant that all classes share.
+    the logarithm of the class's prior times its density, up to a constant common to all classes.
 
-    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
-    array.
+    Raises `InputError` if shapes, values or names disagree; the sentence names the array.
     """
 
     kind: ClassVar[str] = "naive-bayes"

@@ -19,14 +19,14 @@ from protonn_edge.chain.integer_stage import (
 )
 
 SCORE_BITS = 32
-TERM_SHIFT = 8  # bits that a term loses, so that its 32 bits become 24
+TERM_SHIFT = 8  # reduces a term from 32 bits to 24
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerNaiveBayes(IntegerStage):
     """Maps bytes to scores of 32 bits.
 
-    With inputs q of few bits, which a shift makes comparable with means of 8 bits::
+    Inputs q may have few bits; a shift makes them comparable with means of 8 bits::
 
         d_ci = |(q_i << shift) - means_ci|
         s_c = bias_c - sum_i ((d_ci d_ci weights_ci) >> 8)
@@ -38,11 +38,11 @@ class IntegerNaiveBayes(IntegerStage):
     means: NDArray[np.uint8]
     weights: NDArray[np.uint16]  # (L, D): inversely proportional to the variances
     bias: IntArray  # (L,): the scores at the means
-    shift: int  # bits that make an input a byte's size
+    shift: int  # bits that an input lacks to be a byte
     input_maximum: int  # the largest input, 1..255
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which some input could overflow a distance, or a score."""
+        """Refuse numbers with which a distance or a score could overflow."""
         check_holds(
             self.shift >= 0 and self.input_maximum << self.shift <= 255,
             f"inputs up to {self.input_maximum} and a shift of {self.shift}",
@@ -61,7 +61,7 @@ class IntegerNaiveBayes(IntegerStage):
 
     @cached_property
     def output(self) -> Range:
-        """The range of each score: every input has its nearest or its farthest value."""
+        """The range of each score, with every input at its nearest or its farthest value."""
         below = np.minimum(self.means >> self.shift, self.input_maximum)
         above = np.minimum(below.astype(np.int64) + 1, self.input_maximum)
         nearest = np.minimum(self._terms(below), self._terms(above))
@@ -84,7 +84,7 @@ class IntegerNaiveBayes(IntegerStage):
 
     @cached_property
     def lines(self) -> tuple[bytes, ...]:
-        """The table in flash, low bytes first: of each class the bias, then means and weights."""
+        """The table in flash, low bytes first: for each class the bias, then means and weights."""
         terms = np.zeros(self.means.shape, [("mean", "u1"), ("weight", "<u2")])
         terms["mean"], terms["weight"] = self.means, self.weights
         return tuple(

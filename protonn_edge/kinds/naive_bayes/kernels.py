@@ -10,17 +10,17 @@ from protonn_edge.kernels.kernel import HeldKernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 from protonn_edge.kinds.naive_bayes.integers import IntegerNaiveBayes
 
-_CODE_BYTES = 90  # around the loop
-_SHORT = 256  # inputs that a counter of a byte counts
+_CODE_BYTES = 90  # flash around the loop
+_SHORT = 256  # inputs that a byte can count
 
 
 @dataclass(frozen=True, eq=False)
 class NaiveBayesKernel(HeldKernel):
     """Adds up the terms of each class."""
 
-    portable = 9.0  # three tables took 7 to 8.2 on the emulated ATtiny85
+    portable = 9.0  # on the emulated ATtiny85, three tables took 7 to 8.2
     around = (60, 75)  # by avr-gcc 5.4 at -O2
-    changed = (0, *range(12, 28))  # by the loop: registers, except Z and operands
+    changed = (0, *range(12, 28))  # registers, except Z and operands
 
     stage: IntegerNaiveBayes
     name: str = "loop"
@@ -101,7 +101,7 @@ class NaiveBayesKernel(HeldKernel):
         return way("begin", "class") + each * stage.n_outputs  # `clr r1` replaces the last jump
 
     def assembly(self, activity: Activity | None) -> tuple[float | None, int, int]:
-        """Return its cycles, which do not vary."""
+        """Return the cycles of the loop, which do not vary."""
         return None if activity is None else self.cycles, self.cycles, self.cycles
 
     @property

@@ -1,4 +1,4 @@
-"""The parameters of naive Bayes classifiers, which help needs without scikit-learn."""
+"""The parameters of naive Bayes classifiers, apart so that help needs no scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """The integer model of Gaussian naive Bayes, and its quantization.
 
 See `IntegerNaiveBayes` for the arithmetic. The normalizer is folded into means and weights. The
-scale of the scores is the finest for which the largest weight fits 16 bits, and all scores fit 32.
-Weights are inverse variances, so the ratio of variances is limited: `least_variances` are a squared
-step of a mean's byte, about the limit of rounding; training uses them, too, so that floats and
-integers agree.
+scale of the scores is the finest for which the largest weight fits 16 bits and all scores fit 32.
+Weights are inverse variances, so the ratio of variances is limited: `least_variances` are the
+square of a step of a mean's byte, about the limit of rounding. Training uses them, too, so that
+floats and integers agree.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SCORE_LIMIT = (1 << (SCORE_BITS - 1)) - 1  # with either sign
 
 
 def _shift(inputs: InputQuantizer) -> int:
-    """Return the bits that inputs lack to be bytes."""
+    """Return how many bits inputs lack to be bytes."""
     return BYTE_MAXIMUM.bit_length() - inputs.maximum.bit_length()
 
 
@@ -42,7 +42,7 @@ def least_variances(statistics: InputStatistics, normalizer: Normalizer) -> Floa
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model, as `quantization.quantize`.
+    """Return the integer model of a float model; see `quantization.quantize`.
 
     Raises `InputError` if numbers are too large to compute with, or no integer scale fits them.
     """
@@ -75,7 +75,7 @@ def _folded(
 def _finest(
     means: NDArray[np.uint8], weights: Float64, bias: Float64, maximum: int, shift: int
 ) -> tuple[IntegerNaiveBayes, float]:
-    """Return the stage in the finest unit in which it fits, and the unit."""
+    """Return the stage in the finest unit for which it fits, and that unit."""
     farthest = np.square(np.maximum(means, np.abs((maximum << shift) - means.astype(np.int64))))
     largest = float((np.abs(bias) + (farthest * weights).sum(axis=1)).max())
     least_unit = float(weights.max()) * (1 << TERM_SHIFT) / _WEIGHT_MAXIMUM

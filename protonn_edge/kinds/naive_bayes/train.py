@@ -1,4 +1,4 @@
-"""Gaussian naive Bayes as a scikit-learn estimator for devices."""
+"""Gaussian naive Bayes as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched,
 class NaiveBayesClassifier(NaiveBayesParameters, DeviceClassifier):
     """Gaussian naive Bayes, trained by scikit-learn.
 
-    In each class the features are independent and normally distributed. A score is the logarithm of
-    a class's prior times its density, relative to a density that is the same over the range of the
-    training points. Variances are at least the square of a step of the bytes that the device
+    In each class, features are assumed to be independent and normally distributed. A score is the
+    logarithm of the class's prior times its density, relative to a uniform density over the range
+    of the training points. Variances are at least the square of a step of the bytes that the device
     receives.
 
     Examples

@@ -1,4 +1,4 @@
-"""The float ProtoNN model: scores by the distances to prototypes in a projected space."""
+"""The float ProtoNN model, which scores by distances to prototypes in a projected space."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.teaching import MOST_SLOTS, Teaching
 
-# Within these, no sum or square in inference overflows float64, for any features in float32.
+# Within these limits, no sum or square in inference overflows float64 for any float32 features.
 GAMMAS = (1e-15, 1e15)  # the range of a model's gamma
-PROJECTION_BITS = (8, 4)  # possible numbers of bits of an integer weight of the projection
+PROJECTION_BITS = (8, 4)  # possible bits of an integer weight of the projection
 
 PROJECTION_PLACES = {
     "projection": "projection.weights",
@@ -32,11 +32,10 @@ PROJECTION_PLACES = {
 class ProtoNNHead(Head):
     """A trained ProtoNN classifier (Gupta et al., ICML 2017, equation 2).
 
-    Its scores are ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` for a point x (paper, section 3);
-    terms are omitted if their exponential is below the `cutoff`.
+    The scores of a point x are ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)`` (paper, section 3);
+    terms whose exponential is below the `cutoff` are omitted.
 
-    Raises `InputError` if shapes, values or names do not fit together; the sentence names the
-    array.
+    Raises `InputError` if shapes, values or names disagree; the sentence names the array.
     """
 
     kind: ClassVar[str] = "protonn"
@@ -57,22 +56,22 @@ class ProtoNNHead(Head):
         },
     }
 
-    # W: normalized features to the space of the prototypes
+    # W: from normalized features to the space of the prototypes
     projection: Float32 = member("W", "f4", "d", "D")
-    prototypes: Float32 = member("B", "f4", "d", "m")  # B: a prototype per column
-    labels: Float32 = member("Z", "f4", "L", "m")  # Z: the label vector of each, a column
-    # width of the RBF, one over a distance in the projected space; in `GAMMAS`
+    prototypes: Float32 = member("B", "f4", "d", "m")  # B: one prototype per column
+    labels: Float32 = member("Z", "f4", "L", "m")  # Z: one label vector per column
+    # width of the RBF, the inverse of a distance in the projected space; within `GAMMAS`
     gamma: float = member("gamma", "f")
-    # RBF values below this are 0, as on a device; 0 is the paper's RBF
+    # RBF values below this are 0, as on a device; with 0, the paper's RBF
     cutoff: float = member("cutoff", "f", default=0.0)
-    # of a weight of W on a device, 8 or 4; not of the float model
+    # bits of a weight of W on a device, 8 or 4; the float model ignores it
     projection_bits: int = member("projection_bits", "i", optional=True, default=8)
 
-    # the most examples that a device may be taught; 0 if none
+    # maximum number of examples that a device may be taught
     teachable: int = member("teachable", "i", optional=True, default=0)
-    # the vote of such an example for its class, as a share of the largest entry of Z
+    # vote of a taught example for its class, as a share of the largest entry of Z
     taught_vote: float = member("taught_vote", "f", optional=True, default=0.5)
-    # how many of the classes, the last ones, are for the device's owner alone
+    # number of last classes that only the device's owner teaches
     new_classes: int = member("new_classes", "i", optional=True, default=0)
 
     def __post_init__(self) -> None:
@@ -97,7 +96,7 @@ class ProtoNNHead(Head):
             )
 
     def check_eeprom(self, board: Board) -> None:
-        """Raise `CheckFailed` if it is too small for the examples that the model may be taught."""
+        """Raise `CheckFailed` if a board's EEPROM is too small for the examples to be taught."""
         if self.teachable:
             Teaching(self.teachable, vote=1).check_eeprom(self.n_projections, board)
 
@@ -119,7 +118,7 @@ class ProtoNNHead(Head):
 
     @property
     def settings(self) -> dict[str, float]:
-        """The width of the RBF, and what differs from the default."""
+        """The width of the RBF, and the settings that differ from their defaults."""
         bits = {} if self.projection_bits == 8 else {"projection_bits": self.projection_bits}
         teaching = ("teachable", "taught_vote", "new_classes") if self.teachable else ()
         return {"gamma": self.gamma, **bits, **{name: getattr(self, name) for name in teaching}}
@@ -139,14 +138,14 @@ class ProtoNNHead(Head):
         return self.scores_and_nearest(X)[0]
 
     def scores_and_nearest(self, X: Float64) -> tuple[Float64, Float64]:
-        """Return the scores of normalized points, and the RBF of the nearest prototype, (n,)."""
+        """Return the scores (n, L) of normalized points, and the nearest prototypes' RBF (n,)."""
         projected = X @ self.projection.astype(np.float64).T
         values = rbf(projected, self.prototypes.astype(np.float64), self.gamma, self.cutoff)
         return values @ self.labels.astype(np.float64).T, values.max(axis=1)
 
 
 def protonn_head(model: Model, use: str) -> ProtoNNHead:
-    """Return the matrices of a ProtoNN; `use` names what requires one, for the error."""
+    """Return the matrices of a ProtoNN; `use` names the purpose in the error for other kinds."""
     if not isinstance(model.head, ProtoNNHead):
         raise InputError(
             f"the model is of the kind {model.head.kind!r}, but {use} accepts only 'protonn'; give "
@@ -156,7 +155,7 @@ def protonn_head(model: Model, use: str) -> ProtoNNHead:
 
 
 def check_teachable(teachable: int, n_classes: int) -> None:
-    """Raise `InputError` if no device has room for as many examples of as many classes."""
+    """Raise `InputError` if no device has room for this many examples of this many classes."""
     most = max(0, MOST_SLOTS - 1 - n_classes)
     if teachable and not 1 <= teachable <= most:
         raise InputError(
@@ -165,7 +164,7 @@ def check_teachable(teachable: int, n_classes: int) -> None:
 
 
 def check_gamma(gamma: float) -> None:
-    """Raise `InputError` if an RBF's width is not within `GAMMAS`."""
+    """Raise `InputError` unless an RBF's width is within `GAMMAS`."""
     low, high = GAMMAS
     if not low <= gamma <= high:  # false for NaN, too
         raise InputError(

@@ -1,4 +1,4 @@
-"""The parameters of ProtoNN, which its training reads, too."""
+"""The parameters for training ProtoNN."""
 
 from __future__ import annotations
 
@@ -47,19 +47,20 @@ class ProtoNNParameters(MiniBatchParameters):
     n_projections : int, default=10
         Dimension d of the projected space; limited to the number of features, or averages.
     projection_bits : {8, 4}, default=8
-        Bits of a weight of W on the device. With 4, two weights share a byte, so the same flash
-        holds twice as many, and large ones are clipped; `quantization_aware` training takes this
-        into account.
+        Bits of a weight of W on the device. With 4, two weights share a byte: the same flash holds
+        twice as many weights, but large ones are clipped, for which `quantization_aware` training
+        allows.
     n_prototypes : int, default=None
-        Number m of prototypes, initially shared evenly by the classes. None: see
-        `prototypes_per_class`. With fewer prototypes than classes, one may represent several.
+        Number m of prototypes, initially divided evenly among the classes; None means
+        `prototypes_per_class` decides. If there are fewer prototypes than classes, one may
+        represent several.
     prototypes_per_class : int, default=None
-        Alternative to `n_prototypes`; give one of the two. None for both means 4 per class, or, for
-        sets of labels, 2 per label and at most 200.
+        Alternative to `n_prototypes`. If both are None, there are 4 per class or, for sets of
+        labels, 2 per label and at most 200.
     budget : int, default=None
-        Maximum size of W, B and Z on the device, in bytes. It determines the numbers of projections
-        and prototypes by the rules in `protonn_edge.kinds.protonn.train.budget_rules`;
-        `n_projections` is then ignored.
+        Maximum size of W, B and Z on the device, in bytes, from which the rules in
+        `protonn_edge.kinds.protonn.train.budget_rules` derive the numbers of projections and
+        prototypes; `n_projections` is then ignored.
     sparsity_projection, sparsity_prototypes, sparsity_labels : float in (0, 1], default=1.0
         Largest share of non-zero entries of W, B and Z (lambda in the paper); 1 is dense.
     trained : tuple of {"W", "B", "Z"}, default=("W", "B", "Z")
@@ -68,13 +69,12 @@ class ProtoNNParameters(MiniBatchParameters):
         "joint" trains all three matrices together with Adam; "alternating" is the paper's
         algorithm, which trains them in turn.
     loss : {"cross_entropy", "squared_error", "hinge", "neighbour_likelihood"}
-        The loss to minimize. The squared error is the paper's; the cross-entropy of a softmax over
-        the scores, or of a sigmoid for each label of a set (plus its Brier score), generalizes
-        better, and makes scores logits; the hinge loss is one class against the rest. The
-        likelihood of neighbours with `trained` ("B",) is stochastic neighbour compression.
+        The loss to minimize. The paper uses the squared error. The cross-entropy, of a softmax over
+        the scores or of a sigmoid for each label of a set (plus its Brier score), generalizes
+        better and makes the scores logits. The hinge loss compares each class with the rest. The
+        likelihood of neighbours, with `trained` ("B",), is stochastic neighbour compression.
     gamma_numerator : float, default=1.5
-        The RBF's width starts at ``gamma = gamma_numerator / median distance``; the paper has
-        2.5.
+        The RBF's width starts at ``gamma = gamma_numerator / median distance``; the paper uses 2.5.
     epochs : int, default=200
         Passes of the joint optimizer over the training points.
     batch_size : int or "auto", default="auto"
@@ -84,12 +84,12 @@ class ProtoNNParameters(MiniBatchParameters):
         Largest step of the joint optimizer; reduced automatically if training diverges.
     input_noise : float or "auto", default="auto"
         Deviation of the Gaussian noise added to the normalized features while training. "auto" is a
-        tenth of the median distance between neighbouring points, a thirtieth with "l2", which suits
-        test points from the same source; for people, days or sensors that are not in the training
-        data, try 0.3 to 0.5. The alternating optimizer adds none.
+        tenth of the median distance between neighbouring points (a thirtieth with "l2"), which
+        suits test points from the same source; for people, days or sensors that are not in the
+        training data, try 0.3 to 0.5. The alternating optimizer adds no noise.
     quantization_aware : bool, default=True
-        Whether the second half of the joint training minimizes the loss of the integer model: W, B,
-        Z and the inputs rounded, the RBF read from its table. No effect if there is no integer
+        Whether the second half of the joint training minimizes the loss of the integer model, with
+        W, B, Z and the inputs rounded and the RBF read from its table. No effect without an integer
         model: for sets of labels, "l2", and more than 255 classes.
     iterations : int, default=20
         Alternating optimizer: number of passes over Z, B and W (T in the paper).
@@ -99,32 +99,31 @@ class ProtoNNParameters(MiniBatchParameters):
         Alternating optimizer: eta_0 / sqrt(t) with Nesterov's acceleration and tail averaging, as
         on the authors' poster, or eta_0 / t as in the paper.
     init_projection : {"lda", "gaussian", "pca", "nca", "identity", "sleec"} or array, default="lda"
-        Initial W: linear discriminants, random numbers, principal directions, neighbourhood
-        components (slower), no projection (d = D), embeddings of the label sets as in the paper for
-        multi-label data, or a given matrix (d, D) for normalized features or averages. For sets of
-        labels and sparse points, "lda" stands for "sleec".
+        Initial W: linear discriminants, random numbers, principal components, neighbourhood
+        components (slower), no projection (d = D), embeddings of the label sets (as in the paper
+        for multi-label data), or a given matrix (d, D) for normalized features or averages. For
+        sets of labels and sparse points, "lda" means "sleec".
     init_prototypes : {"per_class", "kmeans", "sample"}, default="per_class"
         Initial B and Z: k-means in each class, k-means over all points, or a sample of the points.
-        For sets of labels, "per_class" stands for "kmeans".
+        For sets of labels, "per_class" means "kmeans".
     gamma : float, default=None
         Initial RBF width, instead of `gamma_numerator`.
     initial_model : Model, default=None
-        A model to continue from, with its normalizer, pooling and bits; sizes and initializations
+        A model to continue from, with its normalizer, pooling and bits; sizes and initial values
         are then ignored.
     augment : bool or float in (0, 1], default=False
-        Whether the joint optimizer slightly shifts, rotates, scales and distorts the images at
-        random, or the share of a step's images that it changes. Useful for models that are large
-        enough to fit the training points. For gradient features, 0.5 is better than 1.
+        Whether the joint optimizer randomly shifts, rotates, scales and distorts images slightly,
+        or the share of each step's images that it changes. Useful if the model is large enough to
+        fit the training points. For gradient features, 0.5 is better than 1.
     group_shift : float, default=1.5
-        Joint: maximum random shift of points from their group towards another one, if `fit` is
-        given groups, such as people: 1 reaches the other group, 2 goes twice as far.
-        Improves generalization to people, days or sensors that were not recorded; see
-        `protonn_edge.kinds.protonn.train.fitting`. No effect without groups, and in
-        `partial_fit`.
+        Joint optimizer: if `fit` is given groups, such as people, the maximum random shift of
+        points from their group towards another one; 1 reaches the other group, 2 goes twice as far.
+        This improves generalization to people, days or sensors that were not recorded; see
+        `protonn_edge.kinds.protonn.train.fitting`. No effect without groups, or in `partial_fit`.
     strangers : float, default=0.0
-        Joint: number of synthetic points without a class, per training point, from which the model
-        learns to reject inputs unlike its classes; 0.5 is a good value. Give `image_shape` if
-        points are images: see `protonn_edge.training.preparation`.
+        Joint optimizer: number of synthetic points without a class, per training point, from which
+        the model learns to reject inputs unlike its classes; 0.5 is a good value. Set `image_shape`
+        if points are images; see `protonn_edge.training.preparation`.
     one_class : bool, default=False
         Whether to train on normal points only: `fit` takes points of one class, or no targets at
         all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
@@ -244,7 +243,7 @@ class ProtoNNParameters(MiniBatchParameters):
     )
 
     def frozen(self, **changed: Any) -> Self:
-        """Return an immutable copy, the initial projection and the matrices' names of one type."""
+        """Return an immutable copy, with the initial projection and the matrices' names unified."""
         if not isinstance(self.init_projection, str):
             given = np.asarray(self.init_projection, dtype=np.float32)
             changed = {"init_projection": given, **changed}
@@ -255,12 +254,12 @@ class ProtoNNParameters(MiniBatchParameters):
 
     @property
     def projection_start(self) -> str | Float32:
-        """The initial projection, as `frozen` has it."""
+        """The initial projection, in the form of `frozen`."""
         return cast("str | Float32", self.init_projection)
 
     @property
     def weight_bits(self) -> int:
-        """Bits of a weight of W; the initial model's, if any."""
+        """Bits of a weight of W, those of the initial model if there is one."""
         given = self.initial_model
         if given is None:
             return self.projection_bits

@@ -1,9 +1,9 @@
 """The integer model of a ProtoNN classifier, and its quantization.
 
 See `IntegerProjection` and `IntegerPrototypes` for the arithmetic. The normalizer and gamma are
-folded into the projection; the scale of its coordinates follows from the exponential table's.
-docs/arithmetic.md explains the trade-off of the bits of inputs, accumulators and labels, why
-weights of 4 bits are clipped, and why scores fit 16 bits.
+folded into the projection, and the exponential's table determines the scale of its coordinates.
+docs/arithmetic.md explains the trade-off between the bits of inputs, accumulators and labels, why
+4-bit weights are clipped, and why scores fit 16 bits.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 
 _INT16_LIMIT = (1 << 15) - 1
 
-# Root mean square error of a projection's coordinate, in units of 1/gamma, above which 24-bit
-# accumulators are used instead of 16-bit ones: it changes the RBF's exponent by a few hundredths.
+# Root mean square error of a coordinate, in units of 1/gamma, above which accumulators have 24 bits
+# instead of 16. It changes the RBF's exponent by a few hundredths.
 _TOLERATED_ERROR = 0.06
 
-# The finest step used: a 30th of the RBF's width, so that differences of coordinates with a small
-# spread fit a signed byte.
+# The finest step: a 30th of the RBF's width, so that differences of coordinates with a small spread
+# fit a signed byte.
 _DISTANCE_SHIFT = 4
 
 # With 4 bits, weights are clipped at this multiple of their root mean square; 3.5 and 5 are as
 # good.
 _CLIPPED_AT = 4.0
-_SWEEPS = 5  # of rotations: more would not change the principal axes noticeably
+_SWEEPS = 5  # sweeps of rotations; more would not change the principal axes noticeably
 
-# Labels have at least this many steps of either sign; otherwise scores have 32 bits.
+# The fewest steps of labels of either sign; if they do not fit, scores have 32 bits.
 _LABEL_MAXIMUM_LIMIT = 24
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model of a float model, as `quantization.quantize`.
+    """Return the integer model of a float model; see `quantization.quantize`.
 
     Raises `InputError` if no integer scale of the model's numbers is safe for every input.
     """
@@ -80,7 +80,7 @@ def precision_for(model: Model) -> Precision:
 def quantize_in_order(model: Model, precision: Precision | None = None) -> IntegerChain:
     """Return the integer model with the rows of W and B in the float model's order.
 
-    `quantize` reorders them first. The `precision` is by default the best for the model.
+    `quantize` reorders them first. By default, the `precision` is the best for the model.
     """
     head = _head(model)
     prototypes = _quantize_prototypes(head)
@@ -93,7 +93,7 @@ def quantize_in_order(model: Model, precision: Precision | None = None) -> Integ
         best = _existing(fitted)
     score_scale = float(np.abs(head.labels).max()) / label_maximum / tables.RBF_MAXIMUM
     residuals, shift = prototypes.residuals, prototypes.distance_shift
-    # Elsewhere a point is far from all prototypes, but it may be taught.
+    # Outside of this range, points are far from all prototypes but may be taught.
     wanted = tables.all_coordinates(len(residuals)) if head.teachable else None
     projection = best.stage(wanted or tables.near_range(residuals, shift))
     last = tables.IntegerPrototypes(
@@ -110,7 +110,7 @@ def quantize_in_order(model: Model, precision: Precision | None = None) -> Integ
         (projection, last),
         score_scale,
         rbf_maximum=tables.RBF_MAXIMUM,
-        with_units=precision is None,  # known bits come from training
+        with_units=precision is None,  # given bits come from training
     )
 
 
@@ -120,11 +120,11 @@ def _head(model: Model) -> ProtoNNHead:
 
 
 def far_coordinates_first(head: ProtoNNHead) -> ProtoNNHead:
-    """Rotate the projected space such that its first coordinates spread the prototypes most.
+    """Rotate the projected space so that its first coordinates spread the prototypes most.
 
-    This does not change distances, but far prototypes are detected after fewer coordinates. Axes
-    are not used if the prototypes' range along them would make steps coarser, nor if W has 4 bits,
-    as training has fitted the weights to their few steps.
+    Distances stay the same, but far prototypes are detected after fewer coordinates. The space is
+    not rotated if the prototypes' range along the new axes would make steps coarser, nor if W has 4
+    bits, because training has fitted the weights to their few steps.
     """
     turned = head if _clips(head) else along_principal_axes(head)
     if _finest_shift(turned) < _finest_shift(head):
@@ -134,14 +134,14 @@ def far_coordinates_first(head: ProtoNNHead) -> ProtoNNHead:
 
 
 def along_principal_axes(head: ProtoNNHead) -> ProtoNNHead:
-    """Return the same classifier with its coordinates along the principal axes of the prototypes.
+    """Return the same classifier with coordinates along the principal axes of the prototypes.
 
-    Rotating W and B together does not change distances. Along these axes the first coordinates
-    separate the prototypes most, so most distances are abandoned early. A classifier with a sparse
-    W is returned unchanged: rotated, it would have more weights.
+    Rotating W and B together does not change distances. The first of these coordinates separate the
+    prototypes most, so most distances are abandoned early. A classifier with a sparse W is returned
+    unchanged, because rotation would give it more weights.
     """
     W, B = head.projection.astype(np.float64), head.prototypes.astype(np.float64)
-    some = (W != 0).any(axis=0)  # in a dense one, a feature has weights for all outputs or none
+    some = (W != 0).any(axis=0)  # if W is dense, a feature has weights for all outputs or none
     if not (np.isfinite(W).all() and np.isfinite(B).all() and (W != 0)[:, some].all()):
         return head
     axes = principal_axes(B)
@@ -155,8 +155,8 @@ def along_principal_axes(head: ProtoNNHead) -> ProtoNNHead:
 def principal_axes(points: folding.FloatArray) -> folding.FloatArray:
     """Return approximate principal axes of points (d, m), as rows of an orthogonal (d, d).
 
-    By Jacobi's method, in the same order on every machine, so that integers are the same; if it
-    stops early, the axes differ but are as good.
+    Jacobi's method runs in the same order on every machine, so that integers are the same. If it
+    stops early, the axes differ but are just as good.
     """
     m = points.shape[1]
     centred = points - _product(points, np.full((m, 1), 1.0 / m))
@@ -173,7 +173,7 @@ def principal_axes(points: folding.FloatArray) -> folding.FloatArray:
 
 
 def _rotation(of_p: float, of_q: float, of_both: float) -> tuple[float, float] | None:
-    """Return cosine and sine of the angle that removes a covariance; None if that is almost 0."""
+    """Return cosine and sine of the angle that removes a covariance, None if it is almost 0."""
     ratio = (of_q - of_p) / (2.0 * of_both) if of_both else math.inf
     if not math.isfinite(ratio):
         return None
@@ -205,7 +205,7 @@ def _clips(head: ProtoNNHead) -> bool:
 
 
 def _finest_shift(head: ProtoNNHead) -> int:
-    """Return the `distance_shift` of its prototypes, -1 if there is none."""
+    """Return the smallest possible `distance_shift`, -1 if there is none."""
     try:
         return _quantize_prototypes(head).distance_shift
     except InputError:
@@ -278,7 +278,7 @@ def _label_maximum(head: ProtoNNHead, prototypes: _Prototypes) -> int:
 
 
 def _teaching(head: ProtoNNHead, label_maximum: int) -> Teaching | None:
-    """Return the room for taught examples, and their vote if the largest label is this."""
+    """Return the limits for taught examples, whose vote depends on the largest label."""
     if not head.teachable:
         return None
     return Teaching(head.teachable, max(1, round(head.taught_vote * label_maximum)))
@@ -292,8 +292,8 @@ def _quantize_labels(head: ProtoNNHead, maximum: int) -> NDArray[np.int8]:
     exact = head.labels.astype(np.float64) / unit
     labels = np.rint(exact)
     if head.new_classes:
-        # No column's sum becomes smaller, so that still no class without examples has the largest
-        # score: entries that lost most by rounding are rounded up instead.
+        # No column's sum may become smaller, so that a class without examples still never has the
+        # largest score: the entries that lost most by rounding are rounded up instead.
         missing = np.rint(exact.sum(axis=0)) - labels.sum(axis=0)
         lost = np.argsort(np.argsort(labels - exact, axis=0, kind="stable"), axis=0)
         labels += lost < missing
@@ -303,7 +303,7 @@ def _quantize_labels(head: ProtoNNHead, maximum: int) -> NDArray[np.int8]:
 def _fit_projection(
     model: Model, prototypes: _Prototypes, input_bits: int, accumulator_bits: int
 ) -> FittedProjection | None:
-    """Return the projection in the finest scale that fits these bits; None if there is none."""
+    """Return the projection in the finest scale that fits these bits, None if no scale does."""
     head, inputs = _head(model), folding.input_quantizer(model.inputs, input_bits)
     weights = head.gamma * head.projection.astype(np.float64)
     folded = folding.FoldedMap.of(
@@ -322,25 +322,24 @@ def _fit_projection(
 
 @dataclass(frozen=True, eq=False)
 class DequantizedModel:
-    """Floats with the integer model's arithmetic, except for rounding of projections and the table.
+    """Float parameters with the integer model's values, for unrounded coordinates and RBF.
 
     Quantization-aware training computes with them, so that it minimizes the loss of the integer
-    model itself, not of a separate formula.
+    model itself rather than of a separate formula.
 
     Distances are in units of 1/gamma: the RBF is ``exp(-||b_j - (W x + bias)||^2)``.
     """
 
-    # (d, D): W, for raw features x, or averages of them, that an `InputQuantizer` can express
-    # exactly
+    # (d, D): W, for raw features x or their averages as an `InputQuantizer` rounds them
     projection: folding.FloatArray
-    # (d,): offset of the projection, which includes the mean error of rounding down
+    # (d,): offset of the projection, including the mean error of rounding down
     bias: folding.FloatArray
     prototypes: folding.FloatArray  # (d, m): B
     labels: folding.FloatArray  # (L, m): Z, for RBF values of at most 1
 
 
 def dequantize(model: IntegerChain) -> DequantizedModel:
-    """Return the values that a ProtoNN's integers represent."""
+    """Return the float values that a ProtoNN's integers represent."""
     first, last = model.stage(IntegerProjection), model.stage(tables.IntegerPrototypes)
     step, half = tables.distance_step(last.distance_shift), (1 << REQUANTIZE_SHIFT) / 2
     dropped = first.accumulator_bits - 16
@@ -388,6 +387,6 @@ def scores_by_step(
 
 
 def centre_of(coordinates: folding.FloatArray) -> folding.FloatArray:
-    """Return the centre (d, 1) of prototypes (d, m), which the quantizer uses as the origin."""
+    """Return the centre (d, 1) of prototypes (d, m), the quantizer's origin."""
     middle: folding.FloatArray = (coordinates.max(axis=1) + coordinates.min(axis=1))[:, None] / 2
     return middle

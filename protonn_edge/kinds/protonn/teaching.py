@@ -1,14 +1,15 @@
-"""The host's part of teaching a board: models with its examples, and its store.
+"""The host's part of teaching a board: models with taught examples, and the board's store.
 
-A board keeps its examples in EEPROM. `templates/c/prototypes/teaching.j2` writes them such that,
-whenever power is cut, the old or the new examples are read later::
+A board stores its examples in EEPROM. `templates/c/prototypes/teaching.j2` writes them so that the
+board later reads either the old or the new examples, whenever power is cut::
 
     format, hash of the model (8), hidden          format is 0xFF until all else is written
     for each slot: class, point (d), CRC (2)       class is 0xFF in an empty slot
 
-A record counts if its class exists, its CRC is right, and it is not hidden: the records of class l
-are hidden by the number of slots plus l, all by 0xFE, none by 0xFF. There is a slot more than
-examples. If all slots have a valid record, the hidden one does not count, or else the first.
+A record is valid if its class exists, its CRC is right, and it is not hidden. The byte `hidden`
+hides one slot by its number, all records of class l by the number of slots plus l, all records by
+0xFE, and none by 0xFF. There is one slot more than examples; if the records of all slots are valid,
+the first one is ignored.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from protonn_edge.kinds.protonn.prototypes.teaching import CRC_BYTES, Store, Tau
 from protonn_edge.system.files import write_atomically
 
 EMPTY = 0xFF  # an erased byte
-_TAUGHT_ARRAYS = ("taught_model", "points", "classes")  # the first is the model's hash
-_FILE_LIMIT_BYTES = 1 << 18  # the most that a board may be taught takes 65 kB
+_TAUGHT_ARRAYS = ("taught_model", "points", "classes")  # the first one is the model's hash
+_FILE_LIMIT_BYTES = 1 << 18  # the largest store takes 65 kB
 
 
 def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.float32]:
-    """Return label vectors Z (L, m) with rows of further classes: (L + count, m).
+    """Add rows for `count` classes to label vectors Z (L, m) and return (L + count, m).
 
-    Those rows are 0, and each column of the others is shifted to a mean of 0. This changes no
-    difference of their scores, and the largest one is then at least 0: a new class without examples
-    is never the answer, since ties go to the first.
+    The new rows are 0, and each column of the others is shifted to a mean of 0. Differences between
+    scores stay the same, but the largest one is then at least 0: since ties go to the first class,
+    a new class without examples is never the answer.
     """
     if count == 0:
         return labels
@@ -50,7 +51,7 @@ def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.floa
 
 
 def without_new_classes(model: Model) -> Model:
-    """Return a model without the classes that only its owner teaches, to train it further."""
+    """Return a model without the classes that only its owner teaches, for more training."""
     head = model.head
     if not isinstance(head, ProtoNNHead) or not head.new_classes:
         return model
@@ -60,7 +61,7 @@ def without_new_classes(model: Model) -> Model:
 
 
 def teachable_stage(model: IntegerChain) -> tuple[IntegerPrototypes, Teaching]:
-    """Return the prototypes of a model that can be taught, and its room; else `InputError`."""
+    """Return a teachable model's prototypes and limits; `InputError` if it cannot be taught."""
     last = model.own_stages[-1]
     if not isinstance(last, IntegerPrototypes) or last.teaching is None:
         raise InputError(
@@ -71,7 +72,7 @@ def teachable_stage(model: IntegerChain) -> tuple[IntegerPrototypes, Teaching]:
 
 
 def with_taught(model: IntegerChain, taught: Taught) -> IntegerChain:
-    """Return the integer model of a board that was taught these examples.
+    """Return the integer model of a board that has been taught these examples.
 
     Raises `InputError` if the model cannot be taught, or has no room or no class for them.
     """
@@ -80,9 +81,9 @@ def with_taught(model: IntegerChain, taught: Taught) -> IntegerChain:
 
 
 def after_teaching(model: IntegerChain, Q: NDArray[np.uint8], y: NDArray[np.int64]) -> IntegerChain:
-    """Return the integer model of a board that was also taught points Q (n, features) of classes y.
+    """Return the model of a board after teaching it points Q (n, features) of classes y, too.
 
-    Without room, they replace others, as on the board.
+    If there is no room, the points replace others, as on the board.
     """
     last, teaching = teachable_stage(model)
     taught = last.taught or Taught.nothing(last.n_inputs)
@@ -93,12 +94,12 @@ def after_teaching(model: IntegerChain, Q: NDArray[np.uint8], y: NDArray[np.int6
 
 @dataclass(frozen=True, eq=False)
 class TaughtBoard:
-    """A board after teaching: its integers' answers to raw points X (n, D)."""
+    """A board after teaching, whose integer model answers for raw points X (n, D)."""
 
     model: IntegerChain
 
     def scores(self, X: Features) -> NDArray[np.float64]:
-        """Return the scores (n, L), in units of the float model's."""
+        """Return the scores (n, L), in units of the float scores."""
         return self.model.scores(self._quantized(X)).astype(np.float64) * self.model.score_scale
 
     def predict(self, X: Features) -> NDArray[np.int64]:
@@ -116,8 +117,8 @@ def store_of(model: IntegerChain) -> Store:
 
 
 def stored(model: IntegerChain, taught: Taught) -> bytes:
-    """Return the content of a board's store with these examples; the unused rest is erased."""
-    with_taught(model, taught)  # which refuses examples that are not of this model
+    """Return the content of a board's store with these examples; unused bytes are erased."""
+    with_taught(model, taught)  # refuses examples that do not fit the model
     examples = np.column_stack([taught.classes, taught.points.view(np.uint8)])
     records = (content + _crc(store_of(model), content) for content in map(bytes, examples))
     content = _start(model) + bytes([EMPTY]) + b"".join(records)
@@ -125,7 +126,7 @@ def stored(model: IntegerChain, taught: Taught) -> bytes:
 
 
 def recalled(model: IntegerChain, content: bytes) -> Taught:
-    """Return the examples in the content of a board's store, which may be any bytes.
+    """Return the examples in the content of a board's store, which may be arbitrary bytes.
 
     There are none if the store belongs to another model.
     """
@@ -177,7 +178,7 @@ def _start(model: IntegerChain) -> bytes:
 
 
 def _records(stage: IntegerPrototypes, teaching: Teaching, content: bytes) -> Iterator[bytes]:
-    """Yield the classes and points of a store that count."""
+    """Yield the class and point of each valid record of a store."""
     store = teaching.store(stage.n_inputs)
     hidden = content[store.hidden]
     for slot in range(teaching.slots):

@@ -1,7 +1,7 @@
-"""Basis images as a scikit-learn estimator for devices: a student, and a network of its weights.
+"""Basis images as a scikit-learn estimator: a student, and a network that reads its weights.
 
-From labelled images it trains a teacher, basis images, and a student in a device's integers: a
-network with the weights of the basis images as the values of its last layer.
+From labelled images, the estimator trains a teacher, basis images, and a student in a device's
+integers. The student is a network whose last layer outputs the weights of the basis images.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal
 from protonn_edge.training.searched import Among, Searched, SearchTask
 
-_FIRST_DEVIATION = basis.LARGEST_VALUE / 4  # of a weight, which is 0 on average
-_TEACHERS = 4  # times as many channels
+_FIRST_DEVIATION = basis.LARGEST_VALUE / 4  # initial deviation of a weight, whose mean is 0
+_TEACHERS = 4  # factor on the channels
 
 
 def student_layouts(
     layouts: tuple[Layout, ...], shape: ImageShape, weights: int
 ) -> tuple[Layout, ...]:
-    """Return layers and one more, which computes a number of weights.
+    """Return the layers, followed by one that computes `weights` weights.
 
-    Its kernels cover the whole remaining image; if no kernel has that size, averages of each
-    channel come first.
+    The kernels of the last layer cover the whole remaining image; if no kernel has that size, each
+    channel is averaged first.
 
-    Raises `InputError` if a layer cannot have as many channels, or nothing is left of the image.
+    Raises `InputError` if a layer cannot have this many channels, or nothing is left of the image.
     """
     if weights > MOST_CHANNELS:
         raise InputError(
@@ -74,7 +74,7 @@ def student_layouts(
 
 
 def wider(text: str) -> str:
-    """Return layers as text with four times as many channels, as far as a layer can have them."""
+    """Return the text of layers with four times as many channels, or as many as possible."""
     side, layouts = read_network(text)
     found = [
         replace(each, channels=min(MOST_CHANNELS, _TEACHERS * each.channels))
@@ -88,7 +88,7 @@ def wider(text: str) -> str:
 def student_layers(
     layouts: tuple[Layout, ...], generator: np.random.Generator
 ) -> tuple[Layer, ...]:
-    """Return layers to begin with; the last one's values are limited, not rectified."""
+    """Return random layers; the last layer clamps values on both sides."""
     *layers, last, _ = layers_of(layouts, generator)
     assert isinstance(last, Normalization)
     ones = np.ones_like(last.gain)
@@ -107,11 +107,11 @@ class WantedImages:
     Raises `InputError` if the grid is not two numbers from 1 on.
     """
 
-    student: Wanted  # the student without its last layer, and how it and the images are trained
+    student: Wanted  # the student without its last layer, and the training of both
     count: int  # M
     grid: Shape = (1, 1)  # P, Q: each image has P x Q parts with a weight each
-    similarity: float = 0.0  # the weight of the similarity loss
-    learned: bool = True  # whether images are learned; otherwise they stay noise
+    similarity: float = 0.0  # weight of the similarity loss
+    learned: bool = True  # whether images are learned or stay noise
 
     def __post_init__(self) -> None:
         sides = list(self.grid)
@@ -123,7 +123,7 @@ class WantedImages:
 
     @property
     def whole_student(self) -> Wanted:
-        """The student with its last layer, which gives the weights; see `student_layouts`."""
+        """The student with its last layer, which computes the weights; see `student_layouts`."""
         weights = self.count * self.grid[0] * self.grid[1]
         layouts = student_layouts(self.student.layouts, self.student.shape, weights)
         return replace(self.student, layouts=layouts)
@@ -131,7 +131,7 @@ class WantedImages:
 
 @dataclass(frozen=True, eq=False)
 class TaughtStudent:
-    """A student, and the teacher and images that it was learned with, which stay on the host."""
+    """A student, with the teacher and images used to train it, which stay on the host."""
 
     network: Network  # on integers, with the images as its head
     wanted: Wanted  # the student with its last layer
@@ -145,7 +145,7 @@ class TaughtStudent:
 
     @property
     def layers(self) -> Layers:
-        """The device's layers that compute the weights, after the averages."""
+        """The device's layers, after average pooling, that compute the weights."""
         return integer_stages(self.network.layers, self.wanted.shape, BYTE_MAXIMUM)
 
     def weights(self, points: Float32) -> Float32:
@@ -157,7 +157,7 @@ class TaughtStudent:
         return self.head.sums(self._values(points))
 
     def predict(self, points: Float32) -> Indices:
-        """Return the teacher's classes of the weighted sums, (n,)."""
+        """Return the classes (n,) that the teacher assigns to the weighted sums."""
         found: Indices = self.head.scores(self._values(points)).argmax(axis=1)
         return found
 
@@ -197,8 +197,8 @@ def learned_student(
 
     Points, classes, weights, seed and callback are as in `learned_network`.
 
-    Raises `InputError` if the teacher has other classes, the student's last layer is not possible,
-    or all images have the same weights in the end.
+    Raises `InputError` if the teacher has other classes, the student's last layer is impossible, or
+    all images end up with the same weights.
     """
     generator = np.random.default_rng([seed, 1])
     student = wanted.whole_student
@@ -227,15 +227,15 @@ def _stage(taught: TaughtStudent) -> Convolutions:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
-    """A student's weights of basis images, and a network that classifies from them [1]_.
+    """A student that weights basis images, and a network that classifies by the weights [1]_.
 
-    A teacher, a larger network, is trained on images and fixed. Then basis images are learned,
-    together with a small student that computes a weight from -1 to 1 for each of them, so that the
-    teacher classifies the weighted sums correctly. Last comes the extension: a network of the
-    weights, with two hidden layers. A device gets student and extension; teacher and basis images
-    stay on the host.
+    A teacher, a larger network, is trained on images and then fixed. Next, basis images are learned
+    together with a small student, which computes a weight from -1 to 1 for each of them, so that
+    the teacher classifies the weighted sums correctly. Finally, a network with two hidden layers,
+    the extension, is trained on the weights. The device gets student and extension; teacher and
+    basis images stay on the host.
 
-    The parameters of a network apply to the extension. `features` are the student's layers, without
+    The parameters of a network apply to the extension. `features` are the student's layers except
     the last one, which computes the weights. `image_shape` and `features` are required.
 
     References
@@ -275,7 +275,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:
-        """Return the distributions for the extension, and for the number of images."""
+        """Return the search space of the extension and the number of images."""
         extension = super().searched(task)
         return replace(
             extension,
@@ -286,7 +286,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
 
     def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
         """Return a student with random weights."""
-        if not isinstance(self.asked, ConvolutionRequest):  # which is refused
+        if not isinstance(self.asked, ConvolutionRequest):  # and will be refused
             return super().feature_stage_for(points, weights)
         if isinstance(self.teacher, TaughtStudent):
             return _stage(self.teacher)
@@ -296,7 +296,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     def learned_stage_for(
         self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
     ) -> FeatureStage | None:
-        """Return the student, learned with the images, which are kept with the teacher."""
+        """Learn the student and the images; return the student, and keep images and teacher."""
         if isinstance(self.teacher, TaughtStudent):
             self.taught = self.teacher
             return _stage(self.taught)
@@ -309,7 +309,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     @property
     def _student(self) -> ConvolutionRequest:
         asked = self.asked
-        assert isinstance(asked, ConvolutionRequest)  # or it is refused
+        assert isinstance(asked, ConvolutionRequest)  # others are refused before
         return asked
 
     def wanted_images(self, points: Float32, weights: Float32 | None) -> WantedImages:
@@ -331,7 +331,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
         if hasattr(given, "forward"):
             teacher: basis.Teacher = given
             return teacher
-        assert isinstance(student.pixels, PixelScale)  # windows are refused
+        assert isinstance(student.pixels, PixelScale)  # windows are refused before
         return basis.EstimatorTeacher.of(given, student.image_shape, student.pixels)
 
     def _train(self, prepared: PreparedPoints) -> Learned:

@@ -1,7 +1,7 @@
-"""Basis images as the end of a network: its values are their weights, a teacher scores the sums.
+"""Basis images as a network's head: its inputs are the weights, and a teacher scores the sums.
 
-A teacher scores images, and returns the derivatives of its scores; it does not learn. Parts of the
-images may have their own weights (equations 2 and 3.4).
+A teacher scores images and returns derivatives, but does not learn. Parts of the images may have
+their own weights (equations 2 and 3.4).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from protonn_edge.training.points import Float32, Indices
 
 
 class Teacher(Protocol):
-    """From images to scores, and back to derivatives by the images."""
+    """Maps images to scores, and derivatives by the scores back to the images."""
 
     @property
     def shape(self) -> Shape:
@@ -34,31 +34,31 @@ class Teacher(Protocol):
 
     @property
     def n_classes(self) -> int:
-        """Scores that it has, in the order of the classes."""
+        """Number of scores, which are in the order of the classes."""
 
     @property
     def n_parameters(self) -> int:
-        """Numbers that it has learned."""
+        """Number of learned parameters."""
 
     def forward(self, images: Float32) -> tuple[Float32, Any]:
         """Return the scores (n, L) of images (n, D), and the cache for `backward`."""
 
     def backward(self, kept: Any, slope: Float32) -> Float32:
-        """Return the derivatives (n, D) by the images of those by the scores (n, L)."""
+        """Return the derivatives (n, D) by the images, given those by the scores (n, L)."""
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkTeacher:
     """A convolutional network in floats with a head of weighted sums."""
 
-    layers: tuple[Layer, ...]  # without normalizations, which are folded
+    layers: tuple[Layer, ...]  # with normalizations folded in
     weights: Float32  # (L, F)
     biases: Float32  # (L,)
     shape: Shape
 
     @classmethod
     def of(cls, network: networks.Network, shape: Shape) -> Self:
-        """Return the teacher that a network, trained for images of this shape, is."""
+        """Make a teacher of a network that was trained on images of this shape."""
         weights, biases = network.head.parameters
         return cls(tuple(networks.folded(network.layers)), weights, biases, shape)
 
@@ -90,21 +90,21 @@ class NetworkTeacher:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorTeacher:
-    """A fitted network of scikit-learn, or linear classifier, on raw pixels."""
+    """A network or linear classifier fitted to raw pixels with scikit-learn."""
 
-    # (units, inputs): of each layer; of two classes the last one has one row
+    # (units, inputs) of each layer; the last has one row for two classes
     weights: tuple[Float32, ...]
     biases: tuple[Float32, ...]  # (units,)
-    activation: str  # of hidden layers: relu, tanh, logistic or identity
+    activation: str  # relu, tanh, logistic or identity
     shape: Shape
-    pixels: PixelScale  # how raw pixels become bytes
+    pixels: PixelScale  # converts raw pixels to bytes
 
     @classmethod
     def of(cls, estimator: Any, shape: Shape, pixels: PixelScale) -> Self:
-        """Return the teacher that an estimator, fitted to raw images of this shape, is.
+        """Make a teacher of an estimator that was fitted to raw images of this shape.
 
-        Raises `InputError` if it is neither a network (``coefs_``) nor linear (``coef_``), or for
-        other images.
+        Raises `InputError` if it is neither a network (``coefs_``) nor linear (``coef_``), or its
+        images have another size.
         """
         if hasattr(estimator, "coefs_"):
             weights, biases = [W.T for W in estimator.coefs_], estimator.intercepts_
@@ -157,7 +157,7 @@ def _singles(arrays: Iterable[Any]) -> tuple[Float32, ...]:
     return tuple(np.asarray(each, np.float32) for each in arrays)
 
 
-# The values of sums, and their derivatives by these, of values.
+# Activations, and their derivatives as functions of the activation.
 _ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "relu": (lambda sums: np.maximum(sums, 0), lambda values: values > 0),
     "tanh": (np.tanh, lambda values: 1 - values * values),
@@ -168,13 +168,13 @@ _ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A grid over images: which pixels each of its parts has."""
+    """A grid over images, as the pixels of each part."""
 
-    pixels: tuple[Indices, ...]  # of each part, row by row
+    pixels: tuple[Indices, ...]  # for each part, row by row
 
     @classmethod
     def of_grid(cls, shape: Shape, grid: Shape) -> Self:
-        """Return the P x Q parts, of nearly one size, of images of H x W pixels.
+        """Split images of H x W pixels into P x Q parts of nearly the same size.
 
         Raises `InputError` if there are more rows or columns of parts than of pixels.
         """
@@ -199,7 +199,7 @@ class Parts:
         return found
 
     def backward(self, A: Float32, Z: Float32, slope: Float32) -> tuple[Float32, Float32]:
-        """Return the derivatives by A and by Z of those by the sums."""
+        """Return the derivatives by A and Z, given those by the sums."""
         of_weights, of_images = np.empty_like(A), np.empty_like(Z)
         for part, pixels in enumerate(self.pixels):
             of_weights[:, part :: len(self.pixels)] = slope[:, pixels] @ Z[:, pixels].T
@@ -208,19 +208,19 @@ class Parts:
 
 
 LARGEST_VALUE = 2.0
-"""Of the student's last layer, which is limited to 0..2: weights are 1 less, -1 to 1."""
+"""The limit of the student's last layer, 0..2; weights are its values minus 1."""
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
 _FIRST_MARGIN = 1.0
-_AT_ONCE = 256  # images with values that fit a cache
+_AT_ONCE = 256  # images whose values fit into a cache
 _LEAST_DISTANCE = 1e-6
 
 
 def similarity_loss(A: Float32, y: Indices, margin: float) -> tuple[float, Float32, float]:
     """Return the mean of ``|max d within the class - min d to others - margin|``, and derivatives.
 
-    A (n, M) are the weights of a batch of images, y (n,) their classes. Images without others of
-    their class, or of another class, do not count.
+    A (n, M) are the weights of a batch of images, y (n,) their classes. Images without another
+    image of their class, or of a different class, are ignored.
     """
     same = y[:, None] == y
     rows = np.flatnonzero((same.sum(axis=1) > 1) & ~same.all(axis=1))
@@ -249,14 +249,14 @@ def _distances(A: Float32) -> Float32:
 
 @dataclass(frozen=True, eq=False)
 class BasisImages:
-    """Images with weighted sums that a fixed teacher classifies (equations 1, 6 and 7)."""
+    """Images whose weighted sums a fixed teacher classifies (equations 1, 6 and 7)."""
 
     teacher: Teacher
     images: Float32  # (M, D)
-    parts: Parts  # which pixels of each image have a weight of their own
+    parts: Parts  # the parts of each image with a weight of their own
     similarity: float  # the weight of the similarity loss, relative to the cross-entropy
     log_margin: Float32  # (1,): its logarithm is learned, so the margin is above 0
-    learned: bool = True  # whether the images are learned, too, or stay unchanged
+    learned: bool = True  # whether the images are learned or stay unchanged
 
     @classmethod
     def random(
@@ -269,7 +269,7 @@ class BasisImages:
         similarity: float,
         learned: bool = True,
     ) -> Self:
-        """Return `count` images of noise, with sums that are about as light as images."""
+        """Return `count` images of noise whose sums are about as light as images."""
         size = (count, teacher.shape[0] * teacher.shape[1])
         images = generator.standard_normal(size, dtype=np.float32) / np.float32(math.sqrt(count))
         margin = np.full(1, math.log(_FIRST_MARGIN), np.float32)
@@ -277,7 +277,7 @@ class BasisImages:
 
     @property
     def parameters(self) -> list[Float32]:
-        """Images, if they are learned, and the margin."""
+        """The images, if they are learned, and the margin."""
         return [self.images, self.log_margin] if self.learned else [self.log_margin]
 
     def sums(self, features: Float32) -> Float32:
@@ -310,5 +310,5 @@ class BasisImages:
 
 
 def weights_of(features: Float32) -> Float32:
-    """Return weights, -1 to 1, of the student's values, 0 to 2."""
+    """Return the weights, -1 to 1, for the student's values, 0 to 2."""
     return features - features.dtype.type(LARGEST_VALUE / 2)

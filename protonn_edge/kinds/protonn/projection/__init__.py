@@ -1,1 +1,1 @@
-"""The projection: a matrix product, requantized to coordinates of a byte."""
+"""The projection: a matrix product, requantized to coordinates of one byte."""

@@ -1,6 +1,6 @@
-"""The projection in integers, from bytes to signed bytes, and how it is fitted.
+"""The projection in integers, from bytes to signed bytes, and the fitting of its scale.
 
-The steps of the coordinates are given; this module finds a unit of the weights for which nothing
+Given the steps of the coordinates, this module finds a unit of the weights for which nothing
 overflows, and predicts the rounding error.
 """
 
@@ -19,39 +19,38 @@ from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, Range, check_counts, check_holds
 from protonn_edge.chain.matvec import IntegerMatvec, products
 
-# A coordinate is clamped to a byte. Quantization leaves enough margin around the prototypes for a
-# clamped point to be far from all of them.
+# Coordinates are clamped to a byte. Quantization leaves enough margin around the prototypes that a
+# clamped point is far from all of them.
 COORDINATE_MINIMUM, COORDINATE_MAXIMUM = -128, 127
 MAXIMUM_MULTIPLIER = 0xFFFF
-OFFSET_STEP = 1 << 8  # the lowest byte of an offset is 0, which saves adding it
+OFFSET_STEP = 1 << 8  # an offset's lowest byte is 0 and needs no addition
 REQUANTIZED_LIMIT = (1 << 31) - (1 << 24)  # 32 bits, with a margin for the smallest coordinate
-REQUANTIZE_SHIFT = 16  # two whole bytes: an 8-bit chip shifts by renaming registers
+REQUANTIZE_SHIFT = 16  # two whole bytes, which an 8-bit chip shifts without instructions
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerProjection(IntegerMatvec):
-    """Maps bytes to coordinates of a signed byte.
+    """Maps bytes to coordinates, each a signed byte.
 
-    With a the accumulators of 16 or 24 bits and h their upper 16 bits::
+    Here a are the accumulators, of 16 or 24 bits, and h their upper 16 bits::
 
         a_k = bias_k + sum_i W_ki q_i
         p_k = (h_k * multiplier + offset_k) >> 16         limited to a signed byte
 
-    Offsets hold the half that makes p round to nearest. Partial sums may wrap around, as long as
-    the final sum fits.
+    Offsets include the half that rounds p to nearest. Partial sums may wrap around, as long as the
+    final sum fits.
     """
 
     kind: ClassVar[str] = "projection"
     widths: ClassVar[tuple[int, ...]] = (16, 24)
 
     multiplier: int  # 1..65535
-    offset: IntArray  # (d,): multiples of 256, with half a step for rounding
-    # outside of this range, within a signed byte, coordinates are equivalent for the next
-    # stage
+    offset: IntArray  # (d,): multiples of 256, including half a step for rounding
+    # coordinates outside this range, within a signed byte, are equivalent for the next stage
     wanted: Range
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which some input could overflow a sum, or a coordinate."""
+        """Refuse numbers with which a sum or a coordinate could overflow."""
         check_counts(projections=self.n_sums)
         super().__post_init__()
         (low, high), bits, multiplier = (
@@ -79,7 +78,7 @@ class IntegerProjection(IntegerMatvec):
 
     @property
     def projection_range(self) -> tuple[int, int]:
-        """Bounds of all coordinates before clamping, from the accumulators' bounds."""
+        """Bounds of all coordinates before clamping, given the accumulators' bounds."""
         ends = np.array([[end] * self.n_outputs for end in self.accumulators.ends])
         reached = self.requantized(ends)
         return int(reached.min()), int(reached.max())
@@ -90,7 +89,7 @@ class IntegerProjection(IntegerMatvec):
         return self.wanted if self.clamps else self.unlimited
 
     def requantized(self, accumulators: IntArray) -> IntArray:
-        """Return accumulators (n, d) as coordinates without clamping."""
+        """Convert accumulators (n, d) to coordinates, without clamping."""
         upper = accumulators >> (self.accumulator_bits - 16)
         return (upper * self.multiplier + self.offset) >> REQUANTIZE_SHIFT
 
@@ -127,7 +126,7 @@ class FittedProjection:
         return float(np.sqrt(noise.mean()))
 
     def stage(self, wanted: Range) -> IntegerProjection:
-        """Return the stage; coordinates outside of its `wanted` range are equivalent."""
+        """Return the stage; coordinates outside of the `wanted` range are equivalent."""
         product = self.residuals, self.bias, self.accumulator_bits, self.inputs.maximum
         return IntegerProjection(*product, self.multiplier, self.offset, wanted)
 
@@ -141,10 +140,10 @@ def fit_projection(
     weights: folding.FloatArray | None = None,
     most: int = folding.RESIDUAL_MAXIMUM,
 ) -> FittedProjection | None:
-    """Return a projection in the finest scale that fits these bits; None if there is none.
+    """Return a projection in the finest scale that fits these bits, None if no scale does.
 
-    - `folded`: from `inputs` to coordinates, in steps of these; those at `centre` (d,) map to 0.
-    - `weights` (d, D): the weights that the unit must represent, if not all of the map's; larger
+    - `folded`: maps `inputs` to coordinates in steps; coordinates at `centre` (d,) become 0.
+    - `weights` (d, D): weights that the unit must represent, by default the map's; larger
       ones, above `most`, are clipped.
     """
     weights = folded.weights if weights is None else weights
@@ -173,10 +172,10 @@ def fit_projection(
 
 
 def _multipliers(weights: folding.FloatArray, most: int, input_maximum: int, bits: int) -> range:
-    """List multipliers, from the finest unit that may fit to coarser ones.
+    """List the multipliers of units to try, from the finest that may fit to coarser ones.
 
-    A residual is `most` at most, and the accumulator must hold the largest row sum of magnitudes
-    times the largest input, for any input.
+    Residuals are at most `most`, and for any input the accumulator must hold the largest row sum of
+    magnitudes times the largest input.
     """
     largest = float(np.abs(weights).max()) / most
     row = float(np.abs(weights).sum(axis=1).max()) * input_maximum

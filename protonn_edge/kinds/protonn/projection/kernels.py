@@ -1,4 +1,4 @@
-"""The kernels of the projection: its product's, and the loop that requantizes."""
+"""The kernels of the projection: those of its product, with the loop that requantizes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from protonn_edge.kernels.listing import BEGIN, END, Fold, Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 
-# The compiler's code around the loop (avr-gcc 5.4 at -O2); without a multiplier, cycles of its own
-# loop per cycle of assembly with one.
+# Cycles of the compiler's code around the loop (avr-gcc 5.4 at -O2); cycles of its own loop on a
+# chip without a multiplier, per cycle of the assembly.
 _AROUND_CYCLES = 3
 _PORTABLE_REQUANTIZE = 17.0
 _CODE_BYTES_PER_COORDINATE = 18
@@ -53,7 +53,7 @@ _CLAMPING = """
 
 
 class Scaling(NamedTuple):
-    """A coordinate of a point, relative to `least`, which its offset includes."""
+    """A coordinate of a point, relative to `least`; its offset includes this."""
 
     offset_low: int
     offset_high: int
@@ -69,16 +69,16 @@ class ProjectionKernel(MatvecKernel):
 
     @cached_property
     def requantizing(self) -> Listing:
-        """The loop that brings sums to the scale of the next stage, where they are."""
+        """The loop that converts sums, in place, to the scale of the next stage."""
         return self._requantizing("movw r28, r26")
 
     @cached_property
     def requantizing_apart(self) -> Listing:
-        """The same for a place of their own, which the next prediction's sums leave alone."""
+        """The same, but into a place that the next prediction's sums do not overwrite."""
         return self._requantizing("ldi r28, lo8(%[values])\nldi r29, hi8(%[values])")
 
     def _requantizing(self, place: str) -> Listing:
-        """Return the loop; `place` sets Y to that of the results.
+        """Return the loop; `place` is code that points Y to the results.
 
         The upper 16 bits of a sum are in r19:r18, bits 8..31 of the product in r25..r23, 0 in r17.
         """

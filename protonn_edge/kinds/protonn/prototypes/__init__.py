@@ -1,1 +1,1 @@
-"""The prototypes: scores by the distances of a point from them."""
+"""The prototypes: scores computed from a point's distances to them."""

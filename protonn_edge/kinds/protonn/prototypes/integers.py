@@ -1,10 +1,10 @@
 """The prototypes in integers: squared distances, a table for the exponential, and votes.
 
-A table replaces the exponential. Coordinates are bytes, squared distances whole numbers of their
-steps; 256 RBF values cover all distances at which the kernel is not negligible. The step is chosen
-such that the table ends at a power of two, ``2**(8 + distance_shift)``: a shift then gives the
-index, and the carry of the sum, if it starts that much below 2**16, indicates a prototype beyond
-the end. All models share one table.
+A table replaces the exponential. Coordinates are bytes, so squared distances are integers; 256 RBF
+values cover all distances at which the kernel is not negligible. The step of the coordinates is
+chosen so that the table ends at a power of two, ``2**(8 + distance_shift)``. A shift then gives the
+index; and a sum that starts at 2**16 minus this power carries as soon as a prototype is beyond the
+end. All models share one table.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from protonn_edge.kinds.protonn.prototypes.teaching import Taught, Teaching
 
 TABLE_SIZE = 256
 
-# Scores are sums of products, in 16 bits: a bit more here is a bit less in the labels. With 127
-# both have about the same rounding errors.
+# Scores are 16-bit sums of products, so a bit more here is a bit less in the labels. With 127, both
+# have about the same rounding errors.
 RBF_MAXIMUM = 127
-MAXIMUM_DISTANCE_SHIFT = 6  # so that differences beyond a signed byte are far
+MAXIMUM_DISTANCE_SHIFT = 6  # so that prototypes that differ by more than a signed byte are far
 
-# The table ends where the kernel has fallen to 1/128. Prototypes beyond would add next to nothing
-# to a score, but each costs time. On USPS, ending at 1/255 costs 6 % more cycles, and ending at
-# 1/64 changes the class of another 1 % of the digits; at 1/128 the integers agree with the floats
-# as well as at 1/255.
+# The table ends where the kernel has fallen to 1/128. Prototypes beyond it would add next to
+# nothing to a score, but each would cost time. On USPS, a table up to 1/255 costs 6 % more cycles,
+# and a table up to 1/64 changes the class of another 1 % of the digits; with 1/128 the integers
+# agree with the floats as well as with 1/255.
 RBF_CUTOFF = 1 / 128
 EXPONENT_LIMIT = -math.log(RBF_CUTOFF)
 _BINS_PER_EXPONENT = TABLE_SIZE / EXPONENT_LIMIT
 
 
 def distance_step(distance_shift: int) -> float:
-    """Return the length, in units of 1/gamma, of a step of the projection's coordinates."""
+    """Return the length of a step of the projection's coordinates, in units of 1/gamma."""
     return math.sqrt(EXPONENT_LIMIT / (TABLE_SIZE << distance_shift))
 
 
@@ -57,7 +57,7 @@ def rbf_of_squares(squares: NDArray[Any], distance_shift: int) -> NDArray[np.flo
 
 @cache
 def exponential_table() -> NDArray[np.uint8]:
-    """Return 127 exp(-t) in the middle of each of 256 bins of t from 0 to ln(128), rounded."""
+    """Return 127 exp(-t), rounded, at the middle of each of 256 bins of t from 0 to ln(128)."""
     centre = (np.arange(TABLE_SIZE) + 0.5) / TABLE_SIZE * EXPONENT_LIMIT
     table: NDArray[np.uint8] = np.rint(RBF_MAXIMUM * np.exp(-centre)).astype(np.uint8)
     table.flags.writeable = False
@@ -65,7 +65,7 @@ def exponential_table() -> NDArray[np.uint8]:
 
 
 def cut_rbf(exponents: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return `tabulated_rbf` unrounded: ``exp(-exponents)``, 0 from the table's end on."""
+    """Return the unrounded `tabulated_rbf`: ``exp(-exponents)``, 0 from the table's end on."""
     return np.where(exponents < np.float32(EXPONENT_LIMIT), np.exp(-exponents), np.float32(0))
 
 
@@ -85,14 +85,14 @@ def _table_and_beyond() -> NDArray[np.float32]:
     return shares.astype(np.float32)
 
 
-_PROTOTYPES_IN_PAIRS = 8_192  # all pairs of them take a second
-_STEPS = 30  # of the descent to inputs near a prototype
-_ROWS_AT_ONCE = 512  # keeps the (rows, m, d) differences in the cache and the memory bounded
+_PROTOTYPES_IN_PAIRS = 8_192  # all their pairs take a second
+_STEPS = 30  # steps of the descent to inputs near a prototype
+_ROWS_AT_ONCE = 512  # keeps (rows, m, d) differences in the cache and bounds memory
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerPrototypes(integer_stage.IntegerStage):
-    """Maps coordinates p of a signed byte to scores of 16 or 32 bits.
+    """Maps coordinates p, signed bytes, to scores of 16 or 32 bits.
 
     ::
 
@@ -100,8 +100,8 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         e_j = table[r_j >> distance_shift], or 0 where prototype j is far
         s_l = sum_j Z_lj e_j
 
-    Taught examples of a class l are further prototypes; each adds ``vote * e`` to s_l, where the
-    table is read at `Teaching.sharpness` times the squared distance.
+    Taught examples of class l are additional prototypes; each adds ``vote * e`` to s_l, with the
+    table read at `Teaching.sharpness` times the squared distance.
     """
 
     kind: ClassVar[str] = "prototypes"
@@ -115,11 +115,11 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     feed: integer_stage.Range
     gives_nearest: bool = False  # whether the decision also needs the largest RBF
     teaching: Teaching | None = None  # None if it cannot be taught
-    taught: Taught | None = None  # the examples taught so far, which are no part of the model
+    taught: Taught | None = None  # the examples taught so far, which are not part of the model
     n_new_classes: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        """Refuse a shift that does not match the table, and examples that there is no room for."""
+        """Refuse a shift that does not match the table, and examples for which there is no room."""
         integer_stage.check_counts(prototypes=self.n_prototypes)
         shift = self.distance_shift
         integer_stage.check_holds(0 <= shift <= MAXIMUM_DISTANCE_SHIFT, f"distance shift {shift}")
@@ -147,16 +147,17 @@ class IntegerPrototypes(integer_stage.IntegerStage):
 
     @property
     def distance_limit(self) -> int:
-        """The squared distance from which on a prototype is far."""
+        """The squared distance at and beyond which a prototype is far."""
         return TABLE_SIZE << self.distance_shift
 
     @cached_property
     def output(self) -> integer_stage.Range:
         """The range of each score.
 
-        Two bounds hold, and each class has the tighter one: the sum of the label entries of a sign
-        times the largest value of the table; and the norm of the score, see `score_norms`. Taught
-        examples add to the largest score: all of them may be of one class, and at the point.
+        Two bounds hold, and the tighter one is used for each class: the sum of its label entries of
+        one sign times the largest value of the table, and the norm of the score (see
+        `score_norms`). Taught examples add to the largest score, since all of them may be of one
+        class and at the point.
         """
         none = np.zeros(self.n_outputs, np.int64)
         sums = range_of_products(self.labels, none, int(self.table.max()))
@@ -173,13 +174,13 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         return int(self.table.max())
 
     def giving_nearest(self, needed: bool) -> IntegerPrototypes:
-        """Return the stage for a decision that needs the largest RBF, or does not."""
+        """Return the stage as a decision needs it: with the largest RBF, or without it."""
         return self if self.gives_nearest == needed else replace(self, gives_nearest=needed)
 
     def example_inputs(
         self, before: Sequence[integer_stage.IntegerStage], start: NDArray[np.uint8], count: int, /
     ) -> integer_stage.IntArray:
-        """Return inputs (count, D) that are projected near prototypes; others have scores of 0."""
+        """Return inputs (count, D) that are projected near prototypes; others would score 0."""
         (projection,) = before
         assert isinstance(projection, IntegerProjection)
         B = self.prototypes.T.astype(np.int64)
@@ -190,7 +191,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     def rbf(self, P: integer_stage.IntArray) -> integer_stage.IntArray:
         """Return the table's values e, (n, m) in 0..127, of points P, (n, d).
 
-        Taught examples follow the prototypes.
+        The columns of taught examples follow those of prototypes.
         """
         values = _rbf(P, self.prototypes, self.table, self.distance_shift)
         if self.taught is None:
@@ -219,9 +220,9 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         return scores, nearest
 
     def compared(self, P: integer_stage.IntArray) -> NDArray[np.bool_]:
-        """Return whether points P, (n, d), reach each coordinate of each prototype: (n, m, d + 1).
+        """Return which coordinates of prototypes are compared with points (n, d): (n, m, d + 1).
 
-        The last entry is whether the prototype is near.
+        The last entry shows whether the prototype is near.
         """
         difference = P[:, None, :].astype(np.int32) - self.prototypes.T.astype(np.int32)
         partial = np.square(difference, out=difference).cumsum(axis=2)
@@ -229,9 +230,9 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         return np.concatenate([first, partial < self.distance_limit], axis=2)
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
-        """Return the counts of comparisons by coordinate, (d,), and of nearness by prototype, (m,).
+        """Return how often each coordinate (d,) is compared, and each prototype (m,) is near.
 
-        The former is the share of all prototypes, in a point.
+        Comparisons at a point are counted as a share of all prototypes.
         """
         reached = self.compared(x)
         coordinates = reached[:, :, :-1].sum(axis=(0, 1)) / self.n_prototypes
@@ -270,7 +271,7 @@ def all_coordinates(dimension: int) -> integer_stage.Range:
 
 
 def near_range(prototypes: NDArray[np.int8], distance_shift: int) -> integer_stage.Range:
-    """Return the range of coordinates; a point outside of it is far from all prototypes."""
+    """Return the range of coordinates outside of which a point is far from all prototypes."""
     radius = math.isqrt((TABLE_SIZE << distance_shift) - 1) + 1
     B = prototypes.astype(np.int64)
     low = np.maximum(COORDINATE_MINIMUM, B.min(axis=1) - radius)
@@ -287,12 +288,13 @@ def score_norms(
     """Bound the magnitude of each class's score over all points of the projected space.
 
     With exact kernels ``k_j(p) = A exp(-c ||p - b_j||^2)`` a score ``sum_j z_j k_j`` is a function
-    of the Gaussian RBF's Hilbert space, so nowhere larger than its norm there, which is the
-    root of ``A^2 sum_ij z_i z_j exp(-c ||b_i - b_j||^2)`` (Aronszajn, 1950). An entry of the table
-    differs from the exact kernel by at most some E, so a score differs by at most E sum_j |z_j|.
+    in the Gaussian RBF's Hilbert space, and so nowhere larger than its norm there, which is the
+    square root of ``A^2 sum_ij z_i z_j exp(-c ||b_i - b_j||^2)`` (Aronszajn, 1950). An entry of the
+    table differs from the exact kernel by at most some E, so a score differs by at most E sum_j
+    |z_j|.
 
-    Returns whole numbers (L,), with a margin of 1 for rounding in floats; infinite ones if there
-    are too many prototypes for looking at all pairs.
+    Returns whole numbers (L,), with a margin of 1 for float rounding, or infinity if there are too
+    many prototypes to examine all pairs.
     """
     Z, B = labels.astype(np.float64), prototypes.astype(np.float64)
     if B.shape[1] > _PROTOTYPES_IN_PAIRS:
@@ -309,7 +311,7 @@ def score_norms(
 def _energy(
     Z: NDArray[np.float64], B: NDArray[np.float64], distance_shift: int
 ) -> NDArray[np.float64]:
-    """Return ``sum_ij z_i z_j k(b_i, b_j)`` of each class, (L,), some rows of pairs at a time."""
+    """Return ``sum_ij z_i z_j k(b_i, b_j)`` for each class, (L,), computed by rows of pairs."""
     squares, m = np.square(B).sum(axis=0), B.shape[1]
     energy = np.zeros(len(Z))
     for begin in range(0, m, _ROWS_AT_ONCE):
@@ -329,7 +331,7 @@ def _inputs_near(
     for _ in range(_STEPS):
         rounded = np.rint(inputs).astype(np.uint8)
         missing = target - projection.run(rounded[None, :])[0]
-        gradient = W.T @ missing  # integers: no order of summation changes them
+        gradient = W.T @ missing  # integers: the same in any order of summation
         inside = np.where(gradient > 0, inputs < maximum, inputs > 0)
         gradient = np.where(inside, gradient, 0)
         effect = (W @ gradient).tolist()
@@ -337,7 +339,7 @@ def _inputs_near(
         if curvature == 0:
             break
         slope = sum(a * b for a, b in zip(missing.tolist(), effect, strict=True))
-        # Coordinates are accumulators times multiplier over 2**(16, or 24 of wide ones).
+        # Coordinates are accumulators times multiplier / 2**16, or 2**24 for 24-bit ones.
         unit = projection.multiplier / (1 << (REQUANTIZE_SHIFT + projection.accumulator_bits - 16))
         inputs = np.clip(inputs + slope / curvature / unit * gradient, 0, maximum)
     return np.rint(inputs).astype(np.int64)

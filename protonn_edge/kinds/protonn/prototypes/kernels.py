@@ -1,8 +1,8 @@
-"""The kernel of the prototypes: the comparison of a point with each, and the votes of near ones.
+"""The kernel of the prototypes: comparison of a point with each, and votes of near ones.
 
-The bound of the cycles needs a bound of the number of prototypes that are near any one point, by
-each prefix of the coordinates; docs/planner.md proves it. There, a centre c, prototypes ``a_j = b_j
-- c``, a point ``c + t u``, and ``h_j(t) = (|a_j|^2 + t^2 - limit) / 2t`` are defined.
+The bound of the cycles depends on how many prototypes can be near any one point by each prefix of
+the coordinates; docs/planner.md proves the bound of this number. It defines a centre c, prototypes
+``a_j = b_j - c``, a point ``c + t u``, and ``h_j(t) = (|a_j|^2 + t^2 - limit) / 2t``.
 """
 
 from __future__ import annotations
@@ -26,29 +26,30 @@ from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.taught_loop import TaughtVoting
 
 _FIRST_INTERVALS = 8
-_ROUNDS, _HALVED = 4, 4  # of halving, the worst ones of each at once
+_ROUNDS, _HALVED = 4, 4  # rounds of halving, and the shells halved in each
 
-# How often the centre moves towards the point with the largest bound of near prototypes, by which
-# part of the way; by half as much each time that this is no better.
+# How often the centre moves towards the point with the largest bound of near prototypes, and by
+# which part of the way at first; this is halved whenever the bound gets no better.
 _MOVES = 4
 _PART = 0.3
 
-# A direction along which prototypes vary more than on average; the linear part times these are
-# tried for how far above the largest eigenvalue the Lagrange multiplier is.
+# Directions along which prototypes vary more than on average are examined. The Lagrange multiplier
+# is tried at the largest eigenvalue plus the linear part times each of these.
 _VARIANCE = 2.0
 _MULTIPLIERS = 2.0 ** np.arange(-10, 4)
-_ROUNDING = 1e-9  # relative; floats are off by far less
+_ROUNDING = 1e-9  # relative; float errors are far smaller
 
-# Up to here each prefix of the coordinates is looked at, then only all of them: a bound for fewer
-# coordinates holds for more, and a direction takes time with the cube of their number.
+# Up to this number, each prefix of the coordinates is examined, beyond it only all of them: a bound
+# for fewer coordinates holds for more, and the time of a direction grows with the cube of their
+# number.
 _PREFIXES = 40
 
-# No chip can hold more numbers, so any bound is sufficient for them.
+# No chip can hold more numbers, so any bound suffices beyond.
 _MOST_NUMBERS = 1 << 16
 
 
 def near_at_most(stage: IntegerPrototypes) -> NDArray[np.int64]:
-    """Return bounds (d,) of the prototypes that are near one point by 1..d of the coordinates."""
+    """Return bounds (d,) of how many prototypes can be near one point by 1..d coordinates."""
     B = np.ascontiguousarray(stage.prototypes)
     if B.size > _MOST_NUMBERS:
         return np.full(len(B), B.shape[1], np.int64)
@@ -59,8 +60,8 @@ def near_at_most(stage: IntegerPrototypes) -> NDArray[np.int64]:
 class _Shell:
     """Points from `start` to `end` away from the centre.
 
-    At least `spare` prototypes are far; `direction`, of length 1, points to where the most may be
-    near, approximately, or is None.
+    At least `spare` prototypes are far. `direction`, of length 1 or None, approximately points to
+    where the most may be near.
     """
 
     spare: float
@@ -70,7 +71,7 @@ class _Shell:
 
     @property
     def halves(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Where its inner and its outer half start and end."""
+        """Start and end of its inner and its outer half."""
         middle = (self.start + self.end) / 2
         return (self.start, middle), (middle, self.end)
 
@@ -92,9 +93,9 @@ def _near_at_most(prototypes: bytes, shape: tuple[int, int], limit: int) -> tupl
 
 
 def _least_spare(points: FloatArray, centre: FloatArray, limit: int) -> tuple[float, FloatArray]:
-    """Return a bound: how many points (n, k) are far from any one point, and the centre for it.
+    """Return how many points (n, k) are at least far from any one point, and the centre used.
 
-    Any centre gives a bound; it moves to where more points may be near, for a tighter one.
+    Any centre gives a valid bound; it is moved to where more points may be near, for a tighter one.
     """
     best, part = _worst_shell(points - centre, limit), _PART
     for _ in range(_MOVES):
@@ -110,20 +111,20 @@ def _least_spare(points: FloatArray, centre: FloatArray, limit: int) -> tuple[fl
 
 
 def _worst_shell(a: FloatArray, limit: int, least: float = -math.inf) -> _Shell:
-    """Return the shell around 0 with the largest bound of points of a (n, k) near its own points.
+    """Return the shell around 0 whose points have the largest bound of near points of a (n, k).
 
-    If it spares no more than `least`, it is any shell that does not.
+    If that shell spares at most `least`, any such shell may be returned.
     """
     lengths = np.square(a).sum(axis=1)
     excess = lengths - limit
     if excess.max() < 0:
-        return _Shell(0.0, 0.0, 0.0, None)  # from the centre all are
+        return _Shell(0.0, 0.0, 0.0, None)  # all are near from the centre
     variances = _VARIANCE * ((a @ (a.T @ a)) * a).sum(axis=1) / lengths.sum() + _ROUNDING
     ends = np.linspace(0, math.sqrt(lengths.max()) + math.sqrt(limit), _FIRST_INTERVALS + 1)
     shells = sorted(_shells(a, excess, variances, np.stack([ends[:-1], ends[1:]], axis=1)))
     for left in range(_ROUNDS, 0, -1):
         if sum(shell.spare <= least for shell in shells) > left * _HALVED:
-            break  # each halving takes one of them away
+            break  # each halving removes one of them
         worst, others = shells[:_HALVED], shells[_HALVED:]
         halves = [half for shell in worst for half in shell.halves]
         shells = sorted([*others, *_shells(a, excess, variances, np.array(halves))])
@@ -133,12 +134,13 @@ def _worst_shell(a: FloatArray, limit: int, least: float = -math.inf) -> _Shell:
 def _shells(
     a: FloatArray, excess: FloatArray, variances: FloatArray, ends: FloatArray
 ) -> list[_Shell]:
-    """Return the shells between `ends`, (s, 2), with bounds of the prototypes near their points.
+    """Return the shells between `ends` (s, 2), with bounds of the prototypes near their points.
 
-    `excess` is |a|^2 less the limit, `variances` about the variance of each a's product with u.
+    `excess` is |a|^2 minus the limit; `variances` approximate the variance of each a's product with
+    u.
     """
     roots = np.sqrt(np.maximum(excess, 0))
-    distance = np.minimum(np.maximum(roots, ends[:, :1]), ends[:, 1:])  # of the least h_j
+    distance = np.minimum(np.maximum(roots, ends[:, :1]), ends[:, 1:])  # where h_j is smallest
     over = excess + distance * distance
     far = over > 0
     h = np.divide(over, 2 * distance, out=np.zeros_like(over), where=far)
@@ -158,8 +160,8 @@ def _largest_forms(
 ) -> tuple[FloatArray, FloatArray]:
     """Bound the sum of the squares of (h_j a_j u + v_j) weight_j over unit vectors u.
 
-    For s of h and of weights, (s, n), return as many bounds, (s,), and about the u of the largest
-    sum of each, (s, k).
+    For each of s rows of h and weights, (s, n), return the bound, (s,), and approximately the u of
+    the largest sum, (s, k).
 
     A sum is ``u'Mu + 2 g'u + c``. For any l above M's eigenvalues l_i it is at most
     ``l + c + sum_i g_i^2 / (l - l_i)``, with g in the eigenvectors' directions (the Lagrangian
@@ -180,22 +182,22 @@ def _largest_forms(
     return bounds[each, best] + (constant * constant).sum(axis=1), directions
 
 
-# Near prototypes that are listed before they vote: more need more SRAM, fewer take longer.
+# Near prototypes listed before they vote: more need more SRAM, fewer take longer.
 _NEIGHBOURS_AT_LEAST, _NEIGHBOURS_AT_MOST = 10, 40
 _NEIGHBOURS_SHARE = 16
 _NEIGHBOUR_BYTES = 3
 
-# Number of prototypes up to which all pairs are examined to choose checks.
+# Up to this number of prototypes, all pairs are examined to choose checks.
 _PROTOTYPES_COMPARED = 200
 
-# The compiler's code around the loops (avr-gcc 5.4 at -O2), mean and maximum: registers that a
-# function saves in addition to the loops' own, up to a number in total, and the rest.
+# Mean and maximum cycles of the compiler's code around the loops (avr-gcc 5.4 at -O2): of registers
+# that a function saves besides the loops' own, up to a total, and of the rest.
 _SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
 _AROUND_CYCLES = (10, 50)
 _CODE_BYTES_PER_SCORE = 16
 
 
-# Of taught examples: code and variables, and the most that the compiler makes around the loop.
+# For taught examples: flash and SRAM, and the maximum cycles of compiled code around the loop.
 _TEACHING_CODE_BYTES = 1200
 _TEACHING_STATE_BYTES = 3
 _TAUGHT_CYCLES = 40
@@ -203,7 +205,7 @@ _TAUGHT_CYCLES = 40
 
 @dataclass(frozen=True, eq=False)
 class PrototypesKernel(Kernel):
-    """Compares prototypes one after the other; near ones are listed, and vote when it is full."""
+    """Compares prototypes one by one; near ones are listed, and vote when the list is full."""
 
     portable = 10.1
 
@@ -236,7 +238,7 @@ class PrototypesKernel(Kernel):
 
     @property
     def facts(self) -> Facts:
-        """How often the labels of comparisons and votes are passed, as geometry allows."""
+        """How often the labels of comparisons and votes can be passed, given the geometry."""
         stage, voting = self.stage, self.voting
         at_most = near_at_most(stage).tolist()
         near, m = at_most[-1], stage.n_prototypes
@@ -265,14 +267,14 @@ class PrototypesKernel(Kernel):
 
     @property
     def neighbours_at_once(self) -> int:
-        """Near prototypes that vote together."""
+        """Number of near prototypes that vote together."""
         m = self.stage.n_prototypes
         share = m // _NEIGHBOURS_SHARE
         return min(m, max(_NEIGHBOURS_AT_LEAST, min(share, _NEIGHBOURS_AT_MOST)))
 
     @property
     def costs(self) -> IntArray:
-        """Cycles (d + 1,) of a prototype far from coordinates 1..d on, and of a near one."""
+        """Cycles (d + 1,) of a prototype far by 1..d coordinates, and of a near one."""
         return np.append(self.voting.left_after, self.voting.near)
 
     def cost(self, _: Feed | None, __: Push | None, activity: Activity | None, /) -> Cost:
@@ -295,7 +297,7 @@ class PrototypesKernel(Kernel):
         )
 
     def _taught_step(self, *, known: bool) -> Step:
-        """Return the step of taught examples: of none, and of as many as there is room for."""
+        """Return the step of taught examples, from none to as many as there is room for."""
         none, worst = self.taught.none, self.taught.worst + _TAUGHT_CYCLES
         mean = float(none) if known else None
         return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, none)
@@ -317,7 +319,8 @@ class PrototypesKernel(Kernel):
             coordinates, prototypes = activity.stages[stage.kind]
             near = float(prototypes.sum())
             left = m * (coordinates - np.append(coordinates[1:], near / m))
-            some = (prototypes.max() + 1 - np.prod(1 - prototypes)) / 2  # how often any, about
+            # approximately how often any is near
+            some = (prototypes.max() + 1 - np.prod(1 - prototypes)) / 2
             lists = max(0.0, near / self.neighbours_at_once - 0.5)
             votes = (some + lists) * voting.round + (1 - some) * voting.empty_round
             mean = float(left @ voting.left_after + near * voting.near + votes)
@@ -330,17 +333,17 @@ class PrototypesKernel(Kernel):
 
 
 def _accidents(stage: IntegerPrototypes) -> int:
-    """Return the number of prototypes that end at the same lower address byte as the last one."""
+    """Return how many prototypes end at the same lower address byte as the last one."""
     m, stride = stage.n_prototypes, stage.n_inputs + stage.n_outputs
     return int(np.count_nonzero(np.arange(1, m) * stride % 256 == 0))
 
 
 def checked_coordinates(stage: IntegerPrototypes) -> tuple[bool, ...]:
-    """Return the coordinates after which it pays to check whether a prototype is far.
+    """Return after which coordinates it pays to check whether a prototype is far.
 
-    A check costs one cycle, leaving one more, and continuing in vain a coordinate. The share of far
-    prototypes is estimated from their distances from each other. Between two checks, squares must
-    not exceed 16 bits.
+    A check costs one cycle, leaving one more, and continuing in vain the cycles of a coordinate.
+    The share of far prototypes is estimated from the prototypes' distances to each other. Between
+    two checks, squares must not exceed 16 bits.
     """
     d, limit = stage.n_inputs, stage.distance_limit
     left = _share_within_reach(stage)
@@ -363,7 +366,7 @@ def checked_coordinates(stage: IntegerPrototypes) -> tuple[bool, ...]:
 
 
 def _share_within_reach(stage: IntegerPrototypes) -> list[float]:
-    """Return the share of pairs of prototypes that are near after 0..d coordinates."""
+    """Return the share of pairs of prototypes that are still near after 0..d coordinates."""
     m = stage.n_prototypes
     some = stage.prototypes[:, :: -(-m // _PROTOTYPES_COMPARED)].T.astype(np.int64)
     squares = np.square(some[:, None] - some).cumsum(axis=2)
@@ -374,9 +377,9 @@ def _share_within_reach(stage: IntegerPrototypes) -> list[float]:
 class Coordinate(NamedTuple):
     """A coordinate of the point, compared with the prototypes'."""
 
-    # whether the difference may exceed a byte, and seem small if only a byte is kept
+    # whether the difference may exceed a byte and look small if truncated
     overflows: bool
-    largest_square: int  # of such a difference, or of the byte that is kept
+    largest_square: int  # of the difference, or of its byte
 
 
 def coordinates_of(stage: IntegerPrototypes) -> tuple[Coordinate, ...]:

@@ -1,11 +1,12 @@
-"""The loops that compare a point with prototypes, and that let near ones vote, in assembly.
+"""The assembly loops that compare a point with prototypes and add the votes of near ones.
 
-All is in one statement, so that no register changes hands and every cycle is known. To compare, the
-point's first coordinates are in registers, the others in SRAM. A squared distance is in r21:r20,
-less the limit, so that it is negative while the prototype is near; r23:r22 is the prototype's
-address, and the list of near ones grows at X. When it is full, or none is left, they vote, one
-block of scores after the other: r25:r24 is then the next prototype, r28 the lower byte of the
-list's end (it has less than 256), and r29 the largest RBF.
+One statement contains all loops, so that no register changes hands and every cycle is known. In
+comparisons, the point's first coordinates are in registers, the others in SRAM. r21:r20 is a
+squared distance minus the limit, which is negative while the prototype is near; r23:r22 is the
+prototype's address, and the list of near prototypes grows at X. When the list is full or no
+prototype is left, the listed ones vote, one block of scores after the other. r25:r24 is then the
+next prototype, r28 the lower byte of the list's end (the list has fewer than 256 bytes), and r29
+the largest RBF.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from protonn_edge.kernels.kernel import SAVED_BY_CALLEE
 from protonn_edge.kernels.listing import BEGIN, END, Listing, repeated
 from protonn_edge.kernels.matvec.loops import Block, multiply_add
 
-# Registers for coordinates of the point. The others are loaded, in two cycles each.
+# Registers for the point's first coordinates. Loading another coordinate takes two cycles.
 _COORDINATE_REGISTERS = (*range(2, 18), 24, 25)
 
-# The reach of branches in words, with a margin; the code before the first coordinate.
+# The reach of branches, with a margin, and the code before the first coordinate, in words.
 _REACH = 60
 _NEXT_WORDS = 5
 _ISLAND = "island"
@@ -36,15 +37,15 @@ class Compared:
     """The comparison of one coordinate of a point with a prototype's."""
 
     number: int  # the coordinate, from 0
-    register: int | None  # the register with the point's; None if it is in SRAM
-    overflows: bool  # whether the difference may exceed a byte, and seem small without the rest
+    register: int | None  # the register with the point's coordinate; None if in SRAM
+    overflows: bool  # whether the difference may exceed a byte and look small if truncated
     checked: bool  # whether the loop leaves the prototype here if it is far
-    # whether a jump to the next prototype precedes it, for branches that do not reach that
+    # whether a jump to the next prototype precedes it, for branches that cannot reach it
     island: bool = False
     far: str = "far"  # the label to branch to: "far", or a jump to it before or after
 
     def code(self, limit: int, *, last: bool = False) -> Listing:
-        """Return its instructions, after its island, for the upper byte of the limit."""
+        """Return its instructions, preceded by its island, for this upper byte of the limit."""
         leaves = f"brpl {self.far}" if self.checked else ""
         if last and self.far != "far":
             leaves = "brmi near"
@@ -78,8 +79,8 @@ class Voting:
     steps: tuple[Compared, ...]  # one for each coordinate
     blocks: tuple[Block, ...]  # the passes of the scores over the near prototypes
     stride: int  # bytes of a prototype and its labels
-    shift: int  # from a squared distance to its place in the table, 0..6
-    limit: int  # the upper byte of the distance from which prototypes are far
+    shift: int  # right shift from a squared distance to its index in the table, 0..6
+    limit: int  # the upper byte of the squared distance from which prototypes are far
     nearest: bool  # whether the largest RBF is returned
 
     @property
@@ -127,7 +128,7 @@ class Voting:
 
     @property
     def _voted(self) -> str:
-        """The code that lets the listed prototypes vote, and goes on."""
+        """The code in which the listed prototypes vote, and that continues with the next ones."""
         return f"""
         vote: movw r24, r22
             cpi  r26, lo8(%[list])
@@ -175,7 +176,7 @@ class Voting:
     def _cycles(
         self, start: str, end: str, *, overflows: int = 0, far: int = 0, **odds: int
     ) -> int:
-        """Return the cycles from a label to another, with each branch but these taken."""
+        """Return the cycles from one label to another, with all branches taken but these."""
         usual = {"accident": 0, "compare": 1, "near": 1, "full": 0, "some": 1}
         for label in ("far", *(f"{_ISLAND}{number}" for number in range(len(self.steps) + 1))):
             usual |= {f"brvs {label}": overflows, f"brpl {label}": far}
@@ -188,12 +189,12 @@ class Voting:
         return list(accumulate([self._cycles("far", "step0"), *steps]))
 
     def _left(self, step: Compared, **odds: int) -> int:
-        """Return the cycles of a prototype that is found far at a coordinate."""
+        """Return the cycles of a prototype that turns out to be far at a coordinate."""
         return self._reached[step.number] + self._cycles(f"step{step.number}", "far", **odds)
 
     @cached_property
     def left_after(self) -> NDArray[np.int64]:
-        """Cycles (d,) of a prototype that is found far at each coordinate."""
+        """Cycles of a prototype that turns out to be far at each coordinate, (d,)."""
         cycles: list[int] = []
         for step in self.steps:
             if step.checked:
@@ -219,7 +220,7 @@ class Voting:
 
     @cached_property
     def round(self) -> int:
-        """Cycles of a list that votes, without its prototypes, and of going on."""
+        """Cycles of a voting list, without its prototypes, and of continuing."""
         votes = 0
         for block in self.blocks:
             here, last = f"voter{block.number}", block is self.blocks[-1]
@@ -232,7 +233,7 @@ class Voting:
 
     @property
     def empty_round(self) -> int:
-        """Cycles of a list that is empty."""
+        """Cycles of an empty list."""
         return self.start + self._cycles("vote", "voted", some=0)
 
     @property
@@ -242,7 +243,7 @@ class Voting:
 
     @property
     def accident(self) -> int:
-        """Cycles of a prototype more if only the upper byte of its end differs from the last's."""
+        """Extra cycles of a prototype whose end differs from the last one's only in the upper byte."""
         return self._cycles("far", "step0", accident=1) - self._cycles("far", "step0")
 
     @cached_property
@@ -275,7 +276,7 @@ def _listed(shift: int, stride: int) -> str:
 
 
 def _shifted(shift: int) -> str:
-    """Return code that moves the byte of r21:r20 that begins at bit 0..6 to r20, or r21."""
+    """Return code that moves the byte that begins at bit 0..6 of r21:r20 to r20 or r21."""
     if shift == 4:
         return "swap r20\nandi r20, 0x0f\nswap r21\nandi r21, 0xf0\nor r20, r21"
     if shift > 4:
@@ -296,7 +297,7 @@ def clearing(score_bytes: int) -> Listing:
 
 
 def compared_steps(overflows: Sequence[bool], checked: Sequence[bool]) -> tuple[Compared, ...]:
-    """Return the comparison of coordinates that may overflow a byte, and of those checked."""
+    """Return the comparisons, given which coordinates may overflow a byte and are checked."""
     registers = (*_COORDINATE_REGISTERS, *([None] * len(overflows)))
     each = zip(range(len(overflows)), registers[: len(overflows)], overflows, checked, strict=True)
     return tuple(_with_islands([Compared(*step) for step in each]))
@@ -306,7 +307,7 @@ def _with_islands(steps: Sequence[Compared]) -> Iterator[Compared]:
     """Yield the steps with the labels that their branches reach."""
     place, island, last = _NEXT_WORDS, -_REACH - 1, _ISLAND
     placed: list[Compared] = []
-    waiting: int | None = None  # where the first branch is that needs an island behind it
+    waiting: int | None = None  # the first branch that still needs an island after it
     for step in steps:
         needs_island = waiting is not None and place + step.words + 2 - waiting > _REACH
         if needs_island:

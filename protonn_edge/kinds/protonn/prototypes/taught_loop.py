@@ -1,9 +1,9 @@
-"""The loop that compares a point with taught examples, in assembly, in one statement.
+"""The assembly loop, in one statement, that compares a point with taught examples.
 
-The first coordinates of all examples are in SRAM, and most examples are far by them alone. Of the
-record of another one, r23:r22 is where its coordinates begin in the EEPROM, r24 the lower byte of
-where the next one is; a squared distance is in r21:r20, less the limit. Z is behind the slot's
-first coordinate, and r25 the least first coordinate that is near.
+The first coordinates of all examples are in SRAM, and by these alone most examples are far. For any
+other example, r23:r22 is the EEPROM address of its coordinates, r24 the lower byte of the next
+record's address, and r21:r20 a squared distance minus the limit. Z points past the slot's first
+coordinate, and r25 is the smallest first coordinate that is near.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from protonn_edge.kinds.protonn.prototypes.teaching import Store, Teaching
 
 @dataclass(frozen=True)
 class TaughtVoting:
-    """The statement that compares the point with taught examples, and lets near ones vote."""
+    """The statement that compares the point with taught examples and adds near ones' votes."""
 
-    stage: IntegerPrototypes  # which can be taught
+    stage: IntegerPrototypes  # a stage that can be taught
 
     @property
     def teaching(self) -> Teaching:
@@ -36,12 +36,12 @@ class TaughtVoting:
 
     @property
     def limit(self) -> int:
-        """The squared distance from which examples are far."""
+        """The squared distance at and beyond which examples are far."""
         return self.teaching.far_from(self.stage.distance_limit)
 
     @property
     def reach(self) -> int:
-        """The largest difference of a coordinate of an example that is not far, 0..73."""
+        """The largest difference in a coordinate at which an example may be near, 0..73."""
         return math.isqrt(self.limit - 1)
 
     @cached_property
@@ -108,7 +108,7 @@ class TaughtVoting:
 
     @property
     def _votes(self) -> str:
-        """What adds the vote of a near example, if it is in a slot that has one."""
+        """The code that adds the vote of a near example, if its slot holds a valid one."""
         stage, score_bytes = self.stage, self.stage.output_bits // 8
         larger = "cp %[largest], r20\nbrsh nearer\nmov %[largest], r20\nnearer:"
         added = ["add r18, r0", "adc r18, r1", *["adc r18, r19"] * (score_bytes - 2)]
@@ -150,7 +150,7 @@ class TaughtVoting:
 
     @property
     def facts(self) -> Facts:
-        """How often labels are passed, however full the store is and wherever it begins."""
+        """How often labels are passed at most, for any content and any address of the store."""
         return {
             "slot": Passed(self.teaching.slots),
             "example": Passed(self.teaching.slots),
@@ -161,12 +161,12 @@ class TaughtVoting:
 
     @property
     def none(self) -> int:
-        """Cycles where there is no example."""
+        """Cycles without examples."""
         return self.comparing.path(BEGIN, [END], {})
 
     @property
     def worst(self) -> int:
-        """Cycles where all slots are near, and lie across multiples of 256 bytes."""
+        """Cycles if all slots are near and cross as many multiples of 256 bytes as possible."""
         path = self.comparing.path
         coordinate = path("coordinate", ["coordinate"], {"brne coordinate": 1})
         across = path("coordinate", ["coordinate"], {}) - coordinate

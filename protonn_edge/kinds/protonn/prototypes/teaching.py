@@ -1,8 +1,8 @@
-"""Examples that a board is taught: prototypes that it adds, and may forget again.
+"""Examples taught to a board: prototypes that it adds and may forget again.
 
-An example is a point of the projected space and a class. Near a point, it adds its RBF times the
-constant `Teaching.vote` to the score of its class. A board's examples are a multiset: the rule by
-which a full store replaces one does not depend on the time or place of storing.
+An example is a point of the projected space with a class. At a nearby point, it adds its RBF times
+the constant `Teaching.vote` to the score of its class. A board's examples form a multiset: which
+example a full store replaces does not depend on when or where examples were stored.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.chain.integer_stage import IntArray, check_holds
 from protonn_edge.errors import CheckFailed, InputError
 
-MOST_VOTE = 255  # a byte: its product with an RBF fits 16 bits
-MOST_SLOTS = 254  # of examples, and classes: the store's header has a number for each
+MOST_VOTE = 255  # a byte, whose product with an RBF fits 16 bits
+MOST_SLOTS = 254  # limit of slots and classes together: the store's header numbers them
 
 
 CRC_BYTES = 2
@@ -32,50 +32,51 @@ ERASED = (
 
 
 def is_of_another(content: bytes, model_hash: bytes) -> bool:
-    """Return whether the content of a store in EEPROM is another model's, see `ERASED`."""
+    """Return whether a store in EEPROM belongs to another model; see `ERASED`."""
     known = model_hash[:MODEL_HASH_BYTES]
     return content[:1] == bytes([STORE_FORMAT]) and content[1 : 1 + MODEL_HASH_BYTES] != known
 
 
 class Store(NamedTuple):
-    """Where things are in a store in EEPROM, in bytes."""
+    """The layout of a store in EEPROM, in bytes."""
 
-    hidden: int  # the hidden slot or class; before it are the format and the model's hash
+    hidden: int  # offset of the hidden slot or class, after the format and the model's hash
     record: int  # the size of a record: a class, a point and a CRC
     size: int
     format: int = STORE_FORMAT
-    crc_start: int = 0xFF  # of the upper byte, so that zeros are no record; the lower is the class
+    # initial upper byte, which makes zeros invalid; the lower one is the class
+    crc_start: int = 0xFF
     all_hidden: int = 254
 
     @property
     def header(self) -> int:
-        """The bytes before the first record."""
+        """Number of bytes before the first record."""
         return self.hidden + 1
 
     @property
     def pages(self) -> int:
-        """The most multiples of 256 that it lies across, wherever it begins."""
+        """The maximum number of multiples of 256 that the store crosses, for any address."""
         return self.size // 256 + 1
 
 
 @dataclass(frozen=True)
 class Teaching:
-    """A model's limits for teaching: the most examples, and the vote of each."""
+    """A model's limits for teaching: the maximum number of examples, and the vote of each."""
 
-    # The RBF of an example is read at its squared distance from a point times this factor.
+    # An example's RBF is read from the table at its squared distance times this factor.
     sharpness: ClassVar[int] = 3
     room: int  # 1..254
-    vote: int  # of an example for its class, in units of the label vectors, 1..255
+    vote: int  # vote for an example's class, in units of the label vectors, 1..255
 
     def check(self, n_classes: int) -> None:
-        """Raise `InputError` if generated code cannot hold it."""
+        """Raise `InputError` if generated code cannot hold these numbers."""
         check_holds(1 <= self.vote <= MOST_VOTE, f"a vote of {self.vote} of taught examples")
         holds = self.room >= 1 and self.slots + n_classes <= MOST_SLOTS
         check_holds(holds, f"room for {self.room} taught examples of {n_classes} classes")
 
     @property
     def slots(self) -> int:
-        """Places in the store: one more, so that an example is replaced at one moment."""
+        """Number of places in the store, one more than examples: so replacing one is atomic."""
         return self.room + 1
 
     def check_eeprom(self, dimension: int, board: Board) -> None:
@@ -89,7 +90,7 @@ class Teaching:
             )
 
     def far_from(self, distance_limit: int) -> int:
-        """Return the squared distance from which on an example is far, from a prototype's."""
+        """Return the squared distance from which an example is far, given that of prototypes."""
         return -(-distance_limit // self.sharpness)
 
     def store(self, dimension: int) -> Store:
@@ -159,11 +160,12 @@ class Taught:
         return list(map(tuple, np.column_stack([self.classes, self.points]).tolist()))
 
     def learn(self, point: ArrayLike, label: int, room: int) -> Taught:
-        """Return these examples and another one, a point (d,) of -128..127; at most `room` in all.
+        """Return these examples with another one, a point (d,) of -128..127; at most `room` in all.
 
-        If there is no room, it replaces the nearest one of its class, by the sum of the differences
-        of coordinates; if its class has none, the nearest of all. Of equally near examples, it
-        replaces the first one in lexicographic order of its bytes: the class, then the point.
+        If there is no room, the new example replaces the nearest one of its class, by the sum of
+        absolute differences of coordinates, or the nearest of all if its class has none. Among
+        equally near examples, it replaces the first in lexicographic order of the bytes (class,
+        then point).
         """
         points = np.vstack([self.points, np.asarray(point, np.int8)])
         classes = np.append(self.classes, np.uint8(label))
@@ -179,7 +181,7 @@ class Taught:
         return int(order[0])
 
     def forget(self, label: int) -> Taught:
-        """Return these without the examples of a class."""
+        """Return these examples without those of a class."""
         kept = self.classes != label
         return Taught(self.points[kept], self.classes[kept])
 

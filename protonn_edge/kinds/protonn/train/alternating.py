@@ -1,10 +1,10 @@
-"""The paper's optimization: Z, B and W in turn, each by gradient steps and hard thresholding.
+"""The paper's optimizer, which trains Z, B and W in turn by gradient steps and hard thresholding.
 
-An iteration of algorithm 1 passes over the three matrices. A pass fixes the other two and runs some
-epochs of projected gradient descent, on all points at once if they are few, else on mini-batches.
-Armijo's rule finds the first step of a pass. Later steps shrink as ``eta_0 / t`` (paper, section
-4), or as ``eta_0 / sqrt(t)`` with Nesterov's acceleration and the mean of the last half of the
-iterates as the result (the authors' poster).
+An iteration of algorithm 1 consists of a pass for each of the three matrices. A pass fixes the
+other two matrices and runs some epochs of projected gradient descent, on all points at once if they
+are few, otherwise on mini-batches. Armijo's rule finds the first step of a pass. Later steps shrink
+as ``eta_0 / t`` (paper, section 4), or as ``eta_0 / sqrt(t)`` with Nesterov's acceleration, where
+the result is the mean of the last half of the iterates (the authors' poster).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from protonn_edge.training.points import Indices, TrainingSet
 
 FULL_BATCH_POINTS = 10_000
 FULL_BATCH_SCORES = 2**24
-MINI_BATCH_SIZE = 1_024  # the reference implementation's
+MINI_BATCH_SIZE = 1_024  # as in the reference implementation
 _ORDER = ("Z", "B", "W")
 _SUFFICIENT_DECREASE = 0.3
 _STEP_FACTOR = 2.0
@@ -49,7 +49,7 @@ Slope = Callable[[Matrix, Rows], tuple[float, Matrix]]
 
 
 def batch_size_for(n_points: int, n_classes: int) -> int:
-    """Return all points if they and their scores are few, else the mini-batch size."""
+    """Return the number of points if they and their scores are few, else the mini-batch size."""
     few = n_points <= FULL_BATCH_POINTS and n_points * n_classes <= FULL_BATCH_SCORES
     return n_points if few else MINI_BATCH_SIZE
 
@@ -63,14 +63,14 @@ def alternate(
 ) -> progress.Trained:
     """Train from `start` (paper, algorithm 1).
 
-    A pass that would raise the objective is undone, and the next pass over its matrix starts with a
-    smaller step, so the objective never rises between reports.
+    A pass that would raise the objective is undone, and the next pass over that matrix starts with
+    a smaller step, so the objective never rises between reports.
 
-    - `start`: float32, gamma folded in.
+    - `start`: in float32, with gamma folded in.
     - `settings`: their callback is called after each pass over a matrix.
 
-    Raises `InputError` if the initial objective is not a number, or the points are out of reach of
-    all prototypes.
+    Raises `InputError` if the initial objective is not finite, or all points are far from all
+    prototypes.
     """
     loss = _loss_for(settings, data)
     V, C, Z = map(hard_threshold, start, settings.sparsity)
@@ -98,7 +98,7 @@ def alternate(
             history.append(report)
             if settings.callback is not None:
                 settings.callback(report)
-    except progress.TrainingStopped:  # the last parameters are the best ones
+    except progress.TrainingStopped:  # the latest parameters are the best
         if not history:
             raise
     return progress.Trained(parameters, longest[turns[-1]], tuple(history))
@@ -122,7 +122,7 @@ def _pass(
     longest: float,
     generator: np.random.Generator,
 ) -> tuple[Parameters, float]:
-    """Return the parameters with one matrix improved, and the first step that it took."""
+    """Return the parameters with one matrix improved, and the first step of the pass."""
     place = MATRICES.index(name)
     share, epochs = settings.sparsity[place], settings.pass_epochs
     slope = _SLOPES[name](parameters, data, _loss_for(settings, data))
@@ -162,7 +162,7 @@ def _descend_by_inverse(
     share: float,
     first_step: float,
 ) -> Matrix:
-    """Return the result of steps of eta_0 / t."""
+    """Return the matrix after steps of eta_0 / t."""
     for t, rows in enumerate(batches, start=1):
         step = matrix.dtype.type(first_step / t)
         matrix = hard_threshold(matrix - step * slope(matrix, rows)[1], share)
@@ -177,7 +177,7 @@ def _descend_accelerated(
     share: float,
     first_step: float,
 ) -> Matrix:
-    """Return the mean of the last half of the iterates of accelerated steps eta_0 / sqrt(t)."""
+    """Return the mean of the last half of the iterates, with accelerated steps eta_0 / sqrt(t)."""
     ahead, tail = matrix, np.zeros_like(matrix)
     for t, rows in enumerate(batches, start=1):
         step = matrix.dtype.type(first_step / math.sqrt(t))
@@ -233,7 +233,7 @@ _SLOPES = {"Z": _slope_of_labels, "B": _slope_of_prototypes, "W": _slope_of_proj
 def _through_rbf(
     parameters: Parameters, projected: Matrix, data: TrainingSet, rows: Rows, loss: Loss
 ) -> tuple[float, Matrix, Matrix]:
-    """Return the loss of projected points, and its derivatives with respect to C and to them."""
+    """Return the loss of projected points, and its derivatives by C and by these points."""
     C, Z = parameters.prototypes, parameters.labels
     rbf = np.exp(-squared_distances(parameters, projected))
     value, by_scores, _ = loss(

@@ -1,7 +1,7 @@
 """Choose the sizes of a model for a budget in bytes, by the rules of the ProtoNN paper.
 
-The rules and their sources are in docs/training.md. The paper counts 4 bytes a value (float32), the
-device 1 (int8), so a budget on the device holds as many values as one four times as large in the
+docs/training.md lists the rules with their sources. A value takes 4 bytes in the paper (float32)
+and 1 on the device (int8), so a budget on the device corresponds to one four times as large in the
 paper.
 """
 
@@ -15,7 +15,7 @@ _PAPER_BYTES_PER_VALUE = 4
 _TWO_CLASSES = (
     (8_000, 5),
     (16_000, 10),
-)  # (bytes in the paper, outputs): outputs for budgets below these bytes
+)  # (bytes in the paper, outputs of the projection): outputs for budgets below these bytes
 _MORE_CLASSES = ((16_000, 5), (32_000, 10), (128_000, 15))
 _MOST_OUTPUTS = {True: 15, False: 20}
 _FEWEST_OF_TWO_CLASSES = 40
@@ -48,10 +48,10 @@ def sizes_within(
 ) -> ModelSizes:
     """Return the sizes that the paper's rules give for a budget in bytes; see the module's text.
 
-    There are no more prototypes than points; `n_projections` is d, if that is fixed.
+    There are at most as many prototypes as points; `n_projections` fixes d.
 
     Raises `InputError` if not even one projection and one prototype per class fit; the sentence
-    names the bytes that they take.
+    gives the bytes that they need.
     """
     limit = _SizeLimit(budget, n_features, n_classes, projection_bits)
     least = limit.taken_by(n_projections or 1, n_classes)
@@ -82,7 +82,7 @@ class _SizeLimit:
         return self._of_projections(d) + d * m + self.n_classes * m
 
     def prototypes_beside(self, d: int) -> int:
-        """Return how many prototypes fit with d projections; negative if these do not fit."""
+        """Return how many prototypes fit with d projections, negative if these do not fit."""
         return (self.budget - self._of_projections(d)) // (d + self.n_classes)
 
     def _of_projections(self, d: int) -> int:

@@ -44,10 +44,10 @@ _BEGUN = (
     *("input_noise", "learning_rate", "dead_zone", "clip", "augment", "group_shift"),
 )
 """Parameters whose defaults a search begins with."""
-_EPOCHS = 120  # of the first trials
+_EPOCHS = 120  # epochs of the first trials
 
-# Shares of the bytes for parameters, and settings that differ from the defaults: sizes follow the
-# paper's rules, with the number of projections if given. The variations are for people, days or
+# Shares of the bytes for parameters, each with settings that differ from the defaults. Sizes follow
+# the paper's rules, with the number of projections if given. The variations are for people, days or
 # sensors that are not in the training data.
 _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
     (0.5, {"n_projections": 20, "augment": True}),
@@ -123,9 +123,9 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         """Continue training with more points, each of them used once.
 
         Only the joint optimizer supports this; the alternating one needs all points at once. The
-        first call determines the normalization and the initial values, so it should have hundreds
-        of points, of most classes. See `protonn_edge.kinds.protonn.train.online` for the
-        differences from `fit`. After `fit`, training continues from the fitted model.
+        first call determines the normalization and the initial values, so give it hundreds of
+        points from most classes. See `protonn_edge.kinds.protonn.train.online` for the differences
+        from `fit`. After `fit`, training continues from the fitted model.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         y : array of shape (n,)
             Labels.
         classes : array of shape (L,), optional
-            All labels of all calls; required in the first call.
+            All labels that occur in any call; required in the first call.
         sample_weight : array of shape (n,), optional
             Weight of each point, not negative.
 
@@ -153,7 +153,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             raise InputError(
                 "the first call of partial_fit has no classes; give all labels of all calls"
             )
-        given: Model | None = getattr(self, "model_", None)  # which training continues from
+        given: Model | None = getattr(self, "model_", None)  # training continues from it
         changed = {} if given is None else {"initial_model": given, "budget": None}
         settings = self.frozen(**changed)
         multilabel = given_points.are_label_sets(y) or getattr(self, "multilabel_", False)
@@ -182,10 +182,11 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return self
 
     def partial_teach(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Teach examples to a fitted classifier, as its owner teaches the device.
+        """Teach examples to a fitted classifier, as a device's owner would teach the device.
 
-        From then on, scores and answers equal a device's with these examples, in integers. The
-        model and `to_model` remain as they are; `fit` and `partial_fit` forget all examples.
+        Afterwards, scores and answers are those of a device with these examples, computed in
+        integers. The model and `to_model` stay unchanged; `fit` and `partial_fit` forget all
+        examples.
 
         Parameters
         ----------
@@ -217,14 +218,14 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return self._board or self.model_
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return how well prototypes cover points X (n, D): far below 0 for unknown inputs.
+        """Return how well prototypes cover points X (n, D), far below 0 for unknown inputs.
 
         Returns
         -------
         ndarray of shape (n,)
             ``-gamma min_j ||b_j - W x||``: minus the distance to the nearest prototype, in RBF
             widths. Below -3, each RBF is less than 1/8000 of its maximum. Choose the limit between
-            known and unknown inputs by points of both kinds, or as a low quantile over training
+            known and unknown inputs from points of both kinds, or as a low quantile over training
             points. Differences in directions that the projection ignores are not detected.
         """
         check_is_fitted(self)
@@ -249,7 +250,8 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     def searched(cls, task: SearchTask) -> Searched:
         """Return the search space, which depends only on the task, and where a search begins.
 
-        Sparse B and Z are not searched: on the device they take as much as dense ones.
+        Sparse B and Z are not searched, because they take as many bytes on the device as dense
+        ones.
         """
 
         def allows(**drawn: Any) -> bool:
@@ -289,7 +291,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     @classmethod
     def _starts(cls, task: SearchTask) -> list[dict[str, Any]]:
-        """Return the defaults at several sizes, and variations."""
+        """Return the default settings at several sizes, and variations of them."""
         begun = {name: getattr(cls, name) for name in _BEGUN} | {"epochs": _EPOCHS}
         found = []
         for share, differing in _STARTS:
@@ -328,7 +330,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         targets: Indices,
         weights: NDArray[np.float64] | None,
     ) -> OnlineTraining:
-        """Return a training that begins with these points, or continues from the fitted model."""
+        """Return online training that begins with these points or continues the fitted model."""
         model: Model | None = getattr(self, "model_", None)
         online = OnlineTraining(
             settings,
@@ -346,7 +348,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     @property
     def planned_epochs(self) -> int:
-        """Number of epochs by the last report."""
+        """Number of planned epochs in the last report."""
         if self.one_class:
             return 1
         if self.optimizer == "alternating":
@@ -358,5 +360,5 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return self.loss == "cross_entropy"
 
     def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return logits; other losses give logits of scores from 0 to 1, not calibrated."""
+        """Return logits, uncalibrated unless the loss is cross-entropy."""
         return scores - LABEL_RARITY if self._scores_are_logits else 4.0 * scores - 2.0

@@ -1,9 +1,10 @@
-"""The training of one ProtoNN: sizes, initial values, optimizer, resulting model.
+"""Training one ProtoNN: sizes, initial values, optimizer, resulting model.
 
 `GroupShift` moves points from their group towards another one. If points come in groups, such as
-people, days or sensors, a class mostly differs between groups by its mean: one person walks faster,
-another wears the watch higher. A point moved by the difference of two groups' class means resembles
-a point of the other group. Points in between and beyond resemble groups that were not recorded.
+people, days or sensors, the groups' points of a class mostly differ by their mean: one person walks
+faster, another wears the watch higher. A point that is moved by the difference of two groups' class
+means resembles a point of the other group; points in between and beyond resemble groups that were
+not recorded.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Trained
 
-# Examples of a new class must outvote trained prototypes on their own.
+# Examples of a new class have no trained prototypes to help them outvote others.
 _VOTE_IF_NEW = 1.0
-_OWN_WAY = np.float32(0.2)  # deviation of a class's means in groups that nobody has recorded
+_OWN_WAY = np.float32(0.2)  # deviation of a class's mean in unrecorded groups
 
 
 class GroupShift:
@@ -55,8 +56,7 @@ class GroupShift:
     - `weights` (n,): weight of each point in its group's mean.
     - `strength`: maximum shift: 1 reaches the other group, 2 goes twice as far.
     - `augment`: other augmentation, applied first.
-    - `together`: whether all points of a class and group move together, so that the groups of each
-      batch are new ones, in which a class also has something of its own.
+    - `together`: whether all points of a class and group move together, which makes new groups.
     """
 
     def __init__(
@@ -104,25 +104,25 @@ def _mean(X: Float32, weights: Float32 | None, chosen: NDArray[np.bool_]) -> Flo
 
 
 _PROTOTYPES_OF_ONE_CLASS = 32
-_PROTOTYPES_PER_LABEL = 2  # the paper's
-_PROTOTYPES_FOR_LABELS = 200  # at most, unless given
+_PROTOTYPES_PER_LABEL = 2  # as in the paper
+_PROTOTYPES_FOR_LABELS = 200  # default maximum
 _BATCH_SIZE = 256
 
 
 class ProtoNNTraining:
-    """A training with settings on given points."""
+    """The training of one model, with these settings, on given points."""
 
     def __init__(self, settings: ProtoNNParameters, prepared: PreparedPoints) -> None:
         self.prepared = prepared
-        self.input_noise = 0.0  # deviation of training's noise on normalized features
+        self.input_noise = 0.0  # deviation of the noise added to normalized features
         self._settings = settings
         self._gamma = 1.0
         check_teachable(settings.teachable, prepared.n_classes + settings.new_classes)
 
     def train(self) -> Trained:
-        """Return the result of the chosen optimizer, in folded parameters."""
+        """Run the chosen optimizer and return its result, with gamma folded in."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            data = self.prepared.training_set()  # divergence is checked throughout
+            data = self.prepared.training_set()  # divergence is checked
             augment = self._augmentation(data)
             start = self._start(data)
             if self._settings.one_class:
@@ -132,7 +132,7 @@ class ProtoNNTraining:
             return self._train_jointly(start, data, augment)
 
     def start(self) -> Parameters:
-        """Return the initial parameters, gamma folded in."""
+        """Return the initial parameters, with gamma folded in."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             return self._start(self.prepared.training_set())
 
@@ -164,7 +164,7 @@ class ProtoNNTraining:
         return _VOTE_IF_NEW if self._settings.new_classes else ProtoNNHead.taught_vote
 
     def settle(self, points: Any, generator: np.random.Generator) -> ProtoNNParameters:
-        """Return the settings of the joint optimizer for normalized points (n, D)."""
+        """Resolve the automatic settings of the joint optimizer for normalized points (n, D)."""
         kind = self.prepared.normalizer.kind
         settings = settled(self._settings, points, generator, kind, _BATCH_SIZE)
         self.input_noise = float(settings.input_noise)
@@ -191,7 +191,7 @@ class ProtoNNTraining:
         )
 
     def _augmentation(self, data: TrainingSet) -> Augment | None:
-        """Return the augmentation of batches: moved images, then the shift between groups."""
+        """Return the augmentation of batches: image distortions, then the shift between groups."""
         settings, prepared = self._settings, self.prepared
         augment: Augment | None = None
         if settings.augment:
@@ -236,7 +236,7 @@ class ProtoNNTraining:
             gamma=settings.gamma,
             one_class=settings.one_class,
         )
-        if data.outlier_exposure:  # their own prototypes start without a label
+        if data.outlier_exposure:  # for outliers' prototypes, which start without a label
             start = replace(start, labels=start.labels[: self.prepared.n_classes])
         return start
 
@@ -282,10 +282,10 @@ def default_prototypes(n_classes: int, *, multilabel: bool = False) -> int:
 
 
 def parameters_of(model: Model, *, scores_are_logits: bool) -> Parameters:
-    """Return the matrices of a model with its gamma folded in.
+    """Return a model's matrices with its gamma folded in.
 
-    - `model`: a ProtoNN; classes in the order of the sorted labels, as an estimator makes it.
-    - `scores_are_logits`: true if the loss learns a sharpness, which is part of Z in a model.
+    - `model`: a ProtoNN whose classes are in the order of the sorted labels, as in an estimator.
+    - `scores_are_logits`: whether the loss learns a sharpness, which a model includes in Z.
     """
     head = protonn_head(model, "the start of training")
     fold = np.float32(head.gamma)

@@ -1,19 +1,19 @@
-"""Mini-batch optimization of all matrices together, with limits on their non-zero entries.
+"""Mini-batch optimization of all matrices together, with limits on non-zero entries.
 
-Adam (Kingma and Ba, 2015) trains all matrices together, with linear warm-up and cosine decay; after
-every step each matrix is thresholded to its share (paper, algorithm 1; see `Sparsifier`). From
-`QUANTIZATION_BEGINS` on, the loss is computed with the integer model.
+Adam (Kingma and Ba, 2015) trains all matrices together, with linear warm-up and cosine decay. After
+every step, each matrix is thresholded to its share of non-zero entries (paper, algorithm 1; see
+`Sparsifier`). From `QUANTIZATION_BEGINS` on, the loss is computed with the integer model.
 
-Quantization-aware training: before every step, the quantizer makes an integer model from the
-parameters. The loss and its gradient are those of the floats that these integers represent, with
-inputs rounded as on the device and the RBF read from its table; the step is applied to the
+In quantization-aware training, the quantizer makes an integer model from the parameters before
+every step. The loss and its gradient are computed with the floats that these integers represent,
+with inputs rounded as on the device and the RBF read from its table. The step is applied to the
 parameters themselves, as if rounding were the identity (the straight-through estimator of Bengio et
 al., 2013).
 
-Of a model that will be taught, each batch is an episode, as in meta-learning (Vinyals et al., NIPS
-2016): `GroupShift` turns the recorded people into new ones, some points of each are taught, as
-prototypes for the same person's points only, and the loss counts all points. So W brings a person's
-examples near their other points, and B and Z leave room for examples to vote, or work without any.
+For a model that will be taught, each batch is an episode, as in meta-learning (Vinyals et al., NIPS
+2016). `GroupShift` turns the recorded people into new ones; some points of each person are taught,
+as prototypes for that person's points only; and the loss counts all points. As a result, W projects
+a person's points close to their taught examples, and B and Z work with and without such votes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
 from protonn_edge.training.progress import Trained, accuracies
 
 QUANTIZATION_BEGINS = 0.5
-_ROWS_AT_ONCE = 4_096  # temporarily in float64, which should not take much memory
+_ROWS_AT_ONCE = 4_096  # rows that are temporarily in float64, to bound memory
 
 Augment = Callable[[Indices, np.random.Generator], Float32]
 """From the row numbers of a batch to its points, augmented and normalized."""
@@ -61,10 +61,10 @@ def minimize(
     augment: Augment | None = None,
     episodes: Episodes | None = None,
 ) -> Trained:
-    """Train from `start`; on divergence, restart with a third of the learning rate.
+    """Train from `start`; if training diverges, restart with a third of the learning rate.
 
-    - `start`: float32, gamma folded in.
-    - `settings`: see `settled`. After a restart their callback begins with epoch 1 again.
+    - `start`: in float32, with gamma folded in.
+    - `settings`: see `settled`. After a restart, their callback starts again at epoch 1.
     - `quantization`: rounds parameters and points in the second half of the steps. With it, RBF
       values beyond the integer model's table are 0 from the first step on, so that prototypes stay
       within reach on the device.
@@ -141,7 +141,7 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
         )
 
     def _points(self, batch: Batch) -> objective.Matrix:
-        """Return a batch of points with all changes that training applies."""
+        """Return the points of a batch with all random changes and rounding applied."""
         points = batch.X
         if self.augment is not None:
             points = self.augment(batch.rows, self._generator)
@@ -153,7 +153,7 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
 def step_factors(
     parameters: objective.Parameters, trained: tuple[str, ...] = objective.MATRICES
 ) -> tuple[float, ...]:
-    """Return factors on the steps of Adam: smaller for V, and none for fixed matrices."""
+    """Return the factors on Adam's steps: smaller for V, and 0 for fixed matrices."""
     factors = (factor_of_inputs(parameters.projection.shape[1]), 1.0, 1.0)
     moved = (name in trained for name in objective.MATRICES)
     return (*map(operator.mul, factors, moved), 1.0)
@@ -163,9 +163,9 @@ def step_factors(
 class QuantizationAware:
     """Rounds parameters and points like the quantizer."""
 
-    gamma: float  # which is folded into the parameters
+    gamma: float  # already folded into the parameters
     normalizer: Normalizer
-    inputs: InputStatistics  # of the raw features, or of their averages
+    inputs: InputStatistics  # of the raw features or their averages
     projection_bits: int = 8  # of a weight of W: 8 or 4
 
     def __post_init__(self) -> None:
@@ -173,7 +173,7 @@ class QuantizationAware:
         self._precision: quantize.Precision | None = None
 
     def choose_precision(self, parameters: objective.Parameters) -> bool:
-        """Fix the bits of inputs and accumulators; False if the integer model cannot hold them."""
+        """Choose the bits of inputs and accumulators; return False if no integer model fits."""
         try:
             (d, D), (L, m) = parameters.projection.shape, parameters.labels.shape
             check_counts(features=D, projections=d, prototypes=m, classes=L)
@@ -183,7 +183,7 @@ class QuantizationAware:
         return True
 
     def rounded_points(self, X: objective.Matrix) -> objective.Matrix:
-        """Return normalized points (n, D) as quantized on the device, float32."""
+        """Return normalized points (n, D), float32, rounded as on the device."""
         assert self._precision is not None
         quantizer = input_quantizer(self.inputs, self._precision.input_bits)
         scale = np.where(self.normalizer.scale == 0, 1.0, self.normalizer.scale)
@@ -195,16 +195,16 @@ class QuantizationAware:
         return rounded
 
     def rounded(self, parameters: objective.Parameters) -> objective.Parameters | None:
-        """Return `parameters` as rounded by the integer model; None if they do not fit it.
+        """Return `parameters` rounded as in the integer model; None if they do not fit it.
 
-        The offset of the projection is subtracted from the prototypes: only differences matter.
+        The offset of the projection is subtracted from the prototypes, as only differences matter.
         """
         try:
             integers = quantize.quantize_in_order(self._model(parameters), self._precision)
         except InputError:
             return None
         floats = quantize.dequantize(integers)
-        # W applies to raw features, x / scale + offset; a feature of scale 0 has no weight.
+        # W is for raw features, x / scale + offset; a feature with scale 0 has no weight.
         scale = np.where(self.normalizer.scale == 0, np.inf, self.normalizer.scale)
         bias = floats.bias + floats.projection @ self.normalizer.offset
         return objective.Parameters(
@@ -231,16 +231,16 @@ class QuantizationAware:
         )
 
 
-_COUNTS = (0, 0, 1, 3, 5)  # examples that a person teaches of each class
+_COUNTS = (0, 0, 1, 3, 5)  # examples that a person teaches per class
 
 
 @dataclass(frozen=True, eq=False)
 class Episodes:
-    """Draws the examples of batches.
+    """Draws the taught examples of batches.
 
     - `y` (n,): class indices, `n_classes` for a point of no class.
     - `groups` (n,): the group of each point, such as a person.
-    - `vote`: of an example, as a share of the largest entry of Z.
+    - `vote`: vote of an example, as a share of the largest entry of Z.
     """
 
     y: Indices
@@ -251,14 +251,14 @@ class Episodes:
     def examples(
         self, rows: Indices, largest: float, generator: np.random.Generator
     ) -> objective.TaughtExamples:
-        """Return the examples taught in a batch in random order, for the largest entry of Z."""
+        """Draw the examples taught in a batch; `largest` is the largest entry of Z."""
         people, y = self.groups[rows], self.y[rows]
         counts = generator.choice(_COUNTS, int(self.groups.max()) + 1)
         parts = people * (self.n_classes + 1) + y
         order = np.argsort(parts, kind="stable")
         places = np.arange(len(rows)) - np.searchsorted(parts[order], parts[order])
         rank = np.empty_like(places)
-        rank[order] = places  # among the points of the same person and class
+        rank[order] = places  # random rank among points of the same person and class
         taught = np.flatnonzero((rank < counts[people]) & (y < self.n_classes))
         met = (people[:, None] == people[taught]).astype(np.float32)
         met[taught, np.arange(len(taught))] = 0

@@ -1,11 +1,11 @@
-"""Training in calls of `partial_fit`: the state kept between calls.
+"""Training by calls of `partial_fit`: the state kept between calls.
 
 The first call determines the normalization, the initial values and the RBF width; classes without
-points in it start with zero entries in the label vectors and are learned when points arrive. Every
-call passes over its points once, with Adam's moments from earlier calls. The end is not known in
-advance, so the steps shrink as ``1 / sqrt(1 + t / 1000)``, sparse matrices are thresholded at every
-step but never frozen, and the loss is that of the float model: integer accuracy may be slightly
-lower than after `fit`.
+points in that call start with zeros in the label vectors and are learned when points arrive. Every
+call passes over its points once, with Adam's moments from earlier calls. Because the end is not
+known in advance, steps shrink as ``1 / sqrt(1 + t / 1000)``, and sparse matrices are thresholded at
+every step but never frozen. The loss is that of the float model, so integer accuracy may be
+slightly lower than after `fit`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 
 _STEPS_TO_SHRINK = 1_000.0
-_THINNED = 0.5  # progress at which the shares are reached and may still move; see `Sparsifier`
+# progress at which shares are reached but entries may still change; see `Sparsifier`
+_THINNED = 0.5
 _MANY = 2**31
 
 
@@ -41,7 +42,7 @@ class OnlineTraining:
     - `points` (n, D): raw features of the first call.
     - `y` (n,): class indices; some classes may be missing.
     - `weights` (n,): weight of each point, above 0.
-    - `seed`: everything random follows from it.
+    - `seed`: seed of all random choices.
     - `model`: the model to continue from, after `epochs` passes over `n_seen` points.
     """
 
@@ -59,8 +60,8 @@ class OnlineTraining:
         epochs: int = 0,
     ) -> None:
         self.n_seen, self._n_classes = n_seen, n_classes
-        self.history: list[progress.EpochReport] = []  # one a call
-        self.restarts: list[progress.Restart] = []  # of calls that were repeated with smaller steps
+        self.history: list[progress.EpochReport] = []  # one report per call
+        self.restarts: list[progress.Restart] = []  # repeated calls, with smaller steps
         self._rate = settings.learning_rate
         self._loss = LOSSES[settings.loss]
         self._generator = np.random.default_rng(seed)
@@ -70,7 +71,7 @@ class OnlineTraining:
             settings, points, among, weights32, seed=seed, n_classes=n_classes
         )
         prepared.n_rows = _MANY  # more points will come
-        # Set up for the first call's points; its digest covers all calls.
+        # Prepared from the first call's points; the digest covers all calls.
         self.training = ProtoNNTraining(settings, prepared)
         start = self.training.start()
         settled = self.training.settle(prepared.normalized(points), self._generator)
@@ -141,7 +142,7 @@ class OnlineTraining:
         )
 
     def _rate_at(self, step: int) -> float:
-        """Return the learning rate: linear warm-up, then less and less."""
+        """Return the learning rate: linear warm-up, then decreasing."""
         step += self._steps_before
         warm = min(1.0, step / WARM_UP_STEPS)
         return self._rate * warm / math.sqrt(1.0 + step / _STEPS_TO_SHRINK)
