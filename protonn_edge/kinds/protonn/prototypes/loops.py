@@ -243,7 +243,7 @@ class Voting:
 
     @property
     def accident(self) -> int:
-        """Extra cycles of a prototype whose end differs from the last one's only in the upper byte."""
+        """Extra cycles of a prototype whose end has the same lower address byte as the last end."""
         return self._cycles("far", "step0", accident=1) - self._cycles("far", "step0")
 
     @cached_property
