@@ -76,8 +76,8 @@ def rejection_for(
 
     The points must not have been used for training; each statistic in `by` gets a threshold.
 
-    Raises `InputError` if there are too few points for the rate, or if so many points have the
-    smallest value of a statistic that no threshold accepts enough of them.
+    Raises `InputError` if there are too few points for the rate, or if no threshold accepts enough
+    of them because too many share the smallest value of a statistic.
     """
     if not 0 < rate < 1:
         raise InputError(f"the rate of false alarms is {rate:g}; it must be above 0 and below 1")

@@ -1,6 +1,6 @@
 """Deskew: shift each row of an image sideways to remove its slant.
 
-People write with different slants, each of which would otherwise need prototypes of its own. The
+People write with different slants, and each slant would otherwise need prototypes of its own. The
 slant of an image is that of the line that fits its dark pixels best, computed from their moments:
 with x and y measured from the image's centre and cy the centre of mass, it is ``sum (y - cy) x b``
 over ``sum (y - cy)^2 b``. Row y then moves by the slant times ``y - cy``, rounded to whole pixels.
