@@ -1,10 +1,10 @@
 """Write arrays to an .npz file, and read them from one of an untrusted source.
 
-`numpy.load` allocates as much memory as a header asks for. Here every size is checked against a
+`numpy.load` allocates as much memory as a header asks for. Here, every size is checked against a
 limit before memory is allocated, pickled objects never reach numpy, and any error is one sentence
-that names the file and the array. Model files and data sets are both read by this module. It parses
-numpy's header (NEP 1) itself, to accept only what can be checked: no objects, no records, no code,
-and nothing that makes Python warn.
+that names the file and the array. This module reads both model files and data sets. It parses
+numpy's header (NEP 1) itself, so that it accepts no objects, no code, no unexpected records, and
+nothing that makes Python warn.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _DAMAGED = (SyntaxError, ValueError, TypeError, KeyError, MemoryError, Recursion
 
 
 def packed(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return an .npz of arrays by their names, without times: the same on every system."""
+    """Return the content of an .npz with these arrays, without times: the same on every system."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
@@ -62,8 +62,8 @@ def packed(arrays: Mapping[str, NDArray[Any]]) -> bytes:
 class ArrayArchive:
     """The arrays of one .npz file, read one at a time: `names`, in the file's order.
 
-    The file, and the sum of its unpacked members, have at most `limit_bytes`. The constructor and
-    `read` raise `InputError` with the file, the array and the cause.
+    Neither the file nor the sum of its unpacked members may exceed `limit_bytes`. The constructor
+    and `read` raise `InputError` with the file, the array and the cause.
     """
 
     def __init__(self, path: Path, *, limit_bytes: int, most_members: int = _MEMBER_LIMIT) -> None:
@@ -94,7 +94,7 @@ class ArrayArchive:
         self._zip.close()
 
     def read(self, name: str, records: np.dtype[Any] | None = None) -> NDArray[Any]:
-        """Return the array of booleans, numbers, text or these `records`, read-only."""
+        """Return an array of booleans, numbers, text or these `records`, read-only."""
         member = self._members[name]
         try:
             with self._zip.open(member) as stream:
@@ -196,7 +196,7 @@ def _read_header(
         )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of an invalid escape or number: it is damaged
+            warnings.simplefilter("error")  # on an invalid escape or number, which means damage
             header = ast.literal_eval(stream.read(length).decode("utf-8"))
         described, fortran, shape = header["descr"], header["fortran_order"], header["shape"]
     except (*_DAMAGED, Warning) as error:

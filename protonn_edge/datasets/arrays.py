@@ -2,17 +2,17 @@
 
 ``x_train``, ``x_test`` and ``x`` are accepted as well.
 
-Optional: ``class_names``, to which the labels, whole numbers from 0, then point; ``feature_names``;
-``channel_names``, ``sample_rate`` and ``onset`` for windows (n, time, channel); ``sensor`` and
-``units`` (one for all, or one for each channel or feature); ``background_noise`` for windows, to be
-mixed into copies of them. Other arrays are ignored.
-X may have more than two axes: all but the first are flattened, in C order.
+Optional arrays are ``class_names``, which the labels, whole numbers from 0, then index;
+``feature_names``; ``channel_names``, ``sample_rate`` and ``onset`` for windows (n, time, channel);
+``sensor`` and ``units`` (one for all, or one for each channel or feature); and
+``background_noise``, windows to be mixed into copies of the training windows. Other arrays are
+ignored. If X has more than two axes, all but the first are flattened in C order.
 
 Sparse features are compressed rows, ``X_train_indptr``, ``_indices`` and ``_data``, with
 ``n_features``. Row i has the columns ``indices[indptr[i]:indptr[i + 1]]``, with the values at the
-same places of ``data``. Sets of labels are ``Y_train_indptr`` and ``_indices`` with ``n_labels``,
-or a ``y_train`` that is a matrix of zeros and ones. An untrusted file may have any numbers there,
-so all are checked before they become a matrix of scipy, which does not check them.
+same positions in ``data``. Sets of labels are ``Y_train_indptr`` and ``_indices`` with
+``n_labels``, or a ``y_train`` that is a matrix of zeros and ones. An untrusted file may contain any
+numbers there, so all are checked before scipy, which does not check them, makes a matrix of them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FILE_LIMIT_BYTES = 2**30
 
 _NOISE = "background_noise"
 _POINTS = ("X_test", "X", "X_train")
-# Numbers that windows may have: their type, maximum, and description.
+# Numbers that a file of windows may have: type, maximum, and description.
 _OF_WINDOWS: tuple[tuple[Any, ...], ...] = (
     ("sample_rate", float, sys.float_info.max, "a single number of hertz; fix it or leave it out"),
     ("onset", int, 255, "a single whole number of 1 to 255; cut the clips again, or leave it out"),
@@ -56,8 +56,8 @@ _OF_WINDOWS: tuple[tuple[Any, ...], ...] = (
 def read_npz(path: Path) -> tuple[Table, Table | None, tuple[str, ...]]:
     """Read an .npz data set, of at most `FILE_LIMIT_BYTES` unpacked.
 
-    Returns the training part, the test part, and the class names if the file gives them; the names
-    of all labels if the tables are of sets of labels.
+    Returns the training part, the test part, and the class names if the file gives them, or the
+    names of all labels if points have sets of labels.
     """
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         classes = _names(archive, "class_names")
@@ -78,7 +78,7 @@ def read_npz(path: Path) -> tuple[Table, Table | None, tuple[str, ...]]:
 
 
 def read_npz_points(path: Path) -> Table:
-    """Read the points of an .npz file without labels, test points before others."""
+    """Read the points of an .npz file without labels: the test points if there are any."""
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         for name in _POINTS:
             if _has_points(archive, name):
@@ -97,7 +97,7 @@ def _instrument(archive: ArrayArchive) -> Instrument | None:
 
 
 def _checked_classes(train: Table, test: Table | None, classes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the classes, or the names of all labels if the parts are of sets of labels."""
+    """Return the classes, or the names of all labels if points have sets of labels."""
     tested = train if test is None else test
     if isinstance(train, LabelSetTable) and isinstance(tested, LabelSetTable):
         count = train.labels.shape[1]
@@ -256,7 +256,7 @@ def _labels(
 
 
 def _points(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ...]]:
-    """Return the points, a row each, and the axes that a point has in the file."""
+    """Return the points, one per row, and the shape that a point has in the file."""
     if _is_compressed(archive, name):
         return _sparse_points(archive, name, _count(archive, "n_features", INDEX_LIMIT)), ()
     raw = archive.read(name)
@@ -296,7 +296,7 @@ def _label_sets(archive: ArrayArchive, name: str) -> Any:
         ones = np.ones(len(indices), dtype=np.float32)
         sets = sparse_rows((ones, indices, indptr), (len(indptr) - 1, n_labels))
         sets.sum_duplicates()
-        sets.data[:] = 1.0  # a label that a row has twice counts once
+        sets.data[:] = 1.0  # a repeated label counts once
         return sets
     y = archive.read(name)
     if y.ndim != 2:

@@ -26,7 +26,7 @@ def is_gap(cell: str) -> bool:
 
 
 def with_point(cell: str) -> str:
-    """Return a number as Python writes it, of one with a decimal comma or separated thousands."""
+    """Convert a number with a decimal comma or separated thousands to Python's notation."""
     last = max(cell.rfind(","), cell.rfind("."))
     if cell.count(",") + cell.count(".") < 2:
         return cell.replace(",", ".")
@@ -38,8 +38,8 @@ def with_point(cell: str) -> str:
 class Decimals:
     """Read the cells of a file as numbers, with decimal points or decimal commas but not both.
 
-    Numbers have no decimal commas if the columns' delimiter is a comma. `comma` is true after one;
-    `thousands` is the separator of thousands, once a number has one.
+    Numbers have no decimal commas if the columns' delimiter is a comma. `comma` becomes true with
+    the first decimal comma; `thousands` is the separator of thousands once a number has one.
     """
 
     def __init__(self, delimiter: str) -> None:
@@ -48,7 +48,7 @@ class Decimals:
         self.thousands = ""
 
     def read(self, cells: Sequence[str]) -> tuple[Float32, list[int]]:
-        """Return cells as numbers, NaN for gaps and others; and the places of those others."""
+        """Return cells as numbers, or NaN, and the places of cells that are neither numbers nor gaps."""
         values = self.numbers(cells)
         if values is None:
             gaps = [place for place, cell in enumerate(cells) if cell in _GAPS]
@@ -84,7 +84,7 @@ class Decimals:
         return f"{text} way"
 
     def ambiguous(self, cells: Iterable[str]) -> str:
-        """Return a cell whose mark may separate thousands, if all that have one may; else ''."""
+        """Return a cell whose mark may separate thousands if this holds for all marks; else ''."""
         mark = "," if self.comma else "."
         if self.thousands or self._delimiter == ",":
             return ""
@@ -108,7 +108,7 @@ class Decimals:
         return values.astype(np.float32), others
 
     def _settle(self, cells: Iterable[str]) -> None:
-        """Find the decimal mark and the separator of thousands, as far as cells show them."""
+        """Determine the decimal mark and the separator of thousands, as far as cells show them."""
         if self._delimiter == ",":
             self._point = True
             if any(map(_GROUPED[","].fullmatch, cells)):
@@ -134,7 +134,7 @@ class Decimals:
             self.thousands = separator
 
     def _plain(self, cell: str) -> str:
-        """Return a cell as Python writes a number, or something that is none."""
+        """Return a cell in Python's notation of numbers, or a text that is no number."""
         mark, other = (",", ".") if self.comma else (".", ",")
         if "_" in cell:
             return ""

@@ -1,6 +1,6 @@
-"""The result of every reader: a data set, with labels as indices into a list of class names.
+"""The result of every reader: a data set whose labels are indices into the class names.
 
-Its points are dense, or scipy's sparse matrices; rows of either become arrays for arithmetic.
+Points are dense or in scipy's sparse matrices; rows of either become arrays for arithmetic.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CLASS_LIMIT = 1_000
 _FRACTIONAL_CLASSES = 10
 TABLE_LIMIT_BYTES = 2**30
-LABEL_LIMIT = 20_000  # of sets of labels
+LABEL_LIMIT = 20_000  # labels in sets of labels
 INDEX_LIMIT = 10**6  # features of sparse points
 
 Matrix = NDArray[Any]
@@ -38,20 +38,20 @@ Indices = NDArray[np.int64]
 
 
 def is_sparse(matrix: object) -> bool:
-    """Return whether X is one of scipy's sparse matrices; without scipy imported, none is."""
+    """Return whether this is one of scipy's sparse matrices, without importing scipy."""
     module = sys.modules.get("scipy.sparse")
     return module is not None and bool(module.issparse(matrix))
 
 
 def sparse_rows(content: Any, shape: tuple[int, int] | None = None, **settings: Any) -> Sparse:
-    """Return a `scipy.sparse.csr_array`, and import it here: most data and all models are dense."""
+    """Return a `scipy.sparse.csr_array`, imported here because most data is dense."""
     from scipy.sparse import csr_array  # noqa: PLC0415
 
     return csr_array(content, shape, **settings)
 
 
 def dense_rows(matrix: Matrix | Sparse, rows: Rows) -> Matrix:
-    """Return some rows of a matrix (n, D) as an array, a copy unless they are a slice of one."""
+    """Return rows of a matrix (n, D) as an array, a copy unless they are a slice of an array."""
     chosen: Any = matrix[rows]
     dense: Matrix = chosen.toarray() if is_sparse(chosen) else chosen
     return dense
@@ -75,8 +75,8 @@ def column_range(matrix: Matrix | Sparse) -> tuple[Matrix, Matrix]:
 class TableLayout:
     """How a text table was read.
 
-    Columns are called ``column 'species'`` or ``column 5``, as in messages; sessions and times by
-    their names, or empty. `rules` has the decisions of the five `protonn_edge.datasets.rules`.
+    Columns are written ``column 'species'`` or ``column 5``, as in messages; sessions and times are
+    names, or empty. `rules` contains the decisions by the five `protonn_edge.datasets.rules`.
     """
 
     delimiter: str
@@ -97,42 +97,42 @@ class Provenance:
     matrices: ClassVar[tuple[str, ...]] = ()
 
     feature_names: tuple[str, ...] = ()  # D names, or empty
-    # the axes that a point has in the file, such as samples and channels; empty if not known
+    # the shape of a point in the file, such as samples and channels; empty if unknown
     point_shape: tuple[int, ...] = ()
-    pixels: bool = False  # whether a point is a gray image, of 0 to 255, read from a file
-    group_names: tuple[str, ...] = ()  # of the groups with the numbers 0, 1, ..., if known
-    # how the data was read, and probable mistakes
+    pixels: bool = False  # whether points are gray images, 0 to 255, read from files
+    group_names: tuple[str, ...] = ()  # names of the groups 0, 1, ..., if known
+    # notices about how the data was read, and about probable mistakes
     notices: tuple[Notice, ...] = ()
     layout: TableLayout | None = None  # how a text table was read
-    # the recording of each row of a table and its time, if there are such columns
+    # the session and the time of each row of a table, if there are such columns
     sessions: Sequence[str] | None = None
     times: Sequence[str] | None = None
-    sample_rate: float | None = None  # samples per second, of a recording or of windows
-    # the level at which clips of sound begin, if that is how windows were cut
+    sample_rate: float | None = None  # sampling rate of a recording or of windows
+    # the level at which clips of sound begin, if windows were cut there
     onset: int | None = None
     # (k, D): windows of noise, to mix into copies of training windows; see `with_noise`
     background_noise: Matrix | None = None
     instrument: Instrument | None = None  # the sensor of the values, if known
-    columns: Sequence[Column] = ()  # of a table, as read
-    preparation: Preparation | None = None  # made the features, if not all are columns
-    # (n, D): which values of a table, of the training part of a data set, were gaps; None without
+    columns: Sequence[Column] = ()  # the columns of a table
+    preparation: Preparation | None = None  # if not all features are columns
+    # (n, D): which values of a table, or of a data set's training part, were gaps; None without
     gaps: NDArray[np.bool_] | None = None
 
     def provenance(self) -> dict[str, Any]:
-        """Return the fields that points of the same origin share."""
+        """Return the fields that all points of the same origin share."""
         return {each.name: getattr(self, each.name) for each in fields(Provenance)}
 
     def matched(self, wanted: Sequence[str], source: str, owner: str = "the model") -> Self:
-        """Return these points with the columns that their owner requires, in its order.
+        """Return these points with the columns that `owner` wants, in that order.
 
-        The notices of `match_columns`, which has these parameters, are added.
+        The notices of `match_columns`, which has the same parameters, are added.
         """
         columns, found = match_columns(self.feature_names, wanted, source, owner)
         points = replace(self, notices=(*self.notices, *found))
         return points if columns is None else points.of_columns(columns)
 
     def of_columns(self, columns: Sequence[int]) -> Self:
-        """Return these points with some of their features, by their indices."""
+        """Return these points with only the features with these indices."""
         noise = self.background_noise
         return replace(
             self,
@@ -151,10 +151,10 @@ class Table(Provenance):
 
     matrices = ("X",)
 
-    source: str  # the file, and the part of it, for messages
+    source: str  # the file and its part, for messages
     X: Features  # (n, D): all finite
     labels: Sequence[str]  # see `protonn_edge.datasets.naming.label_text`
-    # (n,): rows where a session begins, by all columns of sessions
+    # (n,): rows at which a session begins, by any column of sessions
     seams: NDArray[np.bool_] | None = None
 
 
@@ -165,13 +165,13 @@ class Dataset(Provenance):
     Attributes
     ----------
     X_train, X_test : ndarray of shape (n, D), float32
-        Raw features, finite; a CSR matrix where a table of them would be too large. The test part
-        may have no rows.
+        Raw features, finite; a CSR matrix if a dense table would be too large. The test part may
+        have no rows.
     y_train, y_test : ndarray of shape (n,), int64
         Indices into `classes`; if there is one class, test points may have `NO_CLASS`.
     classes : tuple of str
-        L >= 2 names, or one if allowed; in the order of numbers if all are whole numbers, else of
-        text. A file that names its classes keeps its own order.
+        L >= 2 names, or one if allowed; in numeric order if all are whole numbers, otherwise in
+        alphabetical order. A file that names its classes keeps its own order.
     groups : ndarray of shape (n,), int64, or None
         The group of each training point, such as a person; see `with_groups`.
     held_out : ndarray of shape (n,), bool, or None
@@ -208,9 +208,9 @@ def dataset_from(
 ) -> Dataset:
     """Combine the parts of a data set and number its labels.
 
-    A missing test part becomes one without rows. Classes keep the file's order if it names them,
-    else they are found in the training labels. If one class is allowed and the training part has
-    one, test points may have other labels, `NO_CLASS`.
+    A missing test part becomes one without rows. Classes keep the file's order if it names them;
+    otherwise they are the training labels. If one class is allowed and the training part has one,
+    test points may have other labels, `NO_CLASS`.
     """
     if not train.X.shape[0]:
         raise InputError(f"{train.source} has no points; add at least one of each class")
@@ -249,10 +249,10 @@ def dataset_from(
 
 
 def measurements_in(labels: Collection[str], n: int) -> list[float]:
-    """Return the labels with fractions, if there are many labels or they hardly repeat in n points.
+    """Return the labels with fractions if there are many, or if they hardly repeat in n points.
 
-    scikit-learn's ``type_of_target`` calls such labels continuous, but classes such as 0.5 and 1.5
-    are possible.
+    Such labels are probably measurements (scikit-learn's ``type_of_target`` calls them continuous),
+    but classes such as 0.5 and 1.5 are possible.
     """
     try:
         numbers = [float(label) for label in labels]
@@ -265,9 +265,9 @@ def measurements_in(labels: Collection[str], n: int) -> list[float]:
 def class_indices(
     table: Table, classes: Sequence[str], where: str, *, alone: bool = False
 ) -> Indices:
-    """Return the labels of a table as indices into `classes`, which `where` lists.
+    """Return the labels of a table as indices into `classes`; errors name their source, `where`.
 
-    Other labels are refused, or `NO_CLASS` if the class stands `alone`.
+    Other labels are refused, or become `NO_CLASS` if the class is `alone`.
     """
     index_of = {name: index for index, name in enumerate(classes)}
     if alone:
@@ -287,7 +287,7 @@ def class_indices(
 
 
 def check_feature_count(table: Table, wanted: int, whose: str) -> None:
-    """Refuse a table without `wanted` features; `whose` ends with a verb: "the model wants"."""
+    """Refuse a table with another number of features; `whose` is a clause like "the model wants"."""
     if table.X.shape[1] != wanted:
         raise InputError(
             f"{table.source} has {table.X.shape[1]:,} features, but {whose} {wanted:,}; use data "
@@ -329,14 +329,14 @@ def check_class_names(names: Sequence[str], source: str, limit: int = CLASS_LIMI
 
 @dataclass(frozen=True, eq=False)
 class LabelSetTable(Table):
-    """Points of a file with labels that are n tuples of names, or a CSR matrix (n, L) of ones."""
+    """Points of a file whose labels are n tuples of names, or a CSR matrix (n, L) of ones."""
 
     labels: Any
 
 
 @dataclass(frozen=True, eq=False)
 class MultiLabelDataset(Dataset):
-    """Training and test points with sets of labels; features are sparse if they are so in the file.
+    """Training and test points with sets of labels; features are sparse if the file's are.
 
     `y_train` and `y_test` are CSR matrices (n, L), float32: 1 where a point has a label. A point
     may have none.
@@ -349,7 +349,7 @@ class MultiLabelDataset(Dataset):
 
 
 def as_label_sets(table: Table) -> LabelSetTable:
-    """Return a table with one label per point as one with sets of one label each."""
+    """Convert a table with one label per point to one with sets of one label each."""
     if isinstance(table, LabelSetTable):
         return table
     sets = [(label,) for label in table.labels]
@@ -361,8 +361,8 @@ def label_set_dataset(
 ) -> MultiLabelDataset:
     """Combine the parts of a data set of label sets; a missing test part has no rows.
 
-    Tables with indices come with the labels' names. Tables with names use the names of both parts,
-    since a rare label may be in the test part alone.
+    Tables of indices come with the labels' `names`. Tables of names use the names in both parts,
+    since a rare label may be in the test part only.
     """
     if not train.X.shape[0]:
         raise InputError(f"{train.source} has no points; add some")

@@ -1,7 +1,7 @@
-"""Cells of a text table that are no numbers: gaps, which can be filled, and errors.
+"""Cells of a text table that are not numbers: gaps, which can be filled, and errors.
 
-`Preparation` decides what fills the gaps of training points; tables for a model are filled with the
-values that it recorded.
+`Preparation` decides what fills the gaps of training points; a model records these values, which
+also fill tables for the model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from protonn_edge.datasets.preparation import (
 from protonn_edge.datasets.rules import Column, Expected, Roles
 from protonn_edge.errors import InputError, counted
 
-_SHOWN = 6  # columns in a sentence
+_SHOWN = 6  # maximum columns in a sentence
 _REMEDY = (
     "use --missing drop to leave out their rows, or --missing median or most-frequent to fill them"
 )
@@ -40,7 +40,7 @@ _REMEDY_OF_MODEL = (
 
 @dataclass
 class Place:
-    """The number of equal cells in a column, and the first one."""
+    """The number of cells of one sort in a column, and the place of the first one."""
 
     count: int
     line: int
@@ -48,7 +48,7 @@ class Place:
 
 
 class Numbers:
-    """The features of a table, read block by block; and its cells that are no numbers."""
+    """The features of a table, read block by block, and the cells that are not numbers."""
 
     def __init__(self, columns: Sequence[Column], texts: Sequence[Column], delimiter: str) -> None:
         self.columns, self.texts = columns, texts
@@ -58,7 +58,7 @@ class Numbers:
         self._blocks: list[Float32] = []
 
     def add(self, block: Sequence[tuple[int, list[str]]], cells: Iterable[Iterable[str]]) -> None:
-        """Read some rows, with their lines; some of their cells are numbers."""
+        """Read some rows, with their line numbers; `cells` are those to read as numbers."""
         shape = len(block), len(self.columns)
         found, others = self.decimals.read(list(chain.from_iterable(cells)))
         values = found.reshape(shape)
@@ -80,7 +80,7 @@ class Numbers:
                 _note(places, self.columns[index], block, np.flatnonzero(which).tolist())
 
     def features(self, roles: Roles, preparation: Preparation) -> tuple[Float32, tuple[str, ...]]:
-        """Return the features (n, D), including columns of text, and their names."""
+        """Return the features (n, D), including those from columns of text, and their names."""
         empty = np.empty((0, len(self.columns)), dtype=np.float32)
         X = np.concatenate(self._blocks or [empty])
         if not self.texts:
@@ -123,7 +123,7 @@ def _note(
 
 
 def counts(places: Mapping[Column, Place]) -> str:
-    """Return the first columns, by their numbers of equal cells, for a message."""
+    """Return the columns with the most such cells, with their numbers, for a message."""
     ranked = sorted(places.items(), key=lambda each: -each[1].count)
     shown = [f"{column.title} ({place.count:,})" for column, place in ranked[:_SHOWN]]
     more = len(ranked) - len(shown)
@@ -145,7 +145,7 @@ class Prepared:
 def prepared(
     numbers: Numbers, roles: Roles, path: Path, missing: str, expected: Expected | None
 ) -> Prepared:
-    """Return the features of a table, with gaps filled from `expected` or from training rows."""
+    """Return the features of a table, with gaps filled by `expected` or from the rows."""
     given = None if expected is None else expected.preparation
     shown, drops = missing == SHOWN, missing == DROP
     if not shown:
@@ -203,7 +203,7 @@ def checked_missing(missing: str | None, path: Path, expected: Expected | None) 
 
 
 def _notices(numbers: Numbers, missing: str, kept: NDArray[np.bool_] | None) -> Iterator[Notice]:
-    """Yield a notice for each treatment of cells that are no numbers."""
+    """Yield a notice for each treatment of cells that are not numbers."""
     for column, place in numbers.others.items():
         text = (
             f"{column.title} has {counted(place.count, 'cell')} without a number, such as "

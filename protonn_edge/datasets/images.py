@@ -1,7 +1,7 @@
-"""Folders of images: PNG and JPEG files as points of gray pixels, with a folder for each class.
+"""Folders of images: PNG and JPEG files, in a folder for each class, as points of gray pixels.
 
-Pillow reads them, an optional extra. Files may come from anyone, so the size in a header is checked
-before pixels are unpacked, and links out of the folder are refused.
+Pillow, an optional extra, reads them. Files may come from anyone, so the size in a header is
+checked before pixels are unpacked, and links out of the folder are refused.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ IMAGES = (".png", ".jpg", ".jpeg")
 _FILE_LIMIT_BYTES = 64 * 2**20
 _MOST_PIXELS = 64 * 10**6
 _ROWS_AT_ONCE = 512
-_LONGEST_SIDE = 4_096  # of a point
+_LONGEST_SIDE = 4_096  # pixels
 
 Shape = tuple[int, int]  # height and width
 
 
 def has_images(folder: Path) -> bool:
-    """Return whether a folder has images, of classes or two parts, and no tables."""
+    """Return whether a folder contains folders of images, of classes or parts, and no tables."""
     inside = (path for pattern in ("*", "*/*", "*/*/*") for path in folder.glob(pattern))
     no_tables = folder.is_dir() and not (folder / "train.txt").is_file()
     return no_tables and any(path.suffix.lower() in IMAGES for path in inside)
@@ -49,9 +49,10 @@ def image_names(folder: Path, options: TableOptions) -> list[str]:
 
 
 def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | None]:
-    """Return a folder's images as training points, and as test points if it has two parts.
+    """Return a folder's images: training points and, if the folder has two parts, test points.
 
-    Pixels are 0 (black) to 255. All images have the options' size, or else the first one's.
+    Pixels are 0 (black) to 255. Images are scaled to the options' size; without one, all must have
+    the size of the first.
     """
     require("PIL")
     takes = takes_in(folder, options.name, IMAGES)
@@ -93,7 +94,7 @@ def _checked(size: object) -> Shape:
 
 
 def _read(path: Path, folder: Path) -> bytes:
-    # Unlike Path.resolve, realpath follows links that lead to each other without an error.
+    # Unlike Path.resolve, realpath accepts circular links.
     if not Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
         raise InputError(
             f"{path} is a link to a place outside {folder}; copy the file into the folder"
@@ -102,13 +103,13 @@ def _read(path: Path, folder: Path) -> bytes:
 
 
 def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
-    """Return an image (height, width), upright, in gray, over white; scaled to a shape if given."""
+    """Return an image (height, width), upright, gray, on white, and scaled if a shape is given."""
     from PIL import Image, ImageOps  # noqa: PLC0415 (an optional extra)
 
     content = io.BytesIO(_read(path, folder))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the size, which is checked here
+            warnings.simplefilter("ignore")  # about sizes, which are checked here
             with Image.open(content, formats=("PNG", "JPEG")) as opened:
                 if opened.width * opened.height > _MOST_PIXELS:
                     raise InputError(
@@ -136,7 +137,7 @@ def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
 
 
 def _scaled(pixels: NDArray[np.uint8], shape: Shape) -> Float32:
-    """Return the means of the areas that pixels cover, rounded once, as a board computes them."""
+    """Return the means of areas of pixels, rounded once, as a board computes them."""
     down, across = map(_covered, shape, pixels.shape)
     sums = np.zeros((shape[0], pixels.shape[1]))
     for start in range(0, len(pixels), _ROWS_AT_ONCE):
@@ -157,12 +158,12 @@ def _covered(count: int, size: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class ImageFiles:
-    """The files of a folder of images, to be copied to two others."""
+    """The files of a folder of images, to be copied to two other folders."""
 
     folder: Path
     takes: Sequence[Take]
     groups: None = None
-    suffix: str = ""  # of a part, which is a folder
+    suffix: str = ""  # a part is a folder
 
     @property
     def labels(self) -> list[str]:
@@ -170,7 +171,7 @@ class ImageFiles:
         return [take.label for take in self.takes]
 
     def files(self, part: Path, rows: NDArray[np.bool_]) -> Iterator[tuple[Path, bytes]]:
-        """Yield the path of each file of a part, a folder, and its contents."""
+        """Yield the path of each file of a part, and its contents."""
         for take in compress(self.takes, rows):
             yield part / take.name, _read(take.path, self.folder)
 

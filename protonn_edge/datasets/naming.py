@@ -1,4 +1,4 @@
-"""Names from data: labels, names that are accepted, matched columns; and notices about data."""
+"""Names in data: labels, allowed names, matched columns; and notices about data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WHOLE_NUMBER = re.compile(r"\+?(-?(?:0|[1-9]\d{0,17}))(?:\.0*)?")
 
 
 def label_text(label: str) -> str:
-    """Return the name of a class: "1" for 1, 1.0 and +1, other text without blanks around it."""
+    """Return the name of a class: "1" for 1, 1.0 and +1; other text without surrounding blanks."""
     text = label.strip()
     whole = _WHOLE_NUMBER.fullmatch(text)
     return str(int(whole.group(1))) if whole else text
@@ -35,7 +35,7 @@ def in_order(labels: set[str]) -> tuple[str, ...]:
 
 
 def check_names(names: Sequence[object], what: str, *, distinct: bool) -> None:
-    """Refuse names that are not printable text of 1 to `NAME_LIMIT` characters, or `distinct`."""
+    """Refuse names other than printable texts of 1 to `NAME_LIMIT` characters, or equal ones."""
     for name in names:
         if (
             not isinstance(name, str)
@@ -58,8 +58,9 @@ class Notice:
 
     kind: str  # its subject for programs, such as ``label`` or ``constant``
     text: str  # a clause for display, on one line, without control characters
-    warning: bool = False  # whether the data probably has a mistake; otherwise, it reports a choice
-    # the names of the columns or features concerned, or ``"3"`` for the third
+    # whether the data probably has a mistake; otherwise, the notice reports a choice
+    warning: bool = False
+    # the names of the columns or features concerned; ``"3"`` for an unnamed third one
     columns: tuple[str, ...] = field(default=())
 
     def __str__(self) -> str:
@@ -82,7 +83,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a question for the end of a message about an unknown name, or nothing."""
+    """Return a "did you mean" question for a message about an unknown name, or nothing."""
     by_lower = {each.lower(): each for each in names}
     near = get_close_matches(name.lower(), by_lower, n=1)
     return f"; did you mean {quoted(by_lower[near[0]])}?" if near else ""
@@ -96,10 +97,10 @@ def title(name: str, number: int) -> str:
 def match_columns(
     names: Sequence[str], wanted: Sequence[str], source: str, owner: str = "the model"
 ) -> tuple[list[int] | None, tuple[Notice, ...]]:
-    """Return the column of each feature of a model, None for columns in their own order; notices.
+    """Return the column of each feature of a model, None if the order is the same, and notices.
 
-    The D wanted names, and the columns' names, may be empty. If both have names, each feature's
-    must occur once. Messages name the model or file that wants them.
+    The D wanted names, and the columns' names, may be empty. If both exist, each feature's name
+    must occur exactly once. Messages name the `owner`, the model or file that wants the features.
     """
     if not names or not wanted:
         if not names and not wanted:
@@ -141,7 +142,7 @@ def sample_names(channels: Sequence[str], window: int) -> tuple[str, ...]:
 
 
 def channel_names(names: Sequence[str], channels: int) -> tuple[str, ...]:
-    """Return the channels' names that `sample_names` was given for all features, or none."""
+    """Return the channels' names from the names that `sample_names` gave features, or none."""
     first = names[:channels]
     found = tuple(name.removesuffix("[0]") for name in first)
     if len(found) != channels or not all(name.endswith("[0]") for name in first):

@@ -18,27 +18,29 @@ class TableOptions:
 
     # the column of labels: its name, its number from 1, ``first`` or ``last``
     label: str | None = None
-    drop: tuple[str, ...] = ()  # columns to leave out, names or numbers from 1
-    delimiter: str | None = None  # the delimiter of columns, see `delimiter_called`
-    session: str | None = None  # the column of sessions, which separates recordings
+    drop: tuple[str, ...] = ()  # columns to leave out, as names or numbers from 1
+    delimiter: str | None = None  # the delimiter of columns; see `delimiter_called`
+    session: str | None = None  # the column that separates recordings
     time: str | None = None  # the column of times
     # the columns that are features, in this order; empty for all others
     channels: tuple[str, ...] = ()
-    # the column of groups, if there is one of this name; otherwise, it is not a column
+    # the column of groups; ignored if there is no column of this name
     groups: str | None = None
-    # the label of all rows, in the absence of a column called ``label`` or the like
+    # the label of all rows, unless a column is called ``label`` or the like
     labelled: str | None = None
-    background: str | None = None  # the class of rows without a label; without it, refused
-    name: str | None = None  # the pattern of the names of a folder's files, see `NamePattern`
+    background: str | None = None  # the class of rows without a label, which are otherwise refused
+    name: str | None = None  # the pattern of file names in a folder; see `NamePattern`
     # height and width in pixels to which the images of a folder are scaled
     size: tuple[int, int] | None = None
-    # the treatment of gaps, one of `MISSING` or `SHOWN`; None fills them as a model, or refuses
+    # the treatment of gaps, one of `MISSING` or `SHOWN`; None fills gaps as a model does, or
+    # refuses them
     missing: str | None = None
-    one_hot: tuple[str, ...] = ()  # columns of text that become features, names or numbers from 1
+    # columns of text to turn into features, as names or numbers from 1
+    one_hot: tuple[str, ...] = ()
 
 
 def with_keywords(options: TableOptions | None, keywords: dict[str, Any]) -> TableOptions | None:
-    """Return options with some of their fields replaced; a name stands for a tuple of names."""
+    """Return options with some fields replaced; a single name may replace a tuple of names."""
     unknown = keywords.keys() - vars(TableOptions())
     if unknown:
         raise TypeError(f"load_dataset() got an unexpected keyword argument {min(unknown)!r}")

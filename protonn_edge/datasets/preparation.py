@@ -1,7 +1,7 @@
-"""From the columns of a table to features: gaps are filled, texts become zeros and ones.
+"""From the columns of a table to features: gaps are filled, and texts become zeros and ones.
 
-A preparation is learned on training rows and stored in the model, so that it applies also to other
-tables, and to the sketch on a device.
+A preparation is learned on training rows and stored in the model, so that it also applies to other
+tables and to the sketch on a device.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Float32 = NDArray[np.float32]
 RECORDED = "table"
 """The entry of a model's record that has its preparation."""
 
-ONE_HOT_LIMIT = 100  # different values of a column
+ONE_HOT_LIMIT = 100  # maximum number of different values in a column
 
 
 def _most_frequent(values: Float32) -> float:
@@ -50,7 +50,7 @@ class Preparation:
     - `missing`: how gaps are filled, one of `FILLED`; `DROP` if rows with gaps are left out; or
       empty if they are refused.
     - `values`: fill the gaps of each feature, (D,), NaN if nothing does; empty if none are filled.
-    - `one_hot`: by the name of a column of text, its values; each is a feature ``COLUMN=value``.
+    - `one_hot`: the values of each column of text, by name; each is a feature ``COLUMN=value``.
     """
 
     missing: str = ""
@@ -59,7 +59,7 @@ class Preparation:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any], n_features: int) -> Self | None:
-        """Return the preparation in the record of a model, None if there is none; check it."""
+        """Read and check the preparation in a model's record; None if there is none."""
         found = record.get(RECORDED)
         if found is None:
             return None
@@ -84,7 +84,7 @@ class Preparation:
         return {RECORDED: {**vars(self), "values": values, "one_hot": dict(self.one_hot)}}
 
     def columns_of(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the names of the columns that features with these names are made of."""
+        """Return the names of the columns from which features with these names are made."""
         if not self.one_hot:
             return tuple(names)
         made = {name: column for column in self.one_hot for name in self.names_of(column)}
@@ -97,9 +97,9 @@ class Preparation:
         return tuple(f"{column}={value}" for value in self.one_hot[column])
 
     def indicators(self, column: str, cells: Sequence[str]) -> Float32:
-        """Return the features (n, values) of a column of text: a 1 each, or NaN without a text.
+        """Return the features (n, values) of a column of text: one 1 per row, or NaN in a gap.
 
-        Values that training rows do not have are all zeros.
+        A value that does not occur in training rows gives zeros only.
         """
         place = {value: index for index, value in enumerate(self.one_hot[column])}
         table = np.eye(len(place) + 2, len(place), dtype=np.float32)  # two more rows of zeros
@@ -108,7 +108,7 @@ class Preparation:
         return table[[place.get(text, -2 if text else -1) for text in texts]]
 
     def learned(self, X: Float32, names: Sequence[str] = ()) -> Self:
-        """Return the values to fill gaps, NaN, of training rows (n, D)."""
+        """Learn from training rows (n, D) which values fill gaps, which are NaN."""
         if self.missing not in FILLINGS:
             return self
         fill, gaps = FILLINGS[self.missing], np.isnan(X)
@@ -134,18 +134,18 @@ class Preparation:
         rows: NDArray[np.bool_],
         names: Sequence[str] = (),
     ) -> tuple[Self, Float32]:
-        """Learn from some rows (n,), and return that, and X (n, D) with its gaps (n, D) filled."""
+        """Learn from rows (n,); return the result, and X (n, D) with its gaps (n, D) filled."""
         empty = np.where(gaps, np.float32(np.nan), X)
         found = self.learned(empty[rows], names)
         return found, found.fill(empty)
 
     def of_columns(self, columns: Sequence[int]) -> Self:
-        """Return the preparation of some of the features, in their order."""
+        """Return the preparation for these features, in this order."""
         return replace(self, values=tuple(self.values[i] for i in columns if self.values))
 
 
 def values_of(column: str, cells: Sequence[str]) -> tuple[str, ...]:
-    """Return the values of a column that is to become features, in the order of classes."""
+    """Return the values of a column to turn into features, sorted like classes."""
     found = {label_text(cell) for cell in cells} - {""}
     if not 0 < len(found) <= ONE_HOT_LIMIT:
         raise InputError(

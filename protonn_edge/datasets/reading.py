@@ -1,4 +1,4 @@
-"""Detect the format of data, and read it with the reader for it.
+"""Detect the format of data, and read the data with the reader for that format.
 
 =========================== ===================================================================
 a path ending in            is read as
@@ -58,9 +58,9 @@ TEXT_LIMIT_BYTES = 512 * 2**20
 _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 USUAL_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_OF_FOLDERS = ("name", "size")  # options
+_OF_FOLDERS = ("name", "size")  # options for folders
 _LOOKED_AT = 4096
-_PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # a place, a value, and both once more as a matrix
+_PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # index and value, and both again in a matrix
 _FLAGS = re.compile("--(label|drop|delimiter|session|time|channels|missing|one-hot|size)(?![a-z-])")
 _LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
 _SIGNATURES = (
@@ -89,7 +89,7 @@ def load_dataset(
     least_classes: Literal[1, 2] = 2,
     **keywords: Any,
 ) -> Dataset:
-    """Read labelled data; without a test part, all of it is training data, see `holdout`.
+    """Read labelled data; without a test part, all of it is training data (see `holdout`).
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ def load_dataset(
     options : TableOptions, optional
         For a table, or a folder of images; refused for other kinds of files.
     test : Path or str, optional
-        A second file, which becomes the test part: its classes have the same numbers, its columns
-        the same order, and its gaps the values of the training part.
+        A second file, which becomes the test part, with the classes, the order of columns, and the
+        values for gaps of the training part.
     least_classes : {2, 1}
         Minimum number of classes, see `dataset_from`.
     **keywords
-        Fields of `TableOptions`, such as ``label="kind"``, ``missing="median"`` or
-        ``drop=["when"]``, or ``size=(28, 28)`` of images; they replace the fields of `options`.
+        Fields of `TableOptions`, such as ``label="kind"``, ``missing="median"``, ``drop=["when"]``,
+        or ``size=(28, 28)`` for images; they replace the fields of `options`.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def load_dataset(
     Raises
     ------
     InputError
-        One sentence with the file and, if known, the line or the array.
+        If the data cannot be used; the sentence names the file and, if known, the line or array.
     """
     chosen = with_keywords(options, keywords)
     try:
@@ -162,21 +162,22 @@ def load_points(
     on_notice: OnNotice | None = None,
     held_out: bool = False,
 ) -> tuple[Float32, Indices]:
-    """Read points to test a model with: the test part of `path`, or all of it if it has none.
+    """Read points for testing a model: the test part of `path`, or all points without one.
 
     If `path` has the data that the model's training divided, its test part is what was held out.
 
     `path` is anything that `load_dataset` reads; one class only, or some classes missing, is fine.
 
-    - `expected`: the facts of the model; its features match columns by name if both have names.
-    - `on_notice`: called with notices, after the points were accepted.
-    - `held_out`: whether `path` must not have two parts, since a model is calibrated on neither.
+    - `expected`: what the model requires; features match columns by name if both have names.
+    - `on_notice`: called with notices once the points are accepted.
+    - `held_out`: whether to refuse a `path` with two parts, neither of which suits calibration.
 
-    Returns points (n, D) and indices (n,) into the classes; if there is one, others are `NO_CLASS`.
+    Returns points (n, D) and indices (n,) into the classes; for a model with one class, other
+    labels become `NO_CLASS`.
 
     Raises the errors of `load_dataset`, and `InputError` if points lack a feature or have another
-    number of features, unknown labels or label sets, or values in other units; or if there are two
-    parts with `held_out`.
+    number of features, unknown labels, label sets, or values in other units, or if `held_out` finds
+    two parts.
     """
     if _is_archive(path) and not expected.labelled:
         _refuse_options(path, options)
@@ -240,7 +241,7 @@ def _points_of(
 
 
 def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:
-    """Refuse options that only apply to other kinds of data than tables or images."""
+    """Refuse options that do not apply to this kind of data."""
     given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
     for name, value in vars(given).items():
         of_kind, other = "tables", f"tables of text, such as .csv, but {path} has no columns"
@@ -267,7 +268,8 @@ def _tables(
     train = _text_table(path / "train.txt", options, expected, label_first=True)
     if not (path / "test.txt").exists():
         return train, None
-    if looks_like_libsvm(path / "train.txt"):  # a file's last features may all be zero
+    # libsvm files may leave out last features that are zero
+    if looks_like_libsvm(path / "train.txt"):
         test = _text_table(path / "test.txt", options, expected)
         width = max(train.X.shape[1], test.X.shape[1])
         return widened(train, width), widened(test, width)
@@ -312,7 +314,7 @@ def _is_archive(path: Path) -> bool:
 
 
 def check_is_text(path: Path) -> None:
-    """Refuse a file that is an archive, another format, or text in UTF-16, by its first bytes."""
+    """Refuse a file whose first bytes show an archive, another format, or text in UTF-16."""
     try:
         with path.open("rb") as stream:
             begin = stream.read(_LOOKED_AT)
@@ -333,20 +335,21 @@ def check_is_text(path: Path) -> None:
 
 
 def looks_like_libsvm(path: Path) -> bool:
-    """Return whether the first line that is not blank has an ``index:value`` pair after a label."""
+    """Return whether the first non-blank line has an ``index:value`` pair after a label."""
     for _, line in _lines(path):
         return _LOOKS.match(line) is not None
     return False
 
 
 def read_libsvm(path: Path) -> Table:
-    """Read libsvm text: ``label index:value ...``, indices rising from 1, zeros left out.
+    """Read libsvm text: ``label index:value ...``, with indices rising from 1 and zeros left out.
 
     The number of features is the largest index. Sets of labels are separated by commas, as in
     ``1,5,7 3:0.5``.
 
-    If any line has several labels, all are sets of labels, and a line without a label has none.
-    Their features stay sparse; other features do if the dense table would be too large.
+    If any line has several labels, all points have sets of labels, and a line without a label has
+    an empty set. Features of such points stay sparse; other features do if a dense table would be
+    too large.
     """
     lines: list[tuple[int, str]] = []
     starts, columns, values = array("q", [0]), array("q"), array("f")
@@ -355,7 +358,7 @@ def read_libsvm(path: Path) -> Table:
         label, *pairs = content.split() or [""]
         if not label:
             continue
-        if ":" in label:  # a point without a label, which is only valid in a file with label sets
+        if ":" in label:  # no label, which is only valid in a file with sets of labels
             label, pairs = "", [label, *pairs]
         before = 0
         for pair in pairs:
@@ -388,7 +391,7 @@ def read_libsvm(path: Path) -> Table:
 
 
 def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:
-    """Return the labels of a line, separated by commas; equal ones count once."""
+    """Return the labels of a line, which are separated by commas, each once."""
     names = [label_text(name) for name in labels.split(",")] if labels else []
     if not all(names):
         raise InputError(
@@ -398,7 +401,7 @@ def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:
 
 
 def widened(table: Table, width: int) -> Table:
-    """Return `table` with zeros for the features after its last, if it has fewer than `width`."""
+    """Return `table`, padded with zeros to `width` features."""
     missing = width - table.X.shape[1]
     if missing <= 0:
         return table

@@ -1,7 +1,7 @@
-"""Recordings: a table, a WAV file, or a folder of takes, with files or a folder for each class.
+"""Recordings: a table, a WAV file, or a folder with takes or a subfolder for each class.
 
-All of them become labelled samples in chronological order, with the places where samples are not
-consecutive; see `protonn_edge.datasets.takes` for folders.
+All become labelled samples in chronological order, with a mark where samples are not consecutive;
+see `protonn_edge.datasets.takes` for folders.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from protonn_edge.sensors.played import read_wave
 from protonn_edge.system.files import check_file
 
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files
-_DIGITS = 4  # of a measured rate
-_NOISE = "noise"  # what a message calls the class of noise
+_DIGITS = 4  # significant digits of a measured rate
+_NOISE = "noise"  # the class of noise in messages
 
 _DAYS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y")
 _TIMES = ("%H:%M:%S.%f", "%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
@@ -58,7 +58,8 @@ _SECONDS = {"s": 1.0, "ms": 1e-3, "milli": 1e-3, "us": 1e-6, "micro": 1e-6, "ns"
 class Recording:
     """Labelled samples of some channels."""
 
-    dataset: Dataset  # each point is a sample of all channels, in chronological order; no test part
+    # each point is a sample of all channels, in chronological order; there is no test part
+    dataset: Dataset
     # (n,): true at each sample that does not directly follow the previous one
     seams: NDArray[np.bool_]
     take_of: NDArray[np.int64] | None  # (n,): for a folder, the number of each sample's file
@@ -77,12 +78,12 @@ class Recording:
 
     @property
     def rate(self) -> float | None:
-        """Samples per second, if known."""
+        """The sampling rate, None if unknown."""
         return self.dataset.sample_rate
 
     @property
     def begins(self) -> NDArray[np.bool_]:
-        """Where a take or a session begins, (n,); elsewhere, a seam is a gap within one."""
+        """Where a take or a session begins, (n,); other seams are gaps within one."""
         begins = np.zeros(len(self.seams), np.bool_)
         if self.take_of is not None:
             begins[1:] |= np.diff(self.take_of) != 0
@@ -92,7 +93,7 @@ class Recording:
 
 
 def read_recording(path: Path, options: TableOptions | None = None) -> Recording:
-    """Read a table, a WAV file or a folder of takes; refuse sets of labels, and unlike channels."""
+    """Read a table, a WAV file or a folder of takes; refuse label sets and differing channels."""
     options = options or TableOptions()
     if path.is_dir() and not (path / "train.txt").is_file():
         return _of_takes(path, options)
@@ -101,9 +102,9 @@ def read_recording(path: Path, options: TableOptions | None = None) -> Recording
 
 
 def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Recording:
-    """Read recordings of noise, a file or a folder, with the channels, rate and sensor of others.
+    """Read recordings of noise that have the channels, rate and sensor of `recorded`.
 
-    Their labels are ignored: all samples are of the class ``options.background``.
+    Their labels are ignored: all samples belong to the class ``options.background``.
     """
     label = options.background or _NOISE
     noise = read_recording(path, replace(options, name=None, label=None, labelled=label))
@@ -134,7 +135,7 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
 
 
 def followed_by(first: Recording, second: Recording) -> Recording:
-    """Return a recording with the takes of another one of the same channels at its end."""
+    """Append the takes of another recording, which has the same channels."""
     own, other = first.dataset, second.dataset
     classes = tuple(dict.fromkeys((*own.classes, *other.classes)))
     number = np.array([classes.index(name) for name in other.classes])
@@ -170,7 +171,7 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     of_each = Counter(take.label for take in takes)
     own = {take.name: take.group or take.name for take in takes}
     if min(of_each.values()) > 1 or any(table.sessions for table in tables.values()):
-        groups = Repeated(  # rows without a session are a separate group
+        groups = Repeated(  # rows without a session form a separate group
             (text.strip() or own[name], count)
             for name, table in tables.items()
             for text, count in runs_in(table.sessions or Repeated([("", len(table.labels))]))
@@ -240,7 +241,7 @@ def _of_wave(path: Path, label: str) -> Table:
 
 
 def _with_times(table: Table) -> Table:
-    """Return a table with seams at gaps in time, and the rate according to its times."""
+    """Return a table with seams at gaps in time, and with the rate that follows from its times."""
     if not table.times:
         return table
     times, are_dates = _moments_of(table.times)
@@ -261,7 +262,7 @@ def _with_times(table: Table) -> Table:
 
 
 def _with_rate(table: Table, times: NDArray[np.float64], *, are_dates: bool) -> Table:
-    """Return a table with the rate according to its times, and a notice about it."""
+    """Return a table with the rate that follows from its times, and a notice about it."""
     steps = np.diff(times)
     rising = steps[steps > 0]
     step = float(np.median(rising)) if len(rising) else 0.0
@@ -269,7 +270,7 @@ def _with_rate(table: Table, times: NDArray[np.float64], *, are_dates: bool) -> 
     seconds = 1.0 if are_dates else seconds_of_a_unit(name, step)
     if not step or seconds is None:
         return table
-    # The mean of whole milliseconds is not whole; a coarse clock repeats times.
+    # The mean step of whole milliseconds may be fractional; a coarse clock repeats times.
     usual = steps[(steps >= 0) & (steps < 2 * step)].mean()
     rate = float(f"{1 / (usual * seconds):.{_DIGITS}g}")
     unit = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds"}.get(seconds, "nanoseconds")
@@ -279,7 +280,7 @@ def _with_rate(table: Table, times: NDArray[np.float64], *, are_dates: bool) -> 
 
 
 def _moments_of(cells: Sequence[str]) -> tuple[NDArray[np.float64] | None, bool]:
-    """Return times (n,), in seconds or the unit of the numbers, and whether they are dates."""
+    """Return times (n,), dates in seconds, numbers in their unit, and whether they are dates."""
     with suppress(ValueError):
         return np.array([float(with_point(cell)) for cell in cells]), False
     begin = datetime(1970, 1, 1, tzinfo=UTC)
@@ -298,11 +299,10 @@ def _moment(text: str, notation: str) -> datetime:
 
 
 def seconds_of_a_unit(name: str, step: float) -> float | None:
-    """Return the seconds in a unit of time, by a column's name, or else by the usual step.
+    """Return the seconds in a column's unit of time, found by its name or by the usual step.
 
-    Steps below 0.5 are of seconds, whole ones of 2 to 999 of milliseconds, longer ones of
-    microseconds, as an Arduino's clocks count them, and from a million on of nanoseconds, as
-    telephones do. None if it is undecided.
+    Steps below 0.5 are seconds, whole numbers of 2 to 999 milliseconds, longer ones microseconds,
+    as an Arduino counts, and from a million on nanoseconds, as telephones count. None if undecided.
     """
     if (found := _UNIT.search(name.lower())) is not None:
         return next(each for unit, each in _SECONDS.items() if found[1].startswith(unit))
@@ -344,7 +344,7 @@ def _channels(points: Provenance, count: int) -> str:
 
 
 def _one_rate(tables: Mapping[str, Provenance]) -> float | None:
-    """Return the common rate of all files with a known one."""
+    """Return the common rate of all files whose rate is known."""
     rates = {name: each.sample_rate for name, each in tables.items() if each.sample_rate}
     first, usual = next(iter(rates.items()), ("", 0.0))
     for name, rate in rates.items():

@@ -1,9 +1,9 @@
-"""Cut recordings into windows: a table with a sample per row becomes a data set of windows.
+"""Cut recordings into windows: a table with one sample per row becomes a data set of windows.
 
 A window never spans two labels, two sessions or a gap in time: each run of rows with the same label
-is cut separately, from its first row on. Overlapping windows share samples, so the test part is
-the end of each run, which no training window overlaps. A trigger cuts windows where something moves
-instead of on a regular grid.
+is cut separately, from its first row on. Since overlapping windows share samples, the test part is
+the end of each run, which no training window overlaps. With a trigger, windows are cut where
+something moves instead of on a regular grid.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError, counted
 
-_LIMIT_BYTES = 2**31  # of windows in memory
+_LIMIT_BYTES = 2**31  # limit of windows in memory
 _GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
-# Share of steps, and their maximum relative deviation from the usual one.
+# For a steady clock: the share of steps near the usual one, and how near they are.
 _STEADY, _UNSTEADY = 0.9, 0.25
 _SPANS_A_WINDOW = 8
 _BINS = 256
@@ -34,20 +34,20 @@ Run = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class SegmentDetector(ABC):
-    """The places where windows begin, instead of a regular grid."""
+    """Finds where windows begin, instead of on a regular grid."""
 
-    window: int  # samples of one
-    level: float  # that is reached where a window begins
+    window: int  # samples per window
+    level: float  # the level reached where a window begins
     facts: tuple[tuple[str, str], ...]  # for display
-    missing: str  # why a class may have no window, for a sentence
+    missing: str  # a clause on why a class may have no window
 
     @abstractmethod
     def moves(self, first: int, end: int) -> bool:
-        """Whether windows can begin in a run, first..end - 1; if not, it is cut in a grid."""
+        """Whether windows can begin in the run first..end - 1; otherwise it is cut on a grid."""
 
     @abstractmethod
     def begins(self, first: int, end: int) -> Iterator[int]:
-        """Yield where windows begin in a part of a run; they do not overlap."""
+        """Yield where windows, which do not overlap, begin in the part first..end - 1 of a run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +77,14 @@ def cut_windows(
 ) -> CutWindows:
     """Cut a recording into windows.
 
-    - `samples` (rows, channels), `labels` (rows,): in chronological order, with class indices.
+    - `samples` (rows, channels), `labels` (rows,): samples in chronological order, class indices.
     - `window`: samples per window, at least 2.
-    - `stride`: samples from a training window's beginning to the next one's; by default, and always
-      between test windows, a whole window.
-    - `test_share`: of each run, from 0 to below 1: its end is cut into test windows.
+    - `stride`: samples from the start of a training window to the start of the next; by default,
+      and always for test windows, a whole window.
+    - `test_share`: share of each run, 0 to below 1, at its end, that is cut into test windows.
     - `seams` (rows,): true at rows that do not directly follow the previous one.
-    - `tested` (rows,): rows of runs that become test windows as a whole.
-    - `trigger`: where windows begin, instead of a regular grid, in runs of classes with movement.
+    - `tested` (rows,): rows of runs that are cut into test windows only.
+    - `trigger`: finds where windows begin in runs of classes with movement.
 
     Raises `InputError` if a number is out of its range, or no run is long enough for a window.
     """
@@ -119,7 +119,7 @@ def _no_windows(
     test_share: float,
     trigger: SegmentDetector | None,
 ) -> InputError:
-    """Return the error for runs without a whole window for training."""
+    """Return the error for runs that are too short for a training window."""
     if trigger is not None:
         return InputError(
             f"no training window of {window:,} samples begins at a level of {trigger.level:g}; "
@@ -152,7 +152,7 @@ def runs_of(
 def classes_that_move(
     labels: NDArray[np.int64], runs: Sequence[tuple[int, int]], trigger: SegmentDetector
 ) -> frozenset[int]:
-    """Return the classes, of labels (rows,), with movement in more than half of their runs."""
+    """Return the classes in labels (rows,) with movement in more than half of their runs."""
     moved: dict[int, list[bool]] = {}
     for first, end in runs:
         moved.setdefault(int(labels[first]), []).append(trigger.moves(first, end))
@@ -172,11 +172,11 @@ def last_takes(
 
 
 def gaps(times: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return the rows (rows,) at which a recording was interrupted, by its times.
+    """Return at which rows (rows,) a recording was interrupted, judged by its times.
 
-    The usual step is the median of the positive ones. A negative step is an interruption. With a
-    steady clock, where nearly all steps are the usual one, so is a step from 1.5 usual ones on, as
-    after a single lost sample; otherwise one above 3.
+    The usual step is the median of the positive ones. A negative step is an interruption. So is a
+    long one: with a steady clock, where nearly all steps are usual, from 1.5 usual steps on, as
+    after a single lost sample; otherwise above 3.
     """
     steps = np.diff(times)
     rising = steps[steps > 0]
@@ -203,12 +203,12 @@ def _windows_at(
 
 @dataclass(frozen=True, eq=False)
 class Trigger(SegmentDetector):
-    """The places where windows begin: shortly before movement rises to a level.
+    """Begins windows shortly before movement rises to a level.
 
     Movement is the sum of the ranges of all channels within the last few samples, an eighth of a
-    window, so gravity and offsets have no influence. `moving` (n,) is where it has reached the
-    level; a window has `before` samples before that. The next one can only begin after movement has
-    been below the level.
+    window, so gravity and offsets have no influence. `moving` (n,) marks where it has reached the
+    level; a window begins `before` samples earlier. The next window can begin only after movement
+    has fallen below the level.
     """
 
     moving: NDArray[np.bool_]
@@ -223,7 +223,7 @@ class Trigger(SegmentDetector):
         before: int,
         level: float | None = None,
     ) -> Trigger:
-        """Return the trigger of samples (n, channels); by default at their `_parting_level`."""
+        """Return the trigger for samples (n, channels), by default at their `_parting_level`."""
         movement = _movement(samples, runs, max(2, window // _SPANS_A_WINDOW))
         if level is None:
             level = _parting_level(movement)
@@ -232,11 +232,11 @@ class Trigger(SegmentDetector):
         return cls(window, level, facts, missing, movement >= level, before)
 
     def moves(self, first: int, end: int) -> bool:
-        """Whether there is movement in a run, first..end - 1."""
+        """Whether there is movement in the run first..end - 1."""
         return bool(self.moving[first:end].any())
 
     def begins(self, first: int, end: int) -> Iterator[int]:
-        """Yield the beginnings of windows in a part of a run, first..end - 1, without overlaps."""
+        """Yield where windows, without overlaps, begin in the part first..end - 1 of a run."""
         free = first
         moving = self.moving[first:end].astype(np.int8)
         for onset in (first + np.flatnonzero(np.diff(moving, prepend=0) > 0)).tolist():
@@ -260,8 +260,8 @@ def _movement(samples: NDArray[np.float32], runs: Sequence[Run], span: int) -> N
 def _parting_level(movement: NDArray[np.float64]) -> float:
     """Return the level that separates values into two classes as well as possible.
 
-    It is Otsu's (1979), of their logarithms, since movement is many times larger than the values at
-    rest.
+    This is Otsu's method (1979), applied to logarithms because movement is many times larger than
+    values at rest.
     """
     least = movement[movement > 0].min(initial=np.inf)
     logarithms = np.log(np.maximum(movement, min(least, 1.0)))
@@ -276,7 +276,7 @@ def _parting_level(movement: NDArray[np.float64]) -> float:
 
 
 class Repeated(Sequence[str]):
-    """A sequence of texts, stored as `runs` of equal ones: each text, and its count."""
+    """A sequence of texts, stored as `runs` of equal texts with their counts."""
 
     def __init__(self, runs: Iterable[tuple[str, int]]) -> None:
         self.runs = [(text, count) for text, count in runs if count]

@@ -1,10 +1,11 @@
 """A bottom-k sketch of a model's training rows, to recognize them and the rows held out from them.
 
-It has the `SKETCH_SIZE` smallest of the rows' hashes, a random sample of the distinct rows (A.
-Broder, "On the resemblance and containment of documents", 1997; K. Beyer et al., "On synopses for
-distinct-value estimation under multiset operations", 2007). Other rows can be compared if their
-hash is not above the largest one kept: all of them if there were no more rows, which is exact, else
-every n / `SKETCH_SIZE`-th. A share p of m rows compared has the standard error sqrt(p (1 - p) / m).
+The sketch keeps the `SKETCH_SIZE` smallest of the rows' hashes, a random sample of the distinct
+rows (A. Broder, "On the resemblance and containment of documents", 1997; K. Beyer et al., "On
+synopses for distinct-value estimation under multiset operations", 2007). Another row can be
+compared if its hash is not above the largest one kept: this holds for all rows if no hash was
+dropped, and the result is then exact; otherwise for one of n / `SKETCH_SIZE` rows. A share p of m
+compared rows has the standard error sqrt(p (1 - p) / m).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from protonn_edge.errors import InputError
 
 SKETCH_SIZE = 1_024
 _BLOCK_VALUES = 2**18
-_BY_CHANCE = 0.05  # of the rows of coarse data
+_BY_CHANCE = 0.05  # share of rows of coarse data that may repeat
 
 Hashes = NDArray[np.uint64]
 
@@ -30,7 +31,7 @@ Hashes = NDArray[np.uint64]
 def row_hashes(X: NDArray[Any]) -> Hashes:
     """Return a hash (n,) of the float32 of each row of X (n, D), the same on all machines.
 
-    It is a sum of products with a random number for each column, folded and mixed; -0 is 0.
+    It is the sum of products with a random number per column, folded and mixed; -0 counts as 0.
     """
     factors = _mixed(np.arange(X.shape[1], dtype=np.uint64)) | np.uint64(1)
     hashes = np.empty(len(X), np.uint64)
@@ -44,7 +45,7 @@ def row_hashes(X: NDArray[Any]) -> Hashes:
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Return 64-bit integers with all bits mixed: the finalizer of SplitMix64 (Steele, 2014)."""
+    """Return 64-bit integers with all bits mixed by the finalizer of SplitMix64 (Steele, 2014)."""
     mixed = values + np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
@@ -53,7 +54,7 @@ def _mixed(values: Hashes) -> Hashes:
 
 @dataclass(frozen=True)
 class Overlap:
-    """The number of known rows among those that could be compared."""
+    """The number of rows that could be compared, and of known ones among them."""
 
     n: int
     compared: int
@@ -68,7 +69,7 @@ class Overlap:
         return f"about {100 * share:.0f} % of the {self.n:,} points ({of})"
 
     def notices(self) -> tuple[Notice, ...]:
-        """Return a warning if more rows are known than may repeat by chance."""
+        """Return a warning if more rows are known than can be explained by chance."""
         text = (
             f"the model was trained on {self}, so their accuracy is higher than on new data; "
             "measure on points held out by 'split', 'windows --test' or 'train --holdout'"

@@ -2,10 +2,10 @@
 
 1. Delimiter: the first of tab, semicolon, pipe and comma that the first line contains outside
    quotes. ``--delimiter`` names another one.
-2. Header: the first row names the columns if none of its cells is a number, if its numbers only
+2. Header: the first row names the columns if no cell is a number, if its numbers only
    count the columns (``0,1,2,species``), or if a cell is ``label``, ``class`` or ``target``.
-3. Label: the column that ``--label`` names; else the one called ``label``, ``class`` or ``target``,
-   in any case; else the last one that is not left out. For a model, its features are no labels.
+3. Label: the column that ``--label`` names; else the column ``label``, ``class`` or ``target``,
+   in any case; else the last one that is not left out. A model's features are never labels.
 4. Features: all other columns. Left out are those that ``--drop`` names, an index (a column without
    a name or called ``index`` or ``id``, or a first column that counts the rows), times (called
    ``time``, ``timestamp``, ``ms`` or the like, with numbers that rise; or dates), and sessions
@@ -53,9 +53,10 @@ _DATE = re.compile(r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4}|\
 _PERSON = re.compile(r"(subject|person|user|participant|patient)(_?id)?")
 _SESSION = re.compile(_PERSON.pattern + r"|(session|recording|take|group)(_?id)?")
 _INDEX = re.compile(r"|unnamed(: ?\d+)?|index|idx|id|(row|sample)_?id")
-_NAMED = 5  # columns of text in a sentence, besides the first
-_INDEX_ROWS = 10  # fewer consecutive numbers may be anything
-_LEAST_RISING, _MOST_FALLING = 0.4, 0.1  # a coarse clock repeats times, a new log begins at 0
+_NAMED = 5  # maximum columns of text in a sentence, besides the first
+_INDEX_ROWS = 10  # fewer consecutive numbers prove nothing
+# because a coarse clock repeats times, and a new log restarts at 0
+_LEAST_RISING, _MOST_FALLING = 0.4, 0.1
 
 Reason = Literal["index", "time", "session", "empty", "text"]
 _REASONS: dict[Reason, str] = {
@@ -69,7 +70,7 @@ _REASONS: dict[Reason, str] = {
 
 @dataclass(frozen=True)
 class Expected:
-    """What a model requires of a table, or a training part of its test part.
+    """The requirements of a model for a table, or of a training part for its test part.
 
     Its D features, with names or without, its classes, the instrument of its training points, if
     known, whether points need labels, which are otherwise ignored, the preparation of its columns,
@@ -89,17 +90,17 @@ class Expected:
 class Column:
     """A column of a table: its index, and its name, which is empty without a header.
 
-    Its role is decided by its `first` cells; `cells` are all, if they are not read as numbers.
+    Its `first` cells decide its role; `cells` are all cells unless they are read as numbers.
     """
 
     index: int
     name: str
     first: tuple[str, ...] = ()
     cells: list[str] = field(default_factory=list, repr=False)
-    role: str = "dropped"  # as an option demands
-    missing: int = 0  # cells, and others that are no numbers
+    role: str = "dropped"  # by an option
+    missing: int = 0  # gaps, and other cells that are not numbers
     unreadable: int = 0
-    feature: int | None = None  # the index of its numbers among the features
+    feature: int | None = None  # its index among the features
 
     @property
     def title(self) -> str:
@@ -108,19 +109,19 @@ class Column:
 
     @property
     def flag_value(self) -> str:
-        """Its name for an option such as ``--drop``."""
+        """Its name as the value of an option such as ``--drop``."""
         plain = 0 < len(self.name) <= naming.NAME_SHOWN and self.name.isprintable()
         text = self.name if plain and "," not in self.name else str(self.index + 1)
         return f"'{text}'" if " " in text else text
 
     @property
     def may_be_person(self) -> bool:
-        """Whether it may be the person of a row, who may have several sessions."""
+        """Whether it may identify the person of a row, who may have several sessions."""
         return _PERSON.fullmatch(self.name.lower()) is not None
 
     @property
     def is_text(self) -> bool:
-        """Whether most of its first cells that are no gaps are not numbers."""
+        """Whether most of its first cells, apart from gaps, are not numbers."""
         there = [cell for cell in self.first if not is_gap(cell)]
         return 2 * sum(map(is_number, there)) < len(there)
 
@@ -155,7 +156,7 @@ def delimiter_in(line: str, usual: str) -> str:
 
 
 def header_found(first: Sequence[str]) -> str:
-    """Return why the first row of a table names its columns; empty if it does not."""
+    """Return why the first row of a table is a header; empty if it is not."""
     cells = [cell.strip() for cell in first]
     if named := next((cell for cell in cells if cell.lower() in LABEL_NAMES), ""):
         return f"a cell is {named!r}"
@@ -200,7 +201,7 @@ def _label(
     *,
     first: bool,
 ) -> tuple[Column | None, str]:
-    """Return the label among columns, and how it was found; None if all rows have one label."""
+    """Return the label's column, None if all rows have one label, and how it was found."""
     named = [column for column in columns if column.name.lower() in LABEL_NAMES]
     if len(named) > 1:
         raise InputError(
@@ -224,7 +225,7 @@ def _label(
 
 
 def label_refusal(path: object, label: Column, columns: Iterable[Column]) -> InputError:
-    """Return the error for a last column that has no classes, with the columns that may have."""
+    """Return the error for a last column without classes, naming columns that may have some."""
     fraction = next((cell.strip() for cell in label.cells if not is_whole(cell)), None)
     has = f"only {label.cells[0].strip()}"
     if fraction is not None:
@@ -243,9 +244,9 @@ def label_refusal(path: object, label: Column, columns: Iterable[Column]) -> Inp
 
 @dataclass(frozen=True)
 class Roles:
-    """The label, None if all rows have the same, how it was found, the features, and the others.
+    """The label (None if all rows have the same) and how it was found, the features, the others.
 
-    Of several sessions or times among the others, the first one counts.
+    If several columns are sessions or times, the first one counts.
     """
 
     label: Column | None
@@ -253,7 +254,7 @@ class Roles:
     features: list[Column]
     left_out: dict[Column, Reason]
     notices: tuple[naming.Notice, ...] = ()
-    one_hot: Collection[Column] = ()  # the features that are columns of text
+    one_hot: Collection[Column] = ()  # columns of text that become features
 
 
 def roles_of(
@@ -267,8 +268,8 @@ def roles_of(
 ) -> Roles:
     """Return the roles of columns by the third and the fourth rule.
 
-    Columns have names if there is a header; without one, the label may be in the first column.
-    Points may be for a model, which expects some features.
+    Without a header, columns have no names, and the label may be in the first column. If points are
+    for a model, it expects certain features.
     """
     dropped = _found(columns, options.drop, "--drop", path)
     channels = _found(columns, options.channels, "--channels", path)
@@ -329,7 +330,7 @@ def _one_hot(
     *,
     header: bool,
 ) -> dict[Column, None]:
-    """Return the columns that become features, unless a model knows them."""
+    """Return the columns of text that become features, by the options or the model."""
     found = _found(columns, options.one_hot, "--one-hot", path) if expected is None else {}
     if found and not header:
         raise InputError(
@@ -356,7 +357,7 @@ def _refuse_two_roles(
 def _in_order(
     columns: list[Column], wanted: Sequence[str], path: object
 ) -> tuple[list[Column], tuple[naming.Notice, ...]]:
-    """Return the columns of a model's features, in its order, and notices; all without names."""
+    """Return the columns of a model's features in its order, or all without names; and notices."""
     names = [column.name for column in columns] if wanted else []
     order, notices = naming.match_columns(names, wanted, str(path))
     return columns if order is None else [columns[index] for index in order], notices
@@ -365,7 +366,7 @@ def _in_order(
 def _named(
     columns: Sequence[Column], kept: Sequence[Column], path: object, options: TableOptions
 ) -> dict[Column, Reason]:
-    """Return the columns that options name for sessions and times."""
+    """Return the columns to which options give a role."""
     named: dict[Column, Reason] = {}
     if options.session is not None:
         named[find_column(columns, options.session, "--session", path)] = "session"
@@ -378,7 +379,7 @@ def _named(
 
 
 def _reason(column: Column, *, header: bool) -> Reason | None:
-    """Return why a column is not a feature by its name and its first cells; None if it is one."""
+    """Return why a column's name or first cells exclude it as a feature; None if they do not."""
     name, cells = column.name.lower(), column.first
     if cells and all(map(is_gap, cells)):
         return "empty"
@@ -397,12 +398,12 @@ def _counts_rows(column: Column) -> bool:
 
 
 def is_called_as_time(name: str) -> bool:
-    """Return whether a name is a usual one of a time."""
+    """Return whether a name is usual for a time."""
     return _TIME.fullmatch(name.lower()) is not None
 
 
 def _rises(cells: Sequence[str]) -> bool:
-    """Return whether cells are not numbers, or most of them rise, but for a few restarts."""
+    """Return whether cells are not numbers, or mostly rise, apart from a few restarts."""
     try:
         numbers = [float(with_point(cell)) for cell in cells]
     except ValueError:
@@ -420,7 +421,7 @@ def left_out_notice(column: Column, reason: Reason) -> naming.Notice:
 
 
 def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> InputError:
-    """Return the error for columns of text, beside a label that was named or guessed."""
+    """Return the error for columns of text, given whether the label was `guessed`."""
     columns = columns[: _NAMED + 1]
     titles = " and ".join(f"{each.title}, such as {_a_text(each)}" for each in columns)
     names = ",".join(each.flag_value for each in columns)

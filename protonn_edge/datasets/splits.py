@@ -31,7 +31,7 @@ def load_digits_dataset(seed: int = 0) -> Dataset:
 
     The seed draws a quarter of each class, about 449 points in all, as the test part.
     """
-    # Imported here, since it takes half a second that is not needed to read a model.
+    # Imported here, since it takes half a second, and reading a model does not need it.
     from sklearn.datasets import load_digits  # noqa: PLC0415
 
     digits = load_digits()
@@ -47,13 +47,13 @@ def load_digits_dataset(seed: int = 0) -> Dataset:
 
 
 def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
-    """Return the training part of `dataset`, split in two, by groups or classes if it has some.
+    """Split the training part of `dataset` in two, by groups if it has some, else by classes.
 
-    Its own test part is ignored. The fraction, between 0 and 1, is the share of groups or of each
-    class that becomes the test part; at least one point of a class remains for training.
+    An existing test part is ignored. The fraction, between 0 and 1, is the share of groups, or of
+    each class, that becomes the test part; at least one point of each class remains for training.
 
-    Raises `InputError` if the fraction is so small that no point would be held out, or is none, or
-    if the remaining groups lack a class.
+    Raises `InputError` if the fraction is out of range or too small to hold out a point, or if the
+    remaining groups lack a class.
     """
     if not 0.0 < fraction < 1.0:
         raise InputError(
@@ -98,7 +98,7 @@ def chosen_for_test(
     labels: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
 ) -> NDArray[np.bool_]:
-    """Return which of n rows become the test part, (n,): about a share, with whole groups if given.
+    """Return which of n rows, (n,), become the test part: about a share, in whole groups if given.
 
     With labels, about the same share of each class.
     """
@@ -115,7 +115,7 @@ def chosen_for_test(
         names, of_group = np.unique(groups, return_inverse=True)
         counts = np.zeros((len(names), int(classes.max()) + 1))
         np.add.at(counts, (of_group, classes), 1)
-        short = share * counts.sum(axis=0)  # how many rows of each class are still wanted
+        short = share * counts.sum(axis=0)  # rows of each class still to choose
         for group in generator.permutation(len(names)):
             rest = short - counts[group]
             if (rest**2).sum() < (short**2).sum():
@@ -128,7 +128,7 @@ def chosen_for_test(
 
 
 def _relearned(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
-    """Return a data set with gaps filled as learned from the chosen training points (n,)."""
+    """Return a data set with gaps filled by values learned from the chosen training points (n,)."""
     if dataset.gaps is None or dataset.preparation is None:
         return dataset
     preparation, X = dataset.preparation.refilled(
@@ -138,7 +138,7 @@ def _relearned(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
 
 
 def _kept(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
-    """Return a data set with some of its training points, which are no longer a recording."""
+    """Return a data set with some of its training points, which no longer form a recording."""
     groups = None if dataset.groups is None else dataset.groups[rows]
     X, y = dataset.X_train[rows], dataset.y_train[rows]
     gaps = None if dataset.gaps is None else dataset.gaps[rows]
@@ -154,13 +154,13 @@ def _kept(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
 
 
 def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
-    """Return a data set that was read from `data` with the groups of its training points.
+    """Add groups of training points to a data set that was read from `data`.
 
-    The name refers to an array in `data`, if that is an .npz; to a column of sessions or persons in
-    a table; or else to a file with a line per training point.
+    The name is that of an array in `data` if that is an .npz, of a column of sessions or persons in
+    a table, or of a file with one line per training point.
 
-    Raises `InputError` if there is no such array or file, it does not have one group per training
-    point, or there is only one group.
+    Raises `InputError` if there is no such array, column or file, if it does not give one group per
+    training point, or if there is only one group.
     """
     of_session = dataset.layout is not None and dataset.layout.session == name
     names = (
@@ -177,7 +177,7 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
 
 
 def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
-    """Return groups (n,), named by texts or numbers, as numbers from 0 in order of the names."""
+    """Return the numbers, from 0 in the order of their names, of groups (n,)."""
     named = np.asarray(names)
     if named.shape != (n,):
         raise InputError(
@@ -193,9 +193,9 @@ def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
 
 
 def group_names(name: str, data: Path, options: TableOptions | None = None) -> NDArray[Any]:
-    """Return the groups that an array in `data`, a column of it, or the lines of a file, name.
+    """Return the names of groups from an array or a column of `data`, or from a file's lines.
 
-    A column is looked for only with the options that `data`, a table, is read with.
+    A column is considered only if `options`, with which the table `data` was read, are given.
     """
     if data.suffix == ".npz":
         with ArrayArchive(data, limit_bytes=_ARCHIVE_LIMIT_BYTES) as archive:
@@ -219,7 +219,7 @@ def group_names(name: str, data: Path, options: TableOptions | None = None) -> N
 
 
 def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
-    """Return a data set with only the normal training points: this class, if there are several.
+    """Return a data set whose training points are only normal: of this class if there are several.
 
     Test points of other classes get the label `NO_CLASS`. Without a test part, the training points
     of the other classes become the test part.
@@ -269,8 +269,8 @@ def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
 class TextRows:
     """The text of a table, row by row, with the label and the group of each row."""
 
-    suffix: str  # of the file
-    head: str  # the text before the rows, with the mark of the encoding
+    suffix: str  # of the file's name
+    head: str  # the text before the rows, including a byte order mark
     rows: list[str]
     labels: list[str]
     groups: list[str] | None
@@ -282,7 +282,7 @@ class TextRows:
 
 
 def read_rows(path: Path, options: TableOptions, groups: str | None) -> TextRows:
-    """Read the rows of a table, each with its line end, their labels, and perhaps groups."""
+    """Read the rows of a table, including line ends, with their labels and, if asked, groups."""
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     if path.suffix.lower() not in USUAL_DELIMITERS:
         raise InputError(

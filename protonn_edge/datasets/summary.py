@@ -1,4 +1,4 @@
-"""Facts about labelled data: classes, ranges, repeated points, columns, probable mistakes."""
+"""Facts about labelled data: classes, ranges, repeated points, columns, and probable mistakes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from protonn_edge.datasets.row_sketch import row_hashes
 from protonn_edge.datasets.rules import Column, is_number
 
 _MOST_DECIMALS = 6
-_MOST_FEATURES = 4_096  # that are described individually
-_JUDGED_POINTS = 20  # of fewer, most may have different classes
+_MOST_FEATURES = 4_096  # maximum described one by one
+_JUDGED_POINTS = 20  # with fewer points, most may have different classes
 
 _UNIT = re.compile(r".*\S\s*[(\[]([^()\[\]]{1,20})[)\]]\s*")
-_MOST_FEATURES = 500  # that are compared with the label
+_MOST_FEATURES = 500  # maximum compared with the label
 _MOST_ROWS = 20_000
-_FEWEST_ROWS = 50  # of fewer, a feature may agree with the label by chance
+_FEWEST_ROWS = 50  # with fewer rows, a feature may agree with the label by chance
 _MOST_COUNTS = 2_000_000
 _GIVEN_AWAY, _ROWS_PER_VALUE = 0.995, 5
 
@@ -52,7 +52,7 @@ class FeatureSummary:
 class DataSummary:
     """A summary of a data set, with the range of all features.
 
-    Features are not described one by one if they are sparse, or more than 4,096.
+    Features are not described one by one if they are sparse or more than 4,096.
     """
 
     n_train: int
@@ -107,7 +107,7 @@ def _counts(y: Any, n_classes: int) -> list[int]:
 
 def _decimals(values: NDArray[np.float32]) -> int | None:
     """Return the number of decimals of the values, as far as float32 preserves it."""
-    values = values[~np.isnan(values)]  # where a table is only looked at
+    values = values[~np.isnan(values)]  # gaps, in a table that is only summarized
     doubles = values.astype(np.float64)
     for decimals in range(_MOST_DECIMALS + 1):
         if np.array_equal(np.round(doubles, decimals).astype(np.float32), values):
@@ -118,8 +118,8 @@ def _decimals(values: NDArray[np.float32]) -> int | None:
 def repetitions(dataset: Dataset) -> dict[str, int] | None:
     """Count repeated points; None for sparse features or sets of labels.
 
-    ``in_train`` repeat an earlier training point, ``contradicting`` with another label; ``in_test``
-    are test points that are also training points.
+    ``in_train`` counts points that repeat an earlier training point, ``contradicting`` those of
+    them with another label, and ``in_test`` test points that are also training points.
     """
     X, tested = dataset.X_train, dataset.X_test
     if is_sparse(X) or is_sparse(tested) or dataset.y_train.ndim != 1:
@@ -134,7 +134,7 @@ def repetitions(dataset: Dataset) -> dict[str, int] | None:
 
 
 def remarks(dataset: Dataset) -> tuple[Notice, ...]:
-    """Return warnings of rare classes, too many classes, and constant features."""
+    """Return warnings about rare classes, too many classes, and constant features."""
     return (*_about_spelling(dataset), *_about_classes(dataset), *_about_features(dataset))
 
 
@@ -214,7 +214,7 @@ class ColumnProfile:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The row of a table with the `HEADINGS`; the range has its unit."""
+        """The cells of a table's row under the `HEADINGS`; the range has a unit."""
         counts = (self.missing, self.unreadable, self.distinct)
         ends = ""
         if self.minimum is not None and self.maximum is not None:
@@ -260,7 +260,7 @@ def profile(column: Column, dataset: Dataset) -> ColumnProfile:
 
 
 def leaks(dataset: Dataset) -> Iterator[Notice]:
-    """Yield warnings of columns that alone give the label, by one threshold or value by value."""
+    """Yield warnings about columns that alone determine the label, by a threshold or by value."""
     X, y = dataset.X_train, dataset.y_train
     if is_sparse(X) or y.ndim != 1 or len(y) < _FEWEST_ROWS or X.shape[1] > _MOST_FEATURES:
         return
@@ -288,7 +288,7 @@ def _compared(dataset: Dataset) -> Iterator[tuple[str, int, NDArray[Any]]]:
 
 
 def _given_away(values: NDArray[Any], y: NDArray[np.int64], classes: int) -> tuple[float, str]:
-    """Return the share of labels that values give away, and how; 0 if that proves nothing."""
+    """Return the share of labels that values determine, and how; 0 if it proves nothing."""
     found, places = np.unique(values, return_inverse=True)
     if not 1 < len(found) <= _MOST_COUNTS // classes:
         return 0.0, ""

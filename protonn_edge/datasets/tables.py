@@ -1,7 +1,7 @@
-"""Read a text table: one point per row, columns by the rules of `protonn_edge.datasets.rules`.
+"""Read a text table: one point per row, with columns by the rules of `protonn_edge.datasets.rules`.
 
-Blank lines are skipped. Rows are read a block at a time, so that a large file takes little more
-memory than its numbers.
+Blank lines are skipped. Rows are read block by block, so that a large file takes little more memory
+than its numbers.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def read_table(
     expected: Expected | None = None,
     label_first: bool = False,
 ) -> Table:
-    """Read a table in UTF-8, by default with the usual delimiter of such a file.
+    """Read a table in UTF-8; `delimiter` is the usual one of such files.
 
-    The points may be for a model; features are found by name if both have names. Without a header,
-    the label may be in the first column.
+    If the points are for a model, its features are found by name if both have names. Without a
+    header, the label may be in the first column.
     """
     options = options or TableOptions()
     file = TableFile.opened(path, delimiter, options)
@@ -110,7 +110,7 @@ def read_table(
 
 
 def _recorded(path: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Return the rate and the instrument of the channels of a recording, by its first line."""
+    """Return the rate and the instrument that a recording's first line gives."""
     head = recording_head(path)
     if head is None:
         return {}
@@ -123,7 +123,7 @@ def _recorded(path: Path, names: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table with its first rows examined, and the reasons for its delimiter and header."""
+    """A table whose first rows were examined, with the reasons for its delimiter and header."""
 
     path: Path
     delimiter: str
@@ -135,7 +135,7 @@ class TableFile:
 
     @classmethod
     def opened(cls, path: Path, usual: str, options: TableOptions) -> Self:
-        """Return a table by its name, the usual delimiter of such a file, and its options."""
+        """Open a table; `usual` is the usual delimiter of such files."""
         if options.delimiter is None:
             delimiter, why = rules.delimiter_in(first_line(path), usual), "in the first line"
         else:
@@ -154,7 +154,7 @@ class TableFile:
         count = max(1, min(_FIRST_ROWS, _FIRST_CELLS // len(first)))
         sample = [row for _, row in islice(rows, count)]
         if header and sample and not first[-1].strip() and len(sample[0]) == len(first) - 1:
-            first = first[:-1]  # a delimiter after the last name
+            first = first[:-1]  # drops a delimiter after the last name
         sample = ([] if header else [first]) + [row for row in sample if len(row) == len(first)]
         cells = zip(*sample, strict=True) if sample else [()] * len(first)
         columns = [
@@ -186,8 +186,8 @@ class TableFile:
     ) -> Numbers:
         """Read all points, a block of rows at a time.
 
-        The cells of the label, of text and of columns that are left out, but not of an index, stay
-        there. It may be strict about texts, and about rows without a label.
+        The cells of the label, of text and of left-out columns other than an index stay in their
+        columns. If `is_strict`, columns of text and rows without a label are refused.
         """
         known = expected and expected.preparation and expected.preparation.one_hot
         encoded = [
@@ -260,7 +260,7 @@ def _picker(columns: Sequence[Column]) -> Callable[[list[str]], Iterable[str]]:
 
 
 def _label_notice(file: TableFile, roles: Roles, labels: Sequence[str], *, judged: bool) -> Notice:
-    """Return the notice about a label without a name; refuse numbers that are no classes."""
+    """Return the notice about an unnamed label; refuse numbers that are not classes."""
     label, distinct, first = roles.label, set(labels), roles.features[0]
     assert label is not None
     numeric = all(map(rules.is_number, distinct))
@@ -273,20 +273,21 @@ def _label_notice(file: TableFile, roles: Roles, labels: Sequence[str], *, judge
 
 
 def _seams(sessions: Sequence[Column], rows: int) -> NDArray[np.bool_] | None:
-    """Return the rows where a session begins, (rows,); None without columns of sessions."""
+    """Return at which rows (rows,) a session begins; None without columns of sessions."""
     if not sessions:
         return None
     seams = np.zeros(rows, np.bool_)
     for column in sessions:
         changes = (after != before for before, after in pairwise(column.cells))
-        seams[1:] |= np.fromiter(changes, np.bool_, max(0, rows - 1))  # none have no type in a list
+        # an empty list would have no type
+        seams[1:] |= np.fromiter(changes, np.bool_, max(0, rows - 1))
     return seams
 
 
 def _as_read(
     file: TableFile, roles: Roles, numbers: Numbers, names: Sequence[str]
 ) -> Sequence[Column]:
-    """Return the columns, which keep how they were read."""
+    """Return the columns, updated with how they were read."""
     known = dict.fromkeys(roles.features, "feature") | dict(roles.left_out)
     known |= {} if roles.label is None else {roles.label: "label"}
     for column, role in known.items():
@@ -340,7 +341,7 @@ def _layout(
 
 @contextmanager
 def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
-    """Open a file of text; refuse one that is not in UTF-8, or cannot be read."""
+    """Open a text file; refuse it if it is not in UTF-8 or cannot be read."""
     try:
         with path.open(encoding="utf-8-sig", newline=newline) as stream:
             yield stream
@@ -354,7 +355,7 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
 
 
 def rows_of(path: Path, delimiter: str, read: list[str] | None = None) -> Iterator[_Line]:
-    """Yield line number and cells of rows that are not blank; add the lines to `read`, if given."""
+    """Yield line number and cells of non-blank rows; append the lines to `read` if given."""
     with text_of(path, newline="") as stream:
         lines = _uncommented(stream)
         lines = lines if read is None else _noted(lines, read)
@@ -380,20 +381,20 @@ def _noted(lines: Iterable[str], read: list[str]) -> Iterator[str]:
 
 
 def first_line(path: Path) -> str:
-    """Return the beginning of the first line of a table that is not blank, or nothing."""
+    """Return the beginning of the first non-blank line of a table, or nothing."""
     with text_of(path, newline="") as stream:
         lines = _uncommented(stream)
         return next((line[:_LINE_LIMIT] for line in lines if line.strip()), "")
 
 
 def _uncommented(stream: TextIO) -> Iterator[str]:
-    """Return the lines, with the first one of a recording replaced by a blank one."""
+    """Return the lines, with the comment in a recording's first line replaced by a blank."""
     first = stream.readline()
     return chain(["\n" if first.startswith(RECORDING_MARK) else first], stream)
 
 
 class RecordingHead(NamedTuple):
-    """The first line of a recording: names of sensors, samples per second, a text of units."""
+    """The first line of a recording: names of sensors, sampling rate, text of units."""
 
     sensor: str
     rate: float

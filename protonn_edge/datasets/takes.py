@@ -1,8 +1,8 @@
-"""Folders of takes: the files that are read, and the class, person and session of each.
+"""Folders of takes: which files are read, and the class, person and session of each.
 
-A take's class is its file's name up to the first dot, as in Edge Impulse's ``circle.1.csv``; in a
-folder for each class it is the folder's name. A pattern such as ``{class}_{person}_{take}`` takes
-it from a part of the file's name. Folders ``training`` and ``testing`` divide the takes.
+A take's class is its file's name up to the first dot, as in Edge Impulse's ``circle.1.csv``, or the
+name of its folder if each class has one. A pattern such as ``{class}_{person}_{take}`` reads the
+class from a part of the file's name. Folders ``training`` and ``testing`` divide the takes.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _MOST_TAKES = 100_000
 _PARTS = {"training": False, "train": False, "testing": True, "test": True}
 _NUMBER = re.compile(r"(\d+)")
 _FIELD = re.compile(r"\{(\w+)\}")
-_BETWEEN = re.compile(r"[_\-. ]")  # the parts of a name
+_BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name
 _FEW_TAKES = 4
 
 
 @dataclass(frozen=True)
 class NamePattern:
-    """How files are named: text with fields in braces, including ``class``.
+    """A pattern of file names: text with fields in braces, including ``class``.
 
-    A field ends at the first occurrence of the text after it. Takes with equal fields, except
-    ``class`` and ``take``, are a group.
+    A field ends at the first occurrence of the text after it. Takes form a group if their fields
+    other than ``class`` and ``take`` are equal.
     """
 
     text: str
@@ -47,9 +47,9 @@ class NamePattern:
             )
 
     def read(self, path: Path) -> tuple[str, str]:
-        """Return the class, and the group or an empty text, of a file by its name.
+        """Return the class of a file by its name, and its group or an empty text.
 
-        Raises `InputError` if the name is not like the pattern.
+        Raises `InputError` if the name does not match the pattern.
         """
         before, *pieces = _FIELD.split(self.text)
         fields: dict[str, str] = {}
@@ -69,7 +69,7 @@ class NamePattern:
 
     @classmethod
     def guessed(cls, takes: Sequence[Take]) -> Self | None:
-        """Return how files are likely named, if the class is a part of each name; or None."""
+        """Guess the pattern of names that contain the class; None if there is none."""
         parts = [_BETWEEN.split(take.path.stem) for take in takes]
         if {len(each) for each in parts} not in ({2}, {3}):
             return None
@@ -85,13 +85,13 @@ class NamePattern:
 
 @dataclass(frozen=True)
 class Take:
-    """A file of samples of one class, its path below the folder, and whether it is for testing."""
+    """A file of samples of one class, with its path below the folder."""
 
     path: Path
     name: str
     label: str
     tested: bool
-    group: str = ""  # fields that it shares with other takes, by name
+    group: str = ""  # the fields that takes of its group share
 
 
 def label_of(path: Path) -> str:
@@ -102,9 +102,9 @@ def label_of(path: Path) -> str:
 def takes_in(
     folder: Path, names: str | None = None, suffixes: Sequence[str] = SAMPLES
 ) -> list[Take]:
-    """Return the takes of a folder, in the order of their names; numbers count as numbers.
+    """Return the takes of a folder, ordered by name, with numbers in numeric order.
 
-    They are its files with some suffixes, named by a `NamePattern` of this text, if any.
+    They are the files with these suffixes; `names` is the text of a `NamePattern`, if any.
     """
     pattern = None if names is None else NamePattern(names)
     files, folders = _entries(folder, suffixes)
@@ -132,7 +132,7 @@ def takes_in(
 
 
 def named_like(takes: Sequence[Take]) -> Iterator[Notice]:
-    """Yield a warning if each of several takes has its own class, but their names have parts."""
+    """Yield a warning if each take has a class of its own although names consist of parts."""
     if len(takes) < _FEW_TAKES or len({take.label for take in takes}) < len(takes):
         return
     guess = NamePattern.guessed(takes)
@@ -166,7 +166,7 @@ def _of_part(folder: Path, root: Path, suffixes: Sequence[str], *, tested: bool)
 
 
 def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Path]]:
-    """Return the files of samples and the subfolders of a folder."""
+    """Return the sample files and the subfolders of a folder."""
     try:
         entries = sorted(folder.iterdir(), key=order)
     except OSError as error:
@@ -184,7 +184,7 @@ def unread(
     suffixes: Sequence[str] = SAMPLES,
     empty: Sequence[str] = (),
 ) -> Iterator[Notice]:
-    """Yield notices about the files of a folder that are not read, and those without samples."""
+    """Yield notices about files of a folder that are not read, or have no samples."""
     read = {take.path for take in takes}
     parents = {parent for path in read for parent in path.parents}
     inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
