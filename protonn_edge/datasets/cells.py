@@ -48,7 +48,7 @@ class Decimals:
         self.thousands = ""
 
     def read(self, cells: Sequence[str]) -> tuple[Float32, list[int]]:
-        """Return cells as numbers, or NaN, and the places of cells that are neither numbers nor gaps."""
+        """Return cells as numbers, or NaN; and the places of those that are not even gaps."""
         values = self.numbers(cells)
         if values is None:
             gaps = [place for place, cell in enumerate(cells) if cell in _GAPS]

@@ -287,7 +287,7 @@ def class_indices(
 
 
 def check_feature_count(table: Table, wanted: int, whose: str) -> None:
-    """Refuse a table with another number of features; `whose` is a clause like "the model wants"."""
+    """Refuse a table with another number of features; `whose` ends in a verb: "the model wants"."""
     if table.X.shape[1] != wanted:
         raise InputError(
             f"{table.source} has {table.X.shape[1]:,} features, but {whose} {wanted:,}; use data "
