@@ -55,8 +55,7 @@ _SESSION = re.compile(_PERSON.pattern + r"|(session|recording|take|group)(_?id)?
 _INDEX = re.compile(r"|unnamed(: ?\d+)?|index|idx|id|(row|sample)_?id")
 _NAMED = 5  # maximum columns of text in a sentence, besides the first
 _INDEX_ROWS = 10  # fewer consecutive numbers prove nothing
-# because a coarse clock repeats times, and a new log restarts at 0
-_LEAST_RISING, _MOST_FALLING = 0.4, 0.1
+_LEAST_RISING, _MOST_FALLING = 0.4, 0.1  # coarse clocks repeat times, new logs restart
 
 Reason = Literal["index", "time", "session", "empty", "text"]
 _REASONS: dict[Reason, str] = {
