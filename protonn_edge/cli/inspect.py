@@ -25,7 +25,7 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.errors import shortened
-from protonn_edge.quantization import IntegerChain, quantize, why_floats_alone
+from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table, stage_table
 
 _NAMES_SHOWN = 12
@@ -74,36 +74,28 @@ def inspect_command(
         if losses:
             out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))
         if teach is not None and groups is not None:
-            names = _groups_of(model, y, groups, data, table)
-            record["teaching"] = _taught(quantize(model), X, y, names, out, teach)
+            record["teaching"] = _taught(model, X, y, (groups, data, table), out, teach)
     out.finish(record)
 
 
-def _groups_of(
-    model: Model, y: NDArray[np.int64], groups: str, data: Path, table: TableOptions
-) -> NDArray[np.str_]:
-    """Return the group of each point; of those held out, if DATA has others, too."""
-    from protonn_edge.datasets.splits import group_names, group_numbers  # noqa: PLC0415 - as below
-
-    names = group_names(groups, data, table)
-    if model.training_rows is not None and len(names) > len(y):
-        names = names[model.training_rows.held_out_rows(len(names))]
-    group_numbers(names, len(y))  # which refuses missing names
-    return names.astype(np.str_)
-
-
 def _taught(
-    model: IntegerChain,
+    model: Model,
     X: NDArray[np.float32],
     y: NDArray[np.int64],
-    names: NDArray[np.str_],
+    groups: tuple[str, Path, TableOptions],
     out: Output,
     most: int,
 ) -> dict[str, Any]:
     """Print what examples of each group are worth; return it for the JSON object."""
+    from protonn_edge.datasets.splits import group_names, group_numbers  # noqa: PLC0415 - as below
     from protonn_edge.evaluation.teaching import teach_people  # noqa: PLC0415 - few need it
 
-    people = teach_people(model, model.quantize(X), y, names, most)
+    names = group_names(*groups)
+    if model.training_rows is not None and len(names) > len(y):
+        names = names[model.training_rows.held_out_rows(len(names))]
+    group_numbers(names, len(y))  # which refuses missing names
+    integers = quantize(model)
+    people = teach_people(integers, integers.quantize(X), y, names.astype(np.str_), most)
     accuracies = np.array([person.accuracies for person in people])
     mean, worst = accuracies.mean(axis=0).tolist(), accuracies.min(axis=0).tolist()
     rows = [

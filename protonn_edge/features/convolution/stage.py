@@ -344,6 +344,15 @@ class _Stocks(NamedTuple):
                 check_type(arrays[name], name, wanted)
         return cls(*(_Stock(arrays.get(name, np.zeros(0, np.int64)), name) for name in names))
 
+    def taken_weights(self, *shape: int) -> NDArray[Any]:
+        """Return the weights of the next layer; `InputError` if it has none."""
+        weights = self.weights.take(*shape)
+        if not weights.size:
+            raise InputError(
+                "array 'convolution_layers' has a layer without weights; train the model again"
+            )
+        return weights
+
 
 def _layer(row: list[int], shape: ImageShape, maximum: int, stocks: _Stocks) -> Layer:
     how, height, width, stride, padded, depthwise, channels, *numbers = row
@@ -357,9 +366,7 @@ def _layer(row: list[int], shape: ImageShape, maximum: int, stocks: _Stocks) -> 
     if how:
         return IntegerPooling(shape, (height, width), _HOW[how], maximum)  # type: ignore[arg-type]
     multiplier, shift, largest, bits, to_even, padding = numbers
-    taken = stocks.weights.take(channels, height, width, 1 if depthwise else shape[2])
-    if not taken.size:
-        raise _without_weights()
+    taken = stocks.taken_weights(channels, height, width, 1 if depthwise else shape[2])
     scaling = multiplier, shift, largest, maximum
     bias = stocks.bias.take(channels)
     return IntegerConvolution(
@@ -373,9 +380,7 @@ def _int8_layer(shape: ImageShape, maximum: int, stocks: _Stocks) -> IntegerInt8
     if not known or maximum != IntegerInt8Layer.input_maximum:
         raise InputError("array 'int8_layers' has an invalid number for a layer; convert it again")
     out, height, width, depthwise, *numbers = row.tolist()
-    taken = stocks.weights.take(out, height, width, 1 if depthwise else shape[2])
-    if not taken.size:
-        raise _without_weights()
+    taken = stocks.taken_weights(out, height, width, 1 if depthwise else shape[2])
     down, across, above, below, left, right, padding, offset, low, high, once = numbers
     scales = stocks.int8_scales.take(out, 2)
     return IntegerInt8Layer(
@@ -389,12 +394,6 @@ def _int8_layer(shape: ImageShape, maximum: int, stocks: _Stocks) -> IntegerInt8
         ((above, below), (left, right)),
         padding,
         bool(once),
-    )
-
-
-def _without_weights() -> InputError:
-    return InputError(
-        "array 'convolution_layers' has a layer without weights; train the model again"
     )
 
 
