@@ -344,15 +344,12 @@ def _counts(
     for cell in (cells[place] for place in kept):
         try:
             count = float(cell)
-        except ValueError as error:
-            raise InputError(
-                f"{where} has {shortened(cell)!r}, which is not a number; give the sensor's own "
-                "counts, and call a column of classes 'label'"
-            ) from error
+        except ValueError:
+            count = math.nan
         if not (count.is_integer() and -(1 << 15) <= count < 1 << 15):
             raise InputError(
                 f"{where} has {shortened(cell)!r}, which is not a whole number of 16 bits; give "
-                f"the sensor's own counts ({kind.units}), and leave out columns of anything else"
+                f"only the sensor's own counts ({kind.units}), and call a column of classes 'label'"
             )
         counts.append(int(count))
     return counts
