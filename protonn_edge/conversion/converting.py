@@ -26,7 +26,7 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion import EPOCHS, prototypes
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.int8_network import Int8Network
-from protonn_edge.conversion.kept import Conversion, Measured, class_indices
+from protonn_edge.conversion.kept import Conversion, ConversionStep, class_indices
 from protonn_edge.conversion.networks import FloatNetwork, Tuning, network_models
 from protonn_edge.conversion.scaling import rows_of
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
@@ -154,7 +154,7 @@ def from_sklearn(
     measured, labels = points, y
     if evaluate_on is not None:
         measured, labels = fitted.features.taken(evaluate_on[0], "evaluate_on"), evaluate_on[1]
-    test = Measured.of(fitted, measured, labels)
+    actual = None if labels is None else class_indices(fitted, np.asarray(labels), len(measured))
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
     tuning = _tuning(fitted, points, y, epochs, random_state) if fine_tune else None
     limit = prototypes.SizeLimit(board_of(board), budget, n_projections, n_prototypes)
@@ -162,10 +162,10 @@ def from_sklearn(
         found = _Search(fitted, points, names, limit, epochs, random_state, tuning).best()
     activity = measure_activity(found.integers, found.integers.quantize(some))
     model = replace(found.model.with_units_of(points), activity=activity)
-    held_out = evaluate_on is not None
     rule, stage = fitted.rule, model.feature_stage
     warning = rule.warning(points, stage) if isinstance(rule, FloatNetwork) else None
-    return _conversion(found, model, fitted, test, limit.board, warning, held_out=held_out)
+    facts = {"board": limit.board, "held_out": evaluate_on is not None, "warning": warning}
+    return _conversion(found, model, fitted, measured, actual, **facts)
 
 
 def _tuning(
@@ -413,17 +413,18 @@ def _conversion(
     found: _Candidate,
     model: Model,
     estimator: FittedEstimator,
-    test: Measured,
-    board: Board,
-    warning: str | None,
-    *,
-    held_out: bool,
+    X: Float32,
+    y: Indices | None,
+    **facts: Any,
 ) -> Conversion:
-    """Measure the steps, and record the conversion in the candidate's model."""
-    steps = [test.step("estimator", test.answers)]
-    steps += [test.step(name, model.predict(test.X)) for name, model in found.steps]
-    Q = found.integers.quantize(test.X)
-    steps.append(test.step("integers", found.integers.predict(Q)))
+    """Measure the steps on points of classes y, and record the conversion in the model."""
+    predicted = {"estimator": estimator.answers(X)}
+    predicted |= {name: model.predict(X) for name, model in found.steps}
+    predicted["integers"] = found.integers.predict(found.integers.quantize(X))
+    answers, steps = predicted["estimator"], list[ConversionStep]()
+    for name, each in predicted.items():
+        right = None if y is None else share_right(each, y)
+        steps.append(ConversionStep(name, share_right(each, answers), right))
     landmarks = estimator.rule.landmarks
     origin = {
         "converted_from": estimator.name,
@@ -438,11 +439,9 @@ def _conversion(
         estimator=estimator.name,
         landmarks=None if landmarks is None else len(landmarks),
         steps=tuple(steps),
-        n=len(test.X),
-        held_out=held_out,
+        n=len(X),
         model_bytes=found.integers.model_bytes,
         plan=found.plan,
-        board=board,
-        warning=warning,
         source=estimator,
+        **facts,
     )

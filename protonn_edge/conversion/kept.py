@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,6 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion.estimators import FittedEstimator
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.training.deployment import Deployable
 from protonn_edge.training.points import Float32, Indices
 
@@ -125,26 +124,6 @@ class Conversion(Deployable):
         )
         lines += [f"  warning: {self.warning}"] if self.warning else []
         return "\n".join(lines)
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """Points to measure the steps on."""
-
-    X: Float32  # (n, D)
-    answers: Indices  # (n,): the estimator's answers
-    actual: Indices | None  # (n,): the correct answers
-
-    @classmethod
-    def of(cls, estimator: FittedEstimator, X: Float32, y: ArrayLike | None) -> Self:
-        """Return points with the estimator's answers, and the class indices of known labels."""
-        actual = None if y is None else class_indices(estimator, np.asarray(y), len(X))
-        return cls(X, estimator.answers(X), actual)
-
-    def step(self, name: str, predicted: NDArray[np.int64]) -> ConversionStep:
-        """Return the agreement of predictions (n,) with the estimator."""
-        right = None if self.actual is None else share_right(predicted, self.actual)
-        return ConversionStep(name, share_right(predicted, self.answers), right)
 
 
 def class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indices:
