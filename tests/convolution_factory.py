@@ -10,7 +10,7 @@ from chains import linear_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
-from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.convolution.integers import IntegerConvolution, same_margins
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
@@ -29,6 +29,8 @@ def random_convolution(
     input_maximum: int = 15,
     maximum: int = 15,
     shift: int = 8,
+    stride: int = 1,
+    padded: bool = False,
     **parts: Any,
 ) -> IntegerConvolution:
     """Return a convolution whose weights are within -largest-1..largest, so many of them 0.
@@ -53,6 +55,8 @@ def random_convolution(
         shift,
         maximum,
         input_maximum,
+        stride=(stride, stride),
+        margins=same_margins(window) if padded else ((0, 0), (0, 0)),
         **parts,
     )
 

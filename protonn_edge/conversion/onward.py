@@ -155,7 +155,7 @@ def _window_sums(x: Values, stage: IntegerConvolution | IntegerInt8Layer) -> Val
     images = x.op("Reshape", [-1, *stage.shape]).op("Transpose", perm=[0, 3, 1, 2])
     groups, around = stage.shape[2] if stage.depthwise else 1, stage.padding_value
     pads = [above, left, below, right]
-    places = {"strides": [*stage.steps], "pads": pads, "group": groups}
+    places = {"strides": [*stage.stride], "pads": pads, "group": groups}
     sums = images.sums("ConvInteger", stage.weights.transpose(0, 3, 1, 2), around, **places)
     bias: IntArray = stage.bias + around * stage.weights.sum(axis=(1, 2, 3), dtype=np.int64)
     return sums.op("Transpose", perm=[0, 2, 3, 1]) + bias

@@ -65,7 +65,7 @@ def _extremes(stage: IntegerConvolution) -> np.ndarray:
         for sign in (-1, 1):
             rows, columns = stage.shape[0] + above + below, stage.shape[1] + left + right
             image = np.full((rows, columns, stage.shape[2]), stage.padding_value, np.int64)
-            window = image[y * stage.stride :, x * stage.stride :]
+            window = image[y * stage.stride[0] :, x * stage.stride[1] :]
             window = window[: stage.window[0], : stage.window[1]]
             active = (sign * stage.weights[o].astype(int) > 0) * stage.input_maximum
             if stage.depthwise:
@@ -81,13 +81,12 @@ def reference(stage: IntegerConvolution, point: list[int]) -> list[int]:
     (h, w), depth, depthwise = stage.weights.shape[1:3], stage.shape[2], stage.depthwise
     kernels = stage.weights.reshape(len(stage.weights), -1).tolist()
     channels = list(zip(kernels, stage.bias.tolist(), strict=True))
-    above, left = ((side - 1) // 2 if stage.padded else 0 for side in (h, w))
     pixels = np.array(point, np.int64).reshape(stage.shape)
-    around = ((above, above), (left, left), (0, 0))
+    around = (*stage.margins, (0, 0))
     image = np.pad(pixels, around, constant_values=stage.padding_value)
     values = []
-    for y in range(0, len(image) - h + 1, stage.stride):
-        for x in range(0, image.shape[1] - w + 1, stage.stride):
+    for y in range(0, len(image) - h + 1, stage.stride[0]):
+        for x in range(0, image.shape[1] - w + 1, stage.stride[1]):
             seen = image[y : y + h, x : x + w].ravel().tolist()
             for o, (kernel, bias) in enumerate(channels):
                 used = seen[o::depth] if depthwise else seen

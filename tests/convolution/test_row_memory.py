@@ -64,7 +64,7 @@ class Memory:
         else:
             assert isinstance(layer, IntegerConvolution)
             first = row - layer.window[0] + 1
-            complete = first >= 0 and first % layer.stride == 0
+            complete = first >= 0 and first % layer.stride[0] == 0
             for each in range(first, row + 1) if complete else ():
                 self.read_row(number, each)
                 self.read_margins(number, each % layer.lines)

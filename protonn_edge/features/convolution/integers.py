@@ -27,7 +27,8 @@ _MOST_MULTIPLIER = 0xFF
 class IntegerConvolution(WindowSums):
     """Maps bytes to bytes, for each output channel o at each position of the window.
 
-    Windows have 1, 3 or 5 rows and columns.
+    Windows have 1, 3 or 5 rows and columns, and move by 1 or 2 both ways; margins are 0, or
+    `same_margins`.
 
     Outside of the image, x is `padding_value`; a has 16 bits::
 
@@ -42,12 +43,9 @@ class IntegerConvolution(WindowSums):
     shift: int  # 8..16
     maximum: int  # the largest value, 1..255
     input_maximum: int  # the largest input, 1..255
-    stride: int = 1  # pixels by which the window moves, 1 or 2
-    padded: bool = False  # whether (h - 1) / 2 rows and (w - 1) / 2 columns surround the image
     weight_bits: int = 8  # 8, 4 or 2: the weights' bits in a model's size
     # whether the shift, then 8, rounds to nearest and halves to even instead of down
     to_even: bool = False
-    padding_value: int = 0  # the byte around the image, 0..input_maximum
 
     def __post_init__(self) -> None:
         """Refuse numbers with which a sum could overflow, and shapes that generated code lacks."""
@@ -56,17 +54,6 @@ class IntegerConvolution(WindowSums):
         low, high = self.accumulators.ends
         limit = 1 << (ACCUMULATOR_BITS - 1)
         check_holds(-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}")
-
-    @property
-    def margins(self) -> Margins:
-        """The rows and columns of padding on each side of the image."""
-        above, left = ((side - 1) // 2 if self.padded else 0 for side in self.window)
-        return (above, above), (left, left)
-
-    @property
-    def steps(self) -> tuple[int, int]:
-        """The rows and pixels by which the window moves."""
-        return self.stride, self.stride
 
     @cached_property
     def accumulators(self) -> Range:
@@ -125,11 +112,20 @@ def _check_shapes(stage: IntegerConvolution) -> None:
     rows, columns = stage.window
     check_holds({rows, columns} <= {*SIDES}, f"windows of {rows}x{columns} pixels")
     stage.check_weights()
-    check_holds(stage.stride in STRIDES, f"windows that move by {stage.stride} pixels")
+    strides = [(each, each) for each in STRIDES]
+    check_holds(stage.stride in strides, f"windows that move by {stage.stride} pixels")
+    known = stage.margins in (((0, 0), (0, 0)), same_margins(stage.window))
+    check_holds(known, f"margins of {stage.margins} pixels")
     height, width, out = stage.output_shape
     check_holds(min(height, width) >= 1, "windows that are larger than their image")
     most = max(stage.shape[0] + rows, width, columns * stage.shape[2], out)
     check_holds(most <= MOST_IN_A_ROW, f"convolutions that count up to {most:,} in a byte")
+
+
+def same_margins(window: tuple[int, int]) -> Margins:
+    """Return the padding with which each pixel is the middle of a window."""
+    above, left = ((side - 1) // 2 for side in window)
+    return (above, above), (left, left)
 
 
 def _check_numbers(stage: IntegerConvolution) -> None:

@@ -178,7 +178,7 @@ def _row_begin(group: window.Group, row: int) -> window.Part:
 
 def _row_end(stage: IntegerConvolution, row: int, advance: int) -> window.Part:
     """Return code that moves the pointer to the window of the next pixel."""
-    at, on = f"%[window]+{2 * row}", stage.stride * stage.shape[2] - advance
+    at, on = f"%[window]+{2 * row}", stage.stride[1] * stage.shape[2] - advance
     lines = [f"subi r26, lo8(-({on}))", f"sbci r27, hi8(-({on}))"] if on else []
     lines += [f"sts  {at}, r26", f"sts  {at}+1, r27"]
     return window.Part(f"moved_{row}", "\n".join(lines))

@@ -26,7 +26,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, check_holds
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
-from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.convolution.integers import IntegerConvolution, same_margins
 from protonn_edge.features.deskew.deskew import BYTES, PixelScale
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.images.image_rows import ImageShape, image_text
@@ -245,7 +245,7 @@ def _described(layer: Layer) -> dict[str, Any]:
     if isinstance(layer, IntegerPooling):
         return own | {"how": layer.how}
     return own | {
-        "stride": list(layer.steps),
+        "stride": list(layer.stride),
         "margins": [list(pair) for pair in layer.margins],
         "depthwise": layer.depthwise,
         "weight_bits": layer.weight_bits,
@@ -271,7 +271,8 @@ def _row(layer: Layer) -> list[int]:
         return [_HOW.index(layer.how), *layer.window] + [0] * (_COLUMNS - 3)
     if isinstance(layer, IntegerInt8Layer):
         return [_HOW.index("int8")] + [0] * (_COLUMNS - 1)
-    window = *layer.window, layer.stride, layer.padded, layer.depthwise, len(layer.weights)
+    padded = any(map(any, layer.margins))
+    window = *layer.window, layer.stride[0], padded, layer.depthwise, len(layer.weights)
     numbers = layer.multiplier, layer.shift, layer.maximum, layer.weight_bits
     return [0, *window, *numbers, layer.to_even, layer.padding_value]
 
@@ -369,9 +370,10 @@ def _layer(row: list[int], shape: ImageShape, maximum: int, stocks: _Stocks) -> 
     taken = stocks.taken_weights(channels, height, width, 1 if depthwise else shape[2])
     scaling = multiplier, shift, largest, maximum
     bias = stocks.bias.take(channels)
-    return IntegerConvolution(
-        shape, taken, bias, *scaling, stride, bool(padded), bits, bool(to_even), padding
-    )
+    moves: dict[str, Any] = {"stride": (stride, stride), "padding_value": padding}
+    if padded:
+        moves["margins"] = same_margins((height, width))
+    return IntegerConvolution(shape, taken, bias, *scaling, bits, bool(to_even), **moves)
 
 
 def _int8_layer(shape: ImageShape, maximum: int, stocks: _Stocks) -> IntegerInt8Layer:
@@ -390,10 +392,10 @@ def _int8_layer(shape: ImageShape, maximum: int, stocks: _Stocks) -> IntegerInt8
         *(scales[:, 0], scales[:, 1]),
         offset,
         (low, high),
-        (down, across),
-        ((above, below), (left, right)),
-        padding,
         bool(once),
+        stride=(down, across),
+        margins=((above, below), (left, right)),
+        padding_value=padding,
     )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray, check_holds
-from protonn_edge.features.images.image_rows import ImageShape, ImageStage
+from protonn_edge.features.images.image_rows import ImageShape, ImageStage, Margins
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,16 +24,11 @@ class WindowSums(ImageStage):
     # the same number (depthwise)
     weights: NDArray[np.int8]
     bias: IntArray  # (out,): the initial sums
-
-    @property
-    @abstractmethod
-    def padding_value(self) -> int:
-        """The byte around the image."""
-
-    @property
-    @abstractmethod
-    def steps(self) -> tuple[int, int]:
-        """The rows and pixels by which the window moves."""
+    # rows and pixels by which the window moves
+    stride: tuple[int, int] = field(default=(1, 1), kw_only=True)
+    # rows above and below the image, and pixels to the left and right of it
+    margins: Margins = field(default=((0, 0), (0, 0)), kw_only=True)
+    padding_value: int = field(default=0, kw_only=True)  # their byte
 
     @property
     def window(self) -> tuple[int, int]:
@@ -48,7 +43,7 @@ class WindowSums(ImageStage):
     @property
     def output_shape(self) -> ImageShape:
         """Height, width and channels of the output image."""
-        sizes = zip(self.shape[:2], self.margins, self.window, self.steps, strict=True)
+        sizes = zip(self.shape[:2], self.margins, self.window, self.stride, strict=True)
         height, width = ((size + sum(m) - side) // step + 1 for size, m, side, step in sizes)
         return height, width, len(self.weights)
 
@@ -66,7 +61,7 @@ class WindowSums(ImageStage):
     def completes_at(self, row: int) -> bool:
         """Return whether this row is the last one of a window."""
         first = self.window[0] - 1
-        return row >= first and (row - first) % self.steps[0] == 0
+        return row >= first and (row - first) % self.stride[0] == 0
 
     @abstractmethod
     def requantized(self, a: IntArray) -> IntArray:
@@ -90,7 +85,7 @@ class WindowSums(ImageStage):
         height, width, _ = self.output_shape
         around = ((0, 0), *self.margins, (0, 0))
         images = np.pad(x.reshape(-1, *self.shape), around, constant_values=self.padding_value)
-        down, across = self.steps
+        down, across = self.stride
         for i, j in np.ndindex(self.window):
             yield i, j, images[:, i::down, j::across][:, :height, :width]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_stage import IntArray, Range, check_bits, check_holds
-from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
+from protonn_edge.features.images.image_rows import MOST_IN_A_ROW
 from protonn_edge.features.images.window_sums import WindowSums
 
 SUM_BITS = (24, 32)
@@ -31,7 +31,7 @@ _MOST_IN_A_WINDOW_ROW = 0xFFFF
 class IntegerInt8Layer(WindowSums):
     """Maps bytes to bytes, for each output channel o at each position of the window.
 
-    Outside of the image, x is `padding_value`::
+    Outside of the image, x is `padding_value`, the input's zero point::
 
         a_o = bias_o + sum_ijc W_oijc x_ijc
         y_o = (a_o * multiplier_o + 2^30) >> 31
@@ -54,10 +54,6 @@ class IntegerInt8Layer(WindowSums):
     shifts: IntArray  # (out,): right shifts, -15..31
     offset: int  # the output's zero point as a byte, 0..255
     limits: tuple[int, int]  # smallest and largest value, 0..255
-    stride: tuple[int, int] = (1, 1)  # rows and pixels by which the window moves
-    # rows above and below the image, and pixels to the left and right of it
-    margins: Margins = ((0, 0), (0, 0))
-    padding_value: int = 0  # their byte: the input's zero point
     rounds_once: bool = False  # as fully connected layers and ONNX do
 
     def __post_init__(self) -> None:
@@ -68,11 +64,6 @@ class IntegerInt8Layer(WindowSums):
         left = np.maximum(-self.shifts, 0)
         shifted = Range(self.accumulators.low << left, self.accumulators.high << left)
         check_bits("sums in", shifted, SUM_BITS[-1] - 1)
-
-    @property
-    def steps(self) -> tuple[int, int]:
-        """The rows and pixels by which the window moves."""
-        return self.stride
 
     @property
     def reads_in_place(self) -> bool:

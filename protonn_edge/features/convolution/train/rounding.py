@@ -158,9 +158,12 @@ class RoundedConvolution(Layer):
         rounded = self.rounded
         weights, biases = rounded.weights.astype(np.int8), rounded.biases.astype(np.int64)
         scaling, layout = (self.multiplier, self.shift, self.maximum, maximum), self.layout
-        placed = layout.stride, layout.padded, self.bits.weights
+        above, left = layout.padding
         return IntegerConvolution(
-            shape, weights, biases, *scaling, *placed, padding_value=layout.padding_value
+            *(shape, weights, biases, *scaling, self.bits.weights),
+            stride=(layout.stride, layout.stride),
+            margins=((above, above), (left, left)),
+            padding_value=layout.padding_value,
         )
 
 
