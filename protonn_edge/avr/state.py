@@ -1,4 +1,4 @@
-"""What is known of the stack pointer at an instruction, and how the instruction changes it.
+"""Tracks the stack pointer from instruction to instruction, as far as it is known.
 
 Compilers reserve local variables by computing with copies of the stack pointer, byte by byte. So a
 `State` records for each register which part of which stack address it holds, if any. It also
@@ -21,7 +21,7 @@ _LONGEST_OFFSET = 63  # of ``std``
 _FLAG = 1 << instructions.INTERRUPT_FLAG
 
 OFF, ON, ENTRY, RETI = (frozenset({each}) for each in ("clear", "set", "as at the entry", "reti"))
-"""What the interrupt flag, or its bit in a byte, may be, also unions; after RETI it is set."""
+"""Possible values of the interrupt flag, or of its bit in a byte, and unions; RETI sets it."""
 _ANY = OFF | ON | ENTRY
 
 
@@ -48,23 +48,23 @@ class _Assumed(NamedTuple):
 
 
 _Value = int | _Assumed | _Half | frozenset[str] | None
-"""What a byte holds: a number, a part of a stack address, an interrupt flag, or anything."""
+"""The content of a byte: a number, a part of a stack address, an interrupt flag, or unknown."""
 
 Registers = tuple[_Value, ...]
-"""What the 32 registers hold."""
+"""The contents of the 32 registers."""
 
 AT_CALLS: Registers = (None, 0, *[None] * 30)
-"""What is known of them where a function is called."""
+"""The known contents of registers when a function is called."""
 
 _KEPT_BY_CALLS = frozenset({*range(2, 18), _Y, _Y + 1})
 _LOW_BYTE_SUMS = frozenset({"subi", "sub", "add"})
-# Instructions that change no register, though they have one as an operand.
+# Instructions that have a register as an operand but do not change it.
 _READERS = frozenset(
     {"cp", "cpc", "cpi", "cpse", "std", "st", "sts", "push", "out", "sbrc", "sbrs", "sbic", "sbis"}
     | {"sbi", "cbi", "bst", "bset", "bclr", "brbs", "brbc", "nop", "wdr", "sleep", "break", "spm"}
 )
 _STORES = frozenset({"out", "sts", "std", "st", "push"})
-# Those that leave the carry flag as it is.
+# Instructions that do not change the carry flag.
 _CARRY_KEEPERS = frozenset(
     {"ldi", "mov", "movw", "in", "out", "push", "pop", "swap", "nop"}
     | {"ld", "ldd", "lds", "st", "std", "sts", "lpm", "elpm"}
@@ -78,14 +78,15 @@ class State(NamedTuple):
     registers: Registers = AT_CALLS
     # the halves of a new stack pointer, low and high, while only one is written
     pointer: tuple[_Value, _Value] = (None, None)
-    # how much the last addition to the low byte of a stack address took from it
+    # how much the last addition lowered the low byte of a stack address
     carry: int | None = None
     starts_anew: bool = False  # the stack pointer was set to a constant, as the start-up code does
-    flag: frozenset[str] = ENTRY  # what the interrupt flag may be; calls are taken not to enable it
+    # possible interrupt flags; calls are assumed not to enable interrupts
+    flag: frozenset[str] = ENTRY
     slots: Mapping[int, _Value] = {}  # known bytes on the stack, by `_Slot.below`
 
     def merged(self, other: State) -> State:
-        """Return the state where two paths meet, which have the same depth."""
+        """Return the state where two paths of the same depth meet."""
         if self == other:
             return self
         shared = self.slots.keys() & other.slots.keys()
@@ -111,7 +112,7 @@ class State(NamedTuple):
         return tuple(registers)
 
     def after_call(self) -> State:
-        """Return the state after a function was called: it keeps the registers that it must."""
+        """Return the state after a call, which preserves the registers that the ABI demands."""
         registers = [
             value if number in _KEPT_BY_CALLS else None
             for number, value in enumerate(self.registers)
@@ -142,7 +143,7 @@ class State(NamedTuple):
         return State(depth, tuple(registers), self.pointer, carry, flag=flag, slots=slots)
 
     def flag_set_by(self, here: Decoded) -> frozenset[str] | None:
-        """Return what an instruction may set the interrupt flag to; None if it leaves it."""
+        """Return the interrupt flags that an instruction may set; None if it sets none."""
         if here.name in {"bset", "bclr"} and here.operands["s"] == instructions.INTERRUPT_FLAG:
             return ON if here.name == "bset" else OFF
         if here.name not in _STORES:
@@ -156,13 +157,13 @@ class State(NamedTuple):
         return place.below if isinstance(place, _Slot) else None
 
     def _written(self, here: Decoded) -> tuple[int | _Slot | None, _Value]:
-        """Return the place that an instruction writes to, if it is known, and the value."""
+        """Return the place to which an instruction writes, if known, and the value."""
         if here.name not in _STORES:
             return None, None
         return self._place(here), self.registers[here.operands["r" if here.name == "out" else "d"]]
 
     def _place(self, here: Decoded) -> int | _Slot | None:
-        """Return the data address or byte on the stack that is read or written, if it is known."""
+        """Return the data address or the byte on the stack that is read or written, if known."""
         operands = here.operands
         match here.name:
             case "in" | "out":
@@ -181,7 +182,7 @@ class State(NamedTuple):
         return None if below is None else _Slot(below - offset)
 
     def _read(self, here: Decoded) -> _Value:
-        """Return what is known of the byte that an instruction reads.
+        """Return the known content of the byte that an instruction reads.
 
         Local variables may change through pointers, so of them only copies of SREG are known, and
         what else they got is assumed.
@@ -195,7 +196,7 @@ class State(NamedTuple):
         return _Half(self.depth, place == _SPH) if place in {_SPL, _SPH} else None
 
     def number_in(self, register: int) -> int | None:
-        """Return the number in a register and the next one, if it is known."""
+        """Return the number in a register pair, if known."""
         low, high = self.registers[register : register + 2]
         if isinstance(low, int) and isinstance(high, int):
             return high << 8 | low
@@ -275,7 +276,7 @@ class State(NamedTuple):
         return None
 
     def _taken(self, here: Decoded) -> int | None:
-        """Return by how much a sum with one byte of a stack address lowers the address."""
+        """Return by how much adding to one byte of a stack address lowers the address."""
         operands = here.operands
         amount = operands["K"] if "K" in operands else self.registers[operands["r"]]
         old = self.registers[operands["d"]]
@@ -285,7 +286,7 @@ class State(NamedTuple):
 
 
 def _flag_in(value: _Value) -> frozenset[str]:
-    """Return what the interrupt flag would be if a byte was written to SREG."""
+    """Return the interrupt flag that writing a byte to SREG would set."""
     if isinstance(value, _Assumed):
         value = value.number
     if isinstance(value, int):
@@ -294,7 +295,7 @@ def _flag_in(value: _Value) -> frozenset[str]:
 
 
 def _joined(mine: _Value, yours: _Value) -> _Value:
-    """Return what is known of a byte where two paths meet."""
+    """Return the known content of a byte where two paths meet."""
     if mine == yours:
         return mine
     both = _kept(mine), _kept(yours)
@@ -302,14 +303,14 @@ def _joined(mine: _Value, yours: _Value) -> _Value:
 
 
 def _kept(value: _Value) -> _Value:
-    """Return what is known of a byte in a local variable."""
+    """Return the known content of a byte in a local variable."""
     if isinstance(value, int):
         return _Assumed(value)
     return value if isinstance(value, _Assumed) else _flag_in(value)
 
 
 def _number(low: _Value, high: _Value) -> int | None:
-    """Return the number in two bytes, if it is known or assumed."""
+    """Return the number in two bytes, if known or assumed."""
     low, high = _kept(low), _kept(high)
     if isinstance(low, _Assumed) and isinstance(high, _Assumed):
         return high.number << 8 | low.number
@@ -331,5 +332,5 @@ def _lowered(value: _Value, by: int | None, carry: int = 0) -> _Value:
 
 
 def _signed(number: int) -> int:
-    """Return a number of 16 bits as one with a sign."""
+    """Interpret a 16-bit number as signed."""
     return number - 0x10000 if number >= 0x8000 else number

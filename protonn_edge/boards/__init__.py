@@ -1,7 +1,7 @@
-"""The boards, one .toml file each.
+"""The boards, one .toml file per board.
 
-`load_board` takes the name of a file in this folder, or the path of a user's own; every key, its
-type and its range are checked.
+`load_board` takes the name of a file in this folder or the path of another file; it checks every
+key, its type and its range.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Board:
     Attributes
     ----------
     name : str
-        The name for ``--board``, and of the environment in platformio.ini: that of the file.
+        The file's name, used for ``--board`` and as the environment in platformio.ini.
     title : str
         Its usual name.
     mcu : str
@@ -46,7 +46,7 @@ class Board:
     flash_bytes, sram_bytes : int
         Memory for a program: flash without the bootloader, all of the SRAM.
     bootloader_bytes : int
-        The rest of the flash.
+        Flash that the bootloader takes.
     eeprom_bytes : int
         EEPROM, which keeps taught examples; 0 if unknown.
     serial : {"usart0", "usart1", "software"}
@@ -56,7 +56,7 @@ class Board:
     baud : int
         Baud rate of the serial line.
     power_watts : float
-        Power drawn while it computes; energy in joules is this times the seconds.
+        Power drawn while computing; times seconds, it gives the energy in joules.
     platformio_board : str
         PlatformIO's name of the board; empty if it has none.
     upload_protocol : str
@@ -64,13 +64,13 @@ class Board:
     upload_baud : int
         Baud rate of uploads; 0 if these do not use a serial line.
     usb_ids : tuple of str
-        ``"vendor:product"`` of its USB interface, to find its port.
+        ``"vendor:product"`` of its USB interface, by which its port is found.
     meter_pin : str
         The pin that is high while it computes.
     gpior0 : int
         The data address of the register that marks timed spans.
     sleep_enable : tuple of int
-        The data address of the register with the bit SE, and that bit's number.
+        The data address of the register with the bit SE, and the bit's number.
     analog_inputs : tuple of int
         The ADC's channels of the pins A0 to A5.
     environment : str
@@ -145,7 +145,7 @@ def chip_boards() -> list[Board]:
 
 
 def load_board(name: str) -> Board:
-    """Return the board called `name`, or the one that the .toml file of that path describes.
+    """Return the board called `name`, or the board that the .toml file at that path describes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""``protonn-edge health``: read and explain what a board has kept about its answers."""
+"""``protonn-edge health``: read and explain the counters that a board keeps of its answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boards at other computers: on each, a worker of a Dask cluster keeps the line to its board."""
+"""Boards at other computers, where a worker of a Dask cluster keeps the line to each board."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from protonn_edge.system.lazy import require
 
 CONNECT_S = 15
 _PORT = re.compile(r"dask://([^/]+)/([^@]+)@(.+)")
-_REQUESTS = 16  # of a task
-_LOOK_AGAIN_S = 1.0  # whether the worker is still there
+_REQUESTS = 16  # requests per task
+_LOOK_AGAIN_S = 1.0  # seconds between checks that the worker is still there
 
 _sessions: dict[str, Session] = {}  # of a worker, by their URLs
 
@@ -40,9 +40,9 @@ def client_of(address: str) -> Any:
 
 
 class ClusterSession(Session):
-    """A session with the board at ``dask://HOST:PORT/WORKER@URL``, by a scheduler's address.
+    """A session with the board at ``dask://HOST:PORT/WORKER@URL``; HOST:PORT is the scheduler.
 
-    Without its worker, it raises `LinkError`; `expected` and other errors are those of `Session`.
+    It raises `LinkError` if the worker is lost; `expected` and other errors are as for `Session`.
     """
 
     def __init__(self, url: str, **expected: Any) -> None:

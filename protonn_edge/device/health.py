@@ -1,4 +1,4 @@
-"""Read what a board has kept about its answers: of firmware for measurements, or with a sensor."""
+"""Read the counters that a board keeps of its answers, from test firmware or sensor firmware."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from protonn_edge.device.message_reader import MessageReader
 from protonn_edge.errors import DeviceError
 from protonn_edge.quantization import IntegerChain
 
-_DEADLINE_S = 15.0  # a bootloader, and the second between two messages
+_DEADLINE_S = 15.0  # covers a bootloader, and the second between two messages
 _EVERY_S = 0.5
 _LONGEST_FRAME = 300
 
@@ -17,7 +17,7 @@ _ASKING = protocol.DELIMITER + protocol.encode_message(protocol.HealthRequest(),
 
 
 def read_health(line: Link, where: str, model: IntegerChain) -> Health:
-    """Return the counters of the board at an open line, which must run a model.
+    """Return the counters of the board at an open line, which must run `model`.
 
     A board with a sensor sends them; others are asked. Raises `DeviceError` if none arrive within
     15 s, or the board has another model or none that is observed.

@@ -1,4 +1,4 @@
-"""Read a board's answers for its windows, one after the other, for some time."""
+"""Read a board's answers for successive windows."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ _NUMBERS = 1 << 16  # numbers of windows, before they start again
 Range = tuple[int, int]
 Answer = WindowAnswer | LearnReply
 
-_TIMES = 3  # in a row, about a second each
-_BEYOND = 1.0  # of the range in training
+_TIMES = 3  # in a row, about one per second
+_BEYOND = 1.0  # share of the range in training
 
 
 class RangeWatch:
     """Compares the ranges of channels with those in training.
 
-    Values a little outside are clamped, and usually do no harm. If values are further outside than
-    the width of the range for several seconds, the sensor is another one, has another measuring
-    range, or is mounted differently.
+    Values slightly outside are clamped and usually do no harm. If values exceed the range by more
+    than its width for several seconds, the sensor is a different one, has another measuring range,
+    or is mounted differently.
     """
 
     def __init__(self) -> None:
         self._in_a_row: dict[str, int] = {}
         self._warned = False
-        self._warning: str | None = None  # until it is taken
+        self._warning: str | None = None  # until taken
 
     def add(self, ranges: Mapping[str, tuple[Range, Range]]) -> None:
         """Add the ranges of each channel, in training and in its latest samples, in counts.
 
-        The least is above the largest if there were no samples.
+        Without samples, the minimum is above the maximum.
         """
         found = []
         for name, ((low, high), (least, largest)) in ranges.items():
@@ -99,7 +99,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.names: dict[int, str] = {}  # of classes, as far as the board has sent them
+        self.names: dict[int, str] = {}  # names of classes that the board has sent so far
         self.range_watch = RangeWatch()
         self.taught: TaughtMessage | None = None  # the latest one, of a board that can be taught
         self.store: bytes | None = None  # of examples, if it was asked for
@@ -165,9 +165,9 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
         self.stream = AnswerStream()
         super().__init__(line, where, self.stream)
         self.windows = 0  # answers so far
-        self.missing = 0  # windows between them that were sent by the board, but not received
+        self.missing = 0  # windows that the board sent but that were not received
         self.lost = 0  # samples that the board has lost since its reset
-        self.resets = 0  # how often its numbers began again
+        self.resets = 0  # how often the numbering restarted
         self._began = 0.0
         self._before = 0  # samples before the board was reset
         self._begin = 0  # numbers of the first sample and the latest one
@@ -176,7 +176,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
 
     @property
     def seconds(self) -> float:
-        """The duration so far, by the board's clock, without the time that a reset takes."""
+        """The duration so far by the board's clock, excluding the time that resets take."""
         return (self._before + self._latest - self._begin) / self.description.rate
 
     @property
@@ -195,10 +195,9 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
     def answers(self, seconds: float | None = None) -> Iterator[Answer]:
         """Yield the answers for windows, for a number of seconds by the board's clock, or forever.
 
-        They include replies to requests that were sent in the meantime.
+        Replies to requests that were sent in the meantime are included.
 
-        Raises `DeviceError` if nothing new comes, after ten times the seconds, or if the line
-        fails.
+        Raises `DeviceError` if nothing new arrives within ten times the seconds, or the line fails.
         """
         board = self.description
         silent_s = (board.window + _SILENT_WINDOWS * board.hop) / board.rate

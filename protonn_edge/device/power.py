@@ -1,4 +1,4 @@
-"""Cycle the power of a board that hangs, by a command of the user, such as one for a USB hub."""
+"""Cycle the power of a hung board with a command of the user's, such as one for a USB hub."""
 
 from __future__ import annotations
 

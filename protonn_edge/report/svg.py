@@ -1,4 +1,4 @@
-"""The style of the report's figures, and what a page takes of matplotlib's SVG.
+"""The style of the report's figures, and the parts of matplotlib's SVG that a page uses.
 
 Figures are drawn in a few colours for roles. In the page each becomes a CSS variable, so that the
 same figure suits light and dark pages and paper. Text remains text, in the page's font. The same
@@ -111,7 +111,7 @@ def _references(part: ElementTree.Element) -> list[str]:
 
 
 def _clean(part: ElementTree.Element, used: set[str]) -> None:
-    """Reduce a part to what the page needs, in the page's colours and font."""
+    """Reduce an element to the parts that the page needs, in the page's colours and font."""
     part.tag = part.tag.removeprefix(_SVG)
     target = part.attrib.pop(_LINK, None)
     if target is not None:

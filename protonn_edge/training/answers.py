@@ -1,4 +1,4 @@
-"""The methods of a trained classifier: predict, and become a model."""
+"""The methods of a trained classifier: predict, and convert it to a model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from protonn_edge.training.stored_points import chunks_of, is_large
 
 
 def with_new_names(classes: Sequence[str], count: int) -> tuple[str, ...]:
-    """Return the names of classes, and of further ones, none of which is a name already."""
+    """Return the names of classes, followed by unused names for `count` more classes."""
     names = (f"new {number}" for number in itertools.count(1))
     return (*classes, *itertools.islice((name for name in names if name not in classes), count))
 
@@ -50,7 +50,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         """Return the scores of points X (n, D).
 
         Returns the scores; for two classes the second minus the first, as in scikit-learn. A higher
-        score ranks a label higher; see `Model.threshold` for the score from which on it applies.
+        score ranks a label higher; a label applies from the score `Model.threshold` on.
         """
         scores = self._scores(X)
         if len(self.classes_) == 2 and not self.multilabel_:
@@ -130,8 +130,8 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         classes : sequence of L str, optional
-            Names in the order of `classes_`; by default the labels themselves. Those of classes
-            that only a device is taught follow.
+            Names in the order of `classes_`, by default the labels themselves, followed by names
+            for classes that only a device is taught.
         feature_names : sequence of D str, optional
             By default, the names of X in training, if any.
 
@@ -149,7 +149,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         return replace(model, **given)
 
     def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
-        """Return points and class indices; for a one-class model, any other label is unknown."""
+        """Return points and class indices; in a one-class model, any other label means unknown."""
         points: Float32 = validate_data(self, X, reset=False, dtype=np.float32)
         return points, self.indices_of(y, len(points))
 
@@ -173,7 +173,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
 
     @property
     def _answering(self) -> Any:
-        """What has `scores` and `predict` of raw points: the trained model."""
+        """The object that computes scores and answers of raw points: the trained model."""
         return self.model_
 
     def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,20 +1,20 @@
-"""Data augmentation: images and signals moved a little at random, and points of no class.
+"""Data augmentation: slight random movements of images and signals, and points of no class.
 
-A random shift, rotation, scaling and smooth distortion are one linear resampling of the pixels
-(bilinear, with the border replicated). Groups of images in a batch share one, so that drawing new
-ones at every step is cheap.
+A random shift, rotation, scaling and smooth distortion together are one linear resampling of the
+pixels (bilinear, with the border replicated). Groups of images in a batch share a resampling, so
+that it is cheap to draw new ones at every step.
 
-A signal, a window of samples, is moved by resampling it in time: it begins a little earlier or
+A signal, which is a window of samples, is resampled in time, so that it begins a little earlier or
 later and is faster or slower; it also becomes louder or softer, and noisy. A clip of sound keeps
-its pitch: overlapping grains of it are put closer together or further apart (overlap-add). A
-random equalizer stands for other voices and microphones.
+its pitch: overlapping grains are moved closer together or further apart (overlap-add). A random
+equalizer imitates other voices and microphones.
 
 Outlier exposure adds synthetic points of no class, from which a model learns where its classes end.
-A model trained on its classes only divides the whole projected space among them: what distinguishes
-an A from every digit lies in directions that no digit needed. The synthetic points have realistic
-single features, or pieces of an image, in unrealistic combinations: pieces of an image change
-places, and features of other data are mixed from different points. Training pushes the scores of
-all classes down there, at no cost in model size.
+A model trained only on its classes divides the whole projected space among them: an A differs from
+every digit in directions that no digit needed. The synthetic points combine realistic parts in
+unrealistic ways: pieces of an image change places, and features of other data are mixed from
+different points. Training lowers the scores of all classes at these points, at no cost in model
+size.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from protonn_edge.training.points import Float32, Indices
 # On MNIST (600 prototypes, validation points) smaller movements without distortion are as good as
 # these without it, and larger ones lose 0.2 points; both together gain 0.1. On USPS they make no
 # difference.
-_SHIFT = 0.0375  # of the image's height and width
+_SHIFT = 0.0375  # share of the image's height and width
 _ROTATION = np.deg2rad(6.0)
 _SCALING = 0.06
 _DISTORTION = 0.0214  # deviation of a pixel's own shift, in the image's height and width
-_DISTORTION_NODES = 5  # along a side, between which it changes smoothly
+_DISTORTION_NODES = 5  # nodes along a side, between which it changes smoothly
 _NODE_WIDTH = 0.7
 _IMAGES_A_GROUP = 16
 
@@ -44,8 +44,8 @@ _IMAGES_A_GROUP = 16
 class ImageAugmentation:
     """Augments batches of images (n, D) of a height and a width, row by row.
 
-    A share of groups of them, above 0, is moved; then features are made, if there is a stage, and
-    normalized.
+    A share of the groups of images, above 0, is moved; features are then computed, if there is a
+    stage, and normalized.
     """
 
     def __init__(
@@ -94,9 +94,9 @@ def move(images: Float32, shape: Shape, generator: np.random.Generator, share: f
 
 @dataclass(frozen=True)
 class SignalMovement:
-    """How far a signal is moved at most, in either direction."""
+    """The maximum movement of a signal in either direction."""
 
-    shift: float  # of its length
+    shift: float  # share of its length
     speed: float  # a factor
     gain: float  # a factor of each channel's distance from its mean
     noise: float  # deviation, in deviations of the channel
@@ -140,7 +140,7 @@ class SignalMovement:
     def _in_time(
         self, still: Float32, speed: NDArray[np.float64], begin: NDArray[np.float64]
     ) -> Float32:
-        """Return signals (n, N, C) that are faster around their middle, and begin elsewhere."""
+        """Return signals (n, N, C) at other speeds, around their middle, and with other starts."""
         n, length, _ = still.shape
         middle = (length - 1) / 2
         places = (np.arange(length) - middle) * speed + middle + begin
@@ -162,7 +162,7 @@ _SPACING = 5.7  # of the nodes: 4,000 / 700, as on the mel scale at 8,000 sample
 
 @dataclass(frozen=True)
 class SoundMovement(SignalMovement):
-    """The same for clips (n, N, 1) of sound, whose pitch stays; speed counts from their start."""
+    """The same for clips (n, N, 1) of sound, whose pitch is kept; speed is from the start on."""
 
     equalizer: float  # deviation of the gain at a node, in dB
 
@@ -206,7 +206,7 @@ def _random_noise(noise: Float32, n: int, generator: np.random.Generator) -> Flo
 def _factors(
     most: float, shape: tuple[int, ...], generator: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return factors from one over `most` to `most`, their logarithms uniform."""
+    """Return factors from 1 / `most` to `most`, with uniformly distributed logarithms."""
     factors: NDArray[np.float64] = most ** generator.uniform(-1.0, 1.0, shape)
     return factors
 

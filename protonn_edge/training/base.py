@@ -1,8 +1,8 @@
 """The base of all classifiers for devices: from `fit` to a model with its record.
 
 A kind of classifier is a subclass in its own module and a line in the registry. It declares its
-parameters as fields, with their constraints and command-line names, and trains on prepared points
-in `_train`. Constraints of scikit-learn and docstrings follow from the fields.
+parameters as fields, with constraints and command-line names, from which scikit-learn's constraints
+and docstrings are generated. Its method `_train` trains on prepared points.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ from protonn_edge.training.searched import FEATURES_SEARCHED, Searched, SearchTa
 
 
 class _Some(Options):
-    """A sequence of some of several words."""
+    """A constraint: a sequence of some of these words."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         self.words = words
@@ -138,14 +138,14 @@ def _sections(text: str | None) -> tuple[str, str, str]:
     return (before.strip(), inside, after) if found else (inside, "", after)
 
 
-_RECORDED_REPORTS = 5_000  # in a model file, which limits the record
+_RECORDED_REPORTS = 5_000  # maximum reports in a model file, which limits the record's size
 _UNRECORDED = ("callback", "network_callback", "random_state")
 
 
 def training_record(
     parameters: Mapping[str, Any], learned: Learned, *, seed: int, n_train: int, data_sha256: str
 ) -> dict[str, Any]:
-    """Return the record of a model: its estimator's parameters, and how it was trained."""
+    """Return the record of a model: the estimator's parameters, and facts about the training."""
     settings = {name: value for name, value in parameters.items() if name not in _UNRECORDED}
     step = -(-len(learned.history) // _RECORDED_REPORTS)
     history = learned.history[::-step][::-1]  # always including the last one
@@ -184,7 +184,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DeviceClassifier(Answers, declared.SharedParameters, ABC):
-    """A classifier with a model that runs on a device.
+    """Base of classifiers whose models run on devices.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
     of collections of labels. Points may be sparse. The parameters of images and of each kind of
@@ -201,7 +201,8 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     feature_names_in_ : ndarray of shape (D,)
         Names of the features, if X had names.
     model_ : Model
-        The trained model, classes and features named as `fit` found them; see `to_model`.
+        The trained model, with the names of classes and features that `fit` received; see
+        `to_model`.
     n_iter_ : int
         Epochs of training.
     history_ : tuple of EpochReport
@@ -209,7 +210,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     restarts_ : tuple of Restart
         Attempts that diverged and were abandoned.
     remarks_ : tuple of str
-        Descriptions of these and other remarks on the training, each also a `ConvergenceWarning`.
+        Remarks on the training, such as restarts, which were also issued as `ConvergenceWarning`.
     """
 
     history_: tuple[EpochReport, ...] = field(init=False)
@@ -229,7 +230,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
     @classmethod
     def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003 (other kinds use it)
-        """Return the search space of this kind, and where a search begins; a kind adds to it."""
+        """Return the search space of this kind, with its first trials; kinds extend it."""
         return Searched(
             FEATURES_SEARCHED, ({name: getattr(cls, name) for name in FEATURES_SEARCHED},)
         )
@@ -249,7 +250,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
     @property
     def _scores_are_logits(self) -> bool:
-        """Whether training makes the scores logits, which calibration may only make smaller."""
+        """Whether training makes the scores logits, which calibration may only reduce."""
         return False
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -272,11 +273,11 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             never copied whole; see `protonn_edge.training.stored_points` for the differences.
             Sparse points, and points with sets of labels, must be in memory.
         y : array of shape (n,), matrix of shape (n, L) or sequence of n collections
-            Labels of any type, at least two different ones. Or sets of labels: a matrix, dense or
-            sparse, of zeros and ones, or the labels of each point in a set, a list or a tuple. May
-            be omitted if `one_class` is set and all points are normal.
+            Labels of any type, at least two different ones, or sets of labels: a dense or sparse
+            matrix of zeros and ones, or a set, list or tuple of labels for each point. May be
+            omitted if `one_class` is set and all points are normal.
         sample_weight : array of shape (n,), optional
-            Weight of each point, not negative. A point of weight 2 is the same as two points.
+            Weight of each point, not negative. A point of weight 2 counts as two points.
         groups : array of shape (n,), optional
             The group of each point, such as the person, day or sensor it came from; see
             `group_shift`. scikit-learn's searches pass on groups only with metadata routing.
@@ -334,11 +335,11 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         Parameters
         ----------
         X : array of shape (n, D)
-            Points of the classes used neither for training nor for testing; or, with `y`, the
-            training points.
+            Points of the classes that are used neither for training nor for testing or, with `y`,
+            the training points.
         y : array of shape (n,), optional
-            The labels of the training points. Each point is then scored by a model trained without
-            it, which takes several trainings.
+            The labels of the training points. Each point is then scored by a model that was trained
+            without it, so several models are trained.
         rate : float
             Share of such points that may be rejected by mistake, above 0 and below 1.
         by : sequence of {"score", "distance", "margin"}
@@ -378,7 +379,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     def _keep(
         self, learned: Learned, prepared: PreparedPoints, *, n_train: int, told: int = 0
     ) -> None:
-        """Store the results, and warn of the remarks from number `told` on."""
+        """Store the results, and warn about the remarks from number `told` on."""
         self.history_, self.restarts_ = learned.history, learned.restarts
         self.n_iter_ = learned.history[-1].epoch
         self.remarks_ = (*map(str, learned.restarts), *learned.remarks)

@@ -1,11 +1,11 @@
-"""Calibrate a trained model with points: probabilities, and the accuracy that a bench requires.
+"""Calibrate a trained model: its probabilities, and the accuracy that a test bench requires.
 
-Probabilities are the softmax of the scores times one number, the inverse temperature of Guo et al.
-(2017), at most 1 if a loss makes the scores logits. It is fitted to training points, which have
-better scores than new points. If the scores separate the classes, the log loss has no minimum: the
-larger the number, the better. The targets are therefore Platt's (1999, section 2.2): a class of n
-points is never certain, but has the probability (n + 1) / (n + 2) that a uniform prior gives it
-after n successes in n trials.
+Probabilities are the softmax of the scores times one factor, the inverse temperature of Guo et al.
+(2017), which is at most 1 if the loss makes the scores logits. The factor is fitted to training
+points, whose scores are better than those of new points. If the scores separate the classes, the
+log loss has no minimum but falls as the factor grows. Platt's targets (1999, section 2.2) are used
+for this reason: a class of n points is never certain, but gets the probability (n + 1) / (n + 2)
+that a uniform prior gives after n successes in n trials.
 """
 
 from __future__ import annotations
@@ -23,16 +23,15 @@ from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.quantization import quantize, why_floats_alone
 
 _STEPS = 60
-_LOWEST, _HIGHEST = 1e-3, 1e3  # times one over the largest score
+_LOWEST, _HIGHEST = 1e-3, 1e3  # in units of 1 / the largest score
 
 
 def fitted_sharpness(
     scores: NDArray[np.float64], y: NDArray[np.int64], *, certain: bool = True
 ) -> float:
-    """Return the number t > 0 for which the softmax of ``t scores`` has the least log loss.
+    """Return the factor t > 0 for which the softmax of ``t scores`` has the smallest log loss.
 
-    The scores (n, L) are of points of the classes y (n,); unless that is `certain`, targets are
-    Platt's.
+    The scores (n, L) belong to points of classes y (n,). Targets are Platt's unless `certain`.
     """
     largest = float(np.abs(scores).max()) or 1.0
     low, high = np.log(_LOWEST / largest), np.log(_HIGHEST / largest)
@@ -58,12 +57,12 @@ def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def with_accuracy_floor(model: Model, X: Any, y: NDArray[np.int64] | None) -> Model:
-    """Return the model with the minimum accuracy of a device in its record, and what it expects.
+    """Record the minimum accuracy of a device, and the answers to expect, in a model.
 
-    The former is the integer accuracy on raw test points X (n, D) of classes y (n,), minus two
-    standard errors for that number of points, so that other points of the same kind reach it, too;
-    for the latter, see `chain.observation`. Without test points, or for a model that runs in floats
-    only, nothing is recorded.
+    The minimum is the integer accuracy on raw test points X (n, D) of classes y (n,) minus two
+    standard errors for n points, so that other points of the same kind reach it, too; for the
+    answers, see `chain.observation`. Nothing is recorded without test points, or for a model that
+    runs in floats only.
     """
     if why_floats_alone(model) is not None or X.shape[0] == 0:
         return model

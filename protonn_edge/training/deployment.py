@@ -1,4 +1,4 @@
-"""Trained classifiers on devices: as a file, a library, firmware, and measured."""
+"""Trained classifiers on devices: save, export, build and measure them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from protonn_edge.evaluation.measurement import Measurement
     from protonn_edge.export import Export, Kind
 
-# Most processes that train do none of this.
+# Most processes that train need none of this.
 _build = later("protonn_edge.build.project", "build")
 _options = later("protonn_edge.build.project", "BuildOptions")
 _trial_build = later("protonn_edge.build.project", "trial_build")
@@ -34,7 +34,7 @@ class Deployable:
         raise NotImplementedError
 
     def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
-        """Return raw features X (n, D) as the model takes them, and class indices of labels y."""
+        """Return raw features X (n, D), as the model expects them, and indices of labels y."""
         raise NotImplementedError
 
     def save(self, path: Path | str) -> None:
@@ -95,7 +95,7 @@ class Deployable:
     def measure(
         self, X: ArrayLike, y: ArrayLike, board: Board | str = "uno", *, port: str | None = None
     ) -> Measurement:
-        """Run points on the emulated board or a real one, and summarize.
+        """Run points on the emulated board or a real one, and summarize the results.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Requests for features, from their text: see `protonn_edge.features.train`."""
+"""Requests for features, parsed from a text; see `protonn_edge.features.train`."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class FeatureRequest:
     """A kind of feature, with the numbers of its text."""
 
     kind: ClassVar[str] = ""  # of its stage, in the registry
-    word: ClassVar[str] = ""  # with which its first term begins
-    form: ClassVar[str] = ""  # of that term, with an example
+    word: ClassVar[str] = ""  # the word at the beginning of its first term
+    form: ClassVar[str] = ""  # the form of that term, with an example
     # the type of its points
     of_samples: ClassVar[bool] = False
     of_images: ClassVar[bool] = False
@@ -43,7 +43,7 @@ class FeatureRequest:
 
     @property
     def all_at_once(self) -> bool:
-        """Whether it needs all points of a training, which `partial_fit` does not have."""
+        """Whether it needs all training points at once, which `partial_fit` does not have."""
         return True
 
     @classmethod
@@ -89,7 +89,7 @@ class ImageRequest(FeatureRequest):
     deskew: bool = False
 
     def shapes(self, settings: Settings) -> tuple[Shape, Shape]:
-        """Return the shapes of images, and of the part that counts."""
+        """Return the shapes of images and of their crop."""
         assert settings.image_shape is not None  # or it is refused
         return settings.image_shape, self.cropped_shape or settings.image_shape
 
@@ -118,7 +118,7 @@ class GivenStage(FeatureRequest):
 
 
 def pixel_scale(points: Float32, weights: Float32 | None) -> PixelScale:
-    """Return how pixels of raw points become bytes."""
+    """Return the conversion of raw pixels to bytes."""
     return PixelScale.between(*common_range(points, weights))
 
 

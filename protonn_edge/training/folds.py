@@ -1,10 +1,10 @@
 """Folds of cross-validation, and statistics of held-out points for choosing thresholds.
 
-The model itself is trained on all points. Models with the same settings, each trained without a
-part of the points, stand in for it: each is measured on its held-out part. Scores are comparable
-between trainings, because of the loss. The width of the RBF is not, so distances are measured
-relative to the distances of a model's training points. One-class models, which are not optimized,
-share one width and one projection.
+The model itself is trained on all points. In its place, models with the same settings are each
+trained without a part of the points and measured on that part. The loss makes scores comparable
+between trainings. The width of the RBF is not comparable, so distances are measured relative to
+those of each model's training points. One-class models, which are not optimized, share one width
+and one projection.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def held_out_statistics(
 ) -> Statistics:
     """Return the statistics of points X (n, D) of classes y (n,), by models trained without them.
 
-    With an int as its `random_state`, folds of a classifier are reproducible; there are fewer if a
-    class has fewer points, or there are fewer groups; a group's points are held out together.
-    `on_fold` is called before each with its number, from 1, and the total.
+    Folds are reproducible if the classifier's `random_state` is an int. There are fewer folds if a
+    class has too few points or there are too few groups; a group's points are held out together.
+    `on_fold` is called before each fold with its number, from 1, and the total.
 
     Raises `InputError` if a class has only one point, or only one group, or models have no
     integers.
@@ -99,10 +99,10 @@ def usual_folds(groups: NDArray[Any] | None = None) -> int:
 def fold_numbers(
     y: NDArray[np.int64], n_folds: int, seed: int, groups: NDArray[Any] | None = None
 ) -> NDArray[np.int64]:
-    """Return for each point the fold, 0..n_folds - 1, that it is tested in.
+    """Return, for each point, the fold 0..n_folds - 1 in which it is tested.
 
-    Each fold has about the same share of each class y (n,), and whole groups; groups are assigned
-    so that classes are balanced, so the seed has almost no influence on them. There are fewer
+    Each fold gets about the same share of each class y (n,), and only whole groups. Groups are
+    assigned so that classes are balanced, so the seed hardly matters for them. There are fewer
     folds, but at least two, if a class has fewer points.
 
     Raises `InputError` if a class has only one point, or there are fewer groups than folds.

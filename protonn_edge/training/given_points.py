@@ -126,9 +126,9 @@ def point_weights(
 
 @contextmanager
 def labels_are_classes() -> Iterator[None]:
-    """Keep scikit-learn from asking, at each of its fits, whether many classes are measurements.
+    """Keep scikit-learn from checking in each fit whether many classes are measurements.
 
-    `datasets.summary` asks that once, about all points.
+    `datasets.summary` checks this once, for all points.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
@@ -159,7 +159,7 @@ def points_to_report_on(
 
 
 def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Indices:
-    """Return the indices (n,) of labels in the classes (L,), which must have all of them."""
+    """Return the indices (n,) of labels in the classes (L,), which must include all labels."""
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
         raise InputError(
@@ -170,7 +170,7 @@ def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Ind
 
 
 def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the classes of a call of `partial_fit`: the earlier calls', if any."""
+    """Return the classes for a call of `partial_fit`, those of earlier calls if there were any."""
     classes = before if given is None else np.unique(np.asarray(given))
     assert classes is not None
     if len(classes) < 2:
@@ -219,7 +219,7 @@ def are_label_sets(y: Any) -> bool:
     accepts. Sets are always sets of labels; so are lists and tuples unless they form such a matrix.
     """
     if y is None:
-        return False  # data validation has a better message
+        return False  # validation gives a better message
     if _are_collections(y):
         return True
     with np.errstate(invalid="ignore"):  # it turns infinite values into integers
@@ -229,9 +229,9 @@ def are_label_sets(y: Any) -> bool:
 def label_matrix(y: Any, classes: NDArray[Any] | None = None) -> tuple[Sparse, NDArray[Any]]:
     """Return label sets as a matrix, 1 where a point has a label, and the labels of its columns.
 
-    If they are not known, they are those that occur, sorted, or the column numbers. Raises
-    `InputError` if a label is not among the known ones, or labels of several types cannot be
-    sorted.
+    If `classes` are not given, they are the labels that occur, sorted, or the column numbers.
+    Raises `InputError` if a label is not among given classes, or if labels of several types cannot
+    be sorted.
     """
     if _are_collections(y):
         return _matrix_of_collections(y, classes)
@@ -285,7 +285,7 @@ def _rows_of(y: Any) -> list[Any]:
 
 
 def _is_table(y: list[Any]) -> bool:
-    """Return whether rows have one length, 2 or more, and only zeros and ones, or no labels."""
+    """Return whether rows all have one length, at least 2, and contain only zeros and ones."""
     lengths = {len(row) for row in y}
     if len(lengths) > 1 or lengths == {0}:
         return False

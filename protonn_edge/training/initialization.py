@@ -1,16 +1,16 @@
 """Initial values for training: projection, prototypes, label vectors and RBF width.
 
-The objective is not convex, so the result depends on them (paper, section 4).
+The objective is not convex, so the result depends on the initial values (paper, section 4).
 
 The paper starts multi-label training from SLEEC (Bhatia et al., NIPS 2015), which embeds the label
 vectors and learns a linear map from the points to the embeddings; prototypes are then points, or
 centres of clusters, in that space.
 
-One-class models are trained on normal points only. Without other points to separate them from,
-nothing is optimized. The normal points are clustered, and the projection separates the clusters as
-if they were classes, relative to the variation within clusters. Prototypes are the centres of finer
-clusters in that space, and a point far from all of them is not normal. The distance threshold is
-chosen afterwards on held-out points, as for every model that rejects.
+One-class models are trained on normal points only. There are no other points from which to separate
+these, so nothing is optimized. The normal points are clustered, and the projection separates the
+clusters as if they were classes, relative to the variation within clusters. Prototypes are the
+centres of finer clusters in that space; a point far from all of them is not normal. As for every
+model that rejects, the distance threshold is chosen afterwards on held-out points.
 """
 
 from __future__ import annotations
@@ -155,12 +155,12 @@ def initial_projection(
 def neighbourhood_projection(
     start: Float32, X: Float32, y: Indices, weights: Float32 | None, generator: np.random.Generator
 ) -> Float32:
-    """Return the directions in which neighbours are of the same class, shape (d, D), d <= D.
+    """Return directions (d, D), d <= D, in which neighbours belong to the same class.
 
     They come from neighbourhood components analysis (Goldberger et al., 2004), computed on at most
-    `_NEIGHBOURHOOD_POINTS` points, drawn by weight, starting from linear discriminants. It has
-    the same aim as LMNN, which the paper starts from on large multiclass data, without a
-    semidefinite program. It takes seconds to minutes.
+    `_NEIGHBOURHOOD_POINTS` points, drawn by weight, starting from linear discriminants. It pursues
+    the same aim as LMNN, the paper's start for large multiclass data, without a semidefinite
+    program, and takes seconds to minutes.
     """
     chances = None if weights is None else weights.astype(np.float64) / weights.sum(dtype=float)
     count = min(len(X), _NEIGHBOURHOOD_POINTS)
@@ -169,12 +169,12 @@ def neighbourhood_projection(
     rows = generator.choice(len(X), count, replace=False, p=chances)
     rows = np.union1d(rows, np.unique(y, return_index=True)[1])  # every class is included
     spread = float(np.sqrt(np.square(X[rows] @ start.T).sum(axis=1).mean()))
-    begun = start / np.float32(spread or 1.0)  # otherwise others are too far away to count
+    begun = start / np.float32(spread or 1.0)  # otherwise other points are too far away to matter
     analysis = NeighborhoodComponentsAnalysis(
         len(start), init=begun, max_iter=_NEIGHBOURHOOD_ITERATIONS
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # any result will do as a start
+        warnings.simplefilter("ignore", ConvergenceWarning)  # any result is good enough for a start
         found: Float32 = analysis.fit(X[rows], y[rows]).components_.astype(np.float32)
     return found if np.isfinite(found).all() else start
 
@@ -304,7 +304,7 @@ def clustered_prototypes(
         Z = np.zeros((len(counts), n_prototypes), dtype=np.float32)
         np.add.at(Z, (y, member), np.float32(1.0) if weights is None else weights)
         around = Z.sum(axis=0)
-        bare = around == 0  # a duplicated centre has its points counted elsewhere
+        bare = around == 0  # a duplicated centre's points are counted elsewhere
         Z[:, bare] = (counts / counts.sum())[:, None]
         Z /= np.where(bare, np.float32(1.0), around)
         return centres.T.copy(), Z

@@ -1,6 +1,6 @@
-"""The one loop of all training by mini-batches: Adam, its step sizes, epochs, and the best of them.
+"""The loop that all training by mini-batches shares: Adam, step sizes, epochs, the best epoch.
 
-Adam is by Kingma and Ba (2015), here with linear warm-up and cosine decay of the step size. Hard
+Adam (Kingma and Ba, 2015) is used with linear warm-up and cosine decay of the step size. Hard
 thresholding keeps a matrix within its share of non-zero entries: a share below 1 is reached
 gradually over the first half of the steps, and the supports are fixed in the last quarter, so that
 the remaining entries converge.
@@ -98,11 +98,11 @@ class Sparsifier:
         self._frozen: dict[int, NDArray[np.bool_]] = {}
 
     def tightens(self, progress: float) -> bool:
-        """Whether matrices may have fewer entries now than before."""
+        """Whether matrices may have to lose entries at this point."""
         return progress < _SUPPORT_FREEZES and min(self._shares, default=1.0) < 1.0
 
     def apply(self, parameters: Iterable[NDArray[Any]], progress: float) -> None:
-        """Threshold in place; `progress` is the share of the steps that are done, 0 to 1."""
+        """Threshold in place; `progress` is the share of steps done, 0 to 1."""
         for index, (matrix, share) in enumerate(zip(parameters, self._shares, strict=False)):
             if share >= 1.0:
                 continue
@@ -122,7 +122,7 @@ def _share_at(share: float, progress: float) -> float:
 
 
 class Adam(Generic[Arrays]):
-    """Parameters that move in place, each with its step factor and moments of its gradient."""
+    """Moves parameters in place, each with a step factor and moments of its gradient."""
 
     def __init__(self, parameters: Arrays, factors: Sequence[float]) -> None:
         self.parameters, self.steps = parameters, 0
@@ -137,7 +137,7 @@ class Adam(Generic[Arrays]):
         rate: Callable[[int], float],
         after_step: Callable[[], object],
     ) -> float:
-        """Step once for each batch, at the rate of the step, and return a point's mean loss."""
+        """Take a step for each batch, at that step's rate, and return the mean loss of a point."""
         total, points = 0.0, 0
         for batch in batches:
             loss, slopes = gradient(batch)
@@ -173,12 +173,12 @@ def rate_at(highest: float, step: int, steps: int) -> float:
 
 
 def points_a_step(points: int, steps: int) -> int:
-    """Return the size of batches: few points are learned better with many steps an epoch."""
+    """Return the batch size; few points are learned better with many steps per epoch."""
     return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, points // steps))
 
 
 def noisy(points: Float32, noise: Float32, generator: np.random.Generator) -> Float32:
-    """Return points (b, D), changed in place by Gaussian noise of a deviation for each feature."""
+    """Add Gaussian noise, with a deviation for each feature, to points (b, D) in place."""
     points += noise * generator.standard_normal(points.shape, dtype=np.float32)
     return points
 
@@ -186,7 +186,7 @@ def noisy(points: Float32, noise: Float32, generator: np.random.Generator) -> Fl
 def settled(
     settings: Settings, points: Any, generator: np.random.Generator, kind: str, batch_size: int
 ) -> Settings:
-    """Return settings with numbers where the batch size, by default this, or the noise is "auto".
+    """Return settings in which a batch size (by default this) or noise of "auto" is a number.
 
     The distances of normalized points (n, D) choose the noise; see `neighbour_noise`.
     """
@@ -222,7 +222,7 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
         return self._adam.steps / self._steps
 
     def train(self) -> list[EpochReport]:
-        """Go through all epochs and return their reports; if it is stopped, keep the best one."""
+        """Run all epochs and return their reports; if training is stopped, keep the best epoch."""
         with np.errstate(over="ignore", invalid="ignore"):  # divergence is checked
             history = self._best.through(self._epochs(), self.settings.callback)
         if was_stopped(history):
@@ -244,7 +244,7 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
             yield EpochReport(epoch, epochs, objective, accuracy, test_accuracy=test_accuracy)
 
     def _epoch(self) -> float:
-        """Go through the points once and return the mean loss on the way."""
+        """Pass over the points once and return the mean loss."""
         return self._adam.epoch(
             self._source.batches(self._batch_size, self._generator),
             self._gradient,
@@ -271,7 +271,7 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
             raise DivergedError("a parameter is no longer a finite number")
 
     def _tighten(self, progress: float) -> None:
-        """Begin limits that are due; `progress` is the share of the epochs that are done."""
+        """Impose the limits that are due; `progress` is the share of epochs done."""
         if self._sparsifier.tightens(progress):
             self._best.forget()
 
@@ -288,11 +288,10 @@ def with_back_off(
     learning_rate: float,
     remedies: str = "a smaller learning rate, or another normalization",
 ) -> tuple[Run, tuple[EpochReport, ...], tuple[Restart, ...]]:
-    """Train from the start at a learning rate; on divergence, restart with a third of it.
+    """Train at a learning rate; if training diverges, restart with a third of it.
 
-    Returns the finished training that `begin` began, its reports, and the abandoned attempts.
-    Raises `InputError`, which ends in the remedies, if training still diverges after three
-    restarts.
+    Returns the finished training, its reports, and the abandoned attempts. Raises `InputError`,
+    ending with the remedies, if training still diverges after three restarts.
     """
     restarts: list[Restart] = []
     for attempt in range(ATTEMPTS):

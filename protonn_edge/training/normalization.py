@@ -1,7 +1,7 @@
 """Normalize features by an affine map per feature, which is later folded into W.
 
-Their statistics, like `InputStatistics`, can also be computed from points that arrive in parts, and
-from sparse points, without making them dense.
+The statistics can also be computed from points that arrive in parts, and from sparse points without
+making them dense.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ DENSE_LIMIT_BYTES = 2**30
 def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
     """Return the normalizer of a kind for training features with these statistics.
 
-    "standard" is zero mean and unit deviation, except that a deviation counts as at least
-    `DEVIATION_FLOOR` of the feature's range: otherwise the rare values of a pixel that is almost
-    always background would be scaled up. "minmax" maps the range to 0..1. A constant feature is
-    only shifted. "l2" scales points to unit norm, as the paper does for data with sets of labels;
-    it and "none" have no fitted parameters, and keep sparse points sparse.
+    "standard" is zero mean and unit deviation. A deviation counts as at least `DEVIATION_FLOOR` of
+    the feature's range, because the rare values of a pixel that is almost always background would
+    otherwise be scaled up. "minmax" maps the range to 0..1. A constant feature is only shifted.
+    "l2" scales points to unit norm, as the paper does for data with sets of labels; it and "none"
+    have no fitted parameters, and keep sparse points sparse.
 
-    Averages of pixels have the range of all pixels in their statistics, and therefore a common
-    quantization step. Otherwise the weight of an average that hardly ever changes would be so large
-    that the other weights would lose their precision in integers.
+    The statistics of averages of pixels contain the range of all pixels, so all averages have the
+    same quantization step. Otherwise the weight of an average that hardly ever changes would be so
+    large that the other weights would lose their precision in integers.
     """
     if kind in KEEPING_ZEROS:
         return Normalizer.identity(len(inputs.mean), kind)
@@ -99,11 +99,11 @@ def neighbour_noise(
 ) -> float:
     """Return the default deviation of input noise, a fraction of the distance between neighbours.
 
-    It is in the unit of the normalized points X (n, D), 0 if no two of them differ. The distance is
-    the median distance of some points to their nearest neighbour. On ten data sets of 5 to 260
-    features the best noise on validation points was 0.04 to 0.12 of it; on two sets of points of
-    unit norm, with 500 and 1,836 features, 0.033, since the norm of the noise grows with the root
-    of their number.
+    It is in the unit of the normalized points X (n, D), 0 if all are equal. The distance is the
+    median distance of some points to their nearest neighbours. On ten data sets of 5 to 260
+    features, the best noise on validation points was 0.04 to 0.12 of it; on two sets of points of
+    unit norm, with 500 and 1,836 features, 0.033, since the norm of the noise grows with the square
+    root of the number of features.
     """
     per_distance = _NOISE_OF_UNIT_ROWS if kind == "l2" else _NOISE_PER_DISTANCE
     chosen: Any = X[generator.permutation(X.shape[0])[:_NEIGHBOURS]].astype(np.float64)

@@ -1,8 +1,8 @@
 """The objective that training minimizes, and its gradients.
 
-The RBF's width is folded into the matrices (V = gamma W, C = gamma B), so the RBF is ``exp(-||c_j -
-V x||^2)``: the problem is better conditioned, and step sizes do not depend on the data. The loss,
-which compares scores with targets, is a separate function.
+The RBF's width is folded into the matrices (V = gamma W, C = gamma B), which makes the RBF
+``exp(-||c_j - V x||^2)``: the problem is better conditioned, and step sizes do not depend on the
+data. A separate function, the loss, compares scores with targets.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ EXPOSURE_LOGIT = 8.0
 """Logit of "none of the classes" in outlier exposure, which all classes must stay below."""
 
 _BRIER_WEIGHT = 4
-_LEAST_SHARE = 1e-4  # of a class: otherwise prototypes could all move away together
+_LEAST_SHARE = 1e-4  # of a class, so that prototypes cannot all move away together
 
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """All trained parameters; also arrays of the same shapes, such as the gradient."""
+    """All trained parameters, or arrays of the same shapes, such as the gradient."""
 
     projection: Matrix  # (d, D): V = gamma W
     prototypes: Matrix  # (d, m): C = gamma B
@@ -44,7 +44,7 @@ class Parameters:
         return iter((self.projection, self.prototypes, self.labels, self.sharpness))
 
     def copy(self) -> Parameters:
-        """Return the same values in arrays of their own."""
+        """Return a copy with arrays of its own."""
         return Parameters(*(matrix.copy() for matrix in self))
 
 
@@ -112,8 +112,8 @@ def label_cross_entropy(
 
     Each label is an independent binary decision, ``p_il = sigmoid(t s_il - LABEL_RARITY)``, so the
     rows of Y may have any number of ones. The square, Brier's score, gives little weight to labels
-    that cannot be predicted from the point, as many in a set; the logarithm alone would focus on
-    them.
+    that cannot be predicted from the point, of which sets contain many; the logarithm alone would
+    focus on them.
     """
     factor = np.exp(sharpness)
     logits = scores * factor
@@ -133,8 +133,8 @@ def hinge(
 ) -> tuple[float, Matrix, Matrix]:
     """Return the mean of ``sum_l max(0, 1 - (2 y_il - 1) (2 s_il - 1))`` and its derivatives.
 
-    One class or label against the rest: the score should be at least 1 for the point's own, and at
-    most 0 for others, which it is far from prototypes.
+    It compares one class or label with the rest: the score should be at least 1 for the point's own
+    classes, and at most 0, as far from prototypes, for others.
     """
     sides = 2.0 * Y - 1.0
     missing = 1.0 - sides * (2.0 * scores - 1.0)
@@ -148,7 +148,7 @@ def hinge(
 def neighbour_likelihood(
     scores: Matrix, Y: Matrix, sharpness: Matrix, weights: Matrix | None
 ) -> tuple[float, Matrix, Matrix]:
-    """Return the mean of ``-log(s_iy / sum_l s_il)`` and its derivatives, scores below 0 as 0.
+    """Return the mean of ``-log(s_iy / sum_l s_il)``, negative scores as 0, and its derivatives.
 
     If each prototype has a fixed class, the share is the probability that a randomly drawn
     neighbour is of the point's class: the loss of stochastic neighbour compression (Kusner et al.,
@@ -187,7 +187,7 @@ OUTLIER_EXPOSURE_LOSSES: dict[str, Loss] = {
 
 @dataclass(frozen=True, eq=False)
 class TaughtExamples:
-    """Points of a batch that a device has been taught, so that they are prototypes, too."""
+    """Points of a batch that act as examples taught to a device: they are prototypes, too."""
 
     rows: NDArray[np.int64]  # (e,): which of the points, each at most once
     met: Matrix  # (n, e): 1 where a point meets an example, and 0 elsewhere

@@ -1,8 +1,8 @@
 """Parameters of classifiers: each is declared once, as a field.
 
-From its declaration follow scikit-learn's constraint, the command-line option or name for ``--set``
-and its help. Ranges are wider than useful, but prevent float32 from overflowing and training from
-taking years. Nothing here imports scikit-learn, so that help is printed at once.
+The declaration determines scikit-learn's constraint, the command-line option or the name for
+``--set``, and the help. Ranges are wider than useful, but prevent float32 from overflowing and
+training from taking years. Nothing here imports scikit-learn, so that help is printed at once.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class Subset:
 class Sides:
     """Two integers."""
 
-    names: str  # of both: "HxW"
+    names: str  # names of both, "HxW"
     what: str  # a description, with an example
-    second: int | None = None  # the second one, if it may be omitted
+    second: int | None = None  # default of the second one, None if it is required
 
 
 COUNT = Number(int, 1, closed="left")
@@ -163,10 +163,10 @@ class FeatureParameters(Parameterized):
         Features to compute, as terms separated by commas; the model then has one input for each.
         For images, ``"pool:4x4"`` averages areas, and ``"gradients:4x4"`` sums gradients over cells
         in 8 directions (``"gradients:4x4/4"``: in 4 directions, which do not distinguish light from
-        dark). Either may begin with ``"deskew"`` and with ``"crop:20x20"``, which uses only the
-        central part. ``"conv:average2,5x3,8x3,max2"`` first learns the layers of a small network,
-        see `protonn_edge.features.convolution.train.notation`; ``"bits:4/8"`` after them sets the
-        bits of weights (8, 4 or 2) and of values (8 or 4). For windows of samples, use some of
+        dark). ``"deskew"`` and ``"crop:20x20"``, which uses only the central part, may precede
+        either. ``"conv:average2,5x3,8x3,max2"`` first learns the layers of a small network, see
+        `protonn_edge.features.convolution.train.notation`; ``"bits:4/8"`` after them sets the bits
+        of weights (8, 4 or 2) and of values (8 or 4). For windows of samples, use some of
         ``"mean,deviation,min,max,change,crossings,bands:4"``. For clips of sound, ``"audio:12x20"``
         computes the energies of 12 bands in 20 frames; ``"onset:6"`` sets the mean difference of
         samples, in steps of a byte, above which a clip begins (default: 4). Alternatively, the
@@ -177,27 +177,27 @@ class FeatureParameters(Parameterized):
     window_shape : tuple of two int, default=None
         Samples per channel in a window, and number of channels; None means one channel.
     sample_rate : float, default=None
-        Samples per channel and second, which the model keeps for sketches; for sound, None means
-        8,000.
+        Samples per second of each channel, which the model stores for sketches; for sound, None
+        means 8,000.
     copies : int in [0, 100], default=0
         Additional copies of each training point (an image, a window or a clip) to train with, each
         moved at random; see `protonn_edge.training.augmentation`.
     background_noise : array of shape (k, n_features), default=None
         Windows or clips of noise, in the unit of the points. Each copy is mixed with one of them,
-        from a random place on and with a random gain of up to 1.
+        starting at a random place and with a random gain of up to 1.
     network_epochs : int, default=30
-        Passes over the images to learn layers, the last 40 % of them in integers. In these passes,
-        the head has the prototypes and projections of the ProtoNN to train, or else weighted sums;
-        the classifier is then trained on the last layer's bytes.
+        Passes over the images to learn layers, the last 40 % of them in integers. During these
+        passes the network ends with a ProtoNN of the requested size, or otherwise with weighted
+        sums; the classifier is then trained on the last layer's bytes.
     network_moved_share : float in [0, 1], default=0.5
-        Share of the images of such a pass that are moved at random; see
+        Share of the images that are moved at random in each of these passes; see
         `protonn_edge.training.augmentation`.
     network_still_epochs : int, default=0
         Number of final passes in which no image is moved.
     network_callback : callable, default=None
         Called with an `EpochReport` after each of these passes and each pass of a teacher: epoch,
         epochs, objective, and the name of the network. If it raises `TrainingStopped`, the layers
-        of the last pass are used, and a linear classifier takes the head with which they were
+        of the last pass are used, and a linear classifier uses the head with which they were
         trained.
     """
 
@@ -267,8 +267,8 @@ class FeatureParameters(Parameterized):
     def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
         """Return the requested stage, or None; a stage with weights is still untrained.
 
-        The ranges of raw points (n, features) decide, counted by weights (n,). Raises `InputError`
-        if the parameters do not fit the points.
+        The ranges of raw points (n, features) with weights (n,) determine its scales. Raises
+        `InputError` if the parameters do not fit the points.
         """
         asked = self.asked
         return None if asked is None else asked.stage_for(self, points, weights)
@@ -300,17 +300,17 @@ class SharedParameters(FeatureParameters):
         and "l2" keep sparse points sparse; the others make them dense, up to 1 GiB.
     dead_zone : float in [0, 1), default=0.0
         Share of each feature's range, next to its most frequent value, that the device reads as
-        that value, which takes no time to process. Training takes it into account.
+        that value, which takes no time to process. Training allows for this.
     clip : float in [0, 0.5), default=0.0
         Share of the training points at either end of each feature's range that are treated as
-        outliers: values beyond are clamped to the range of the others, in training and on the
-        device. Use it for sensors with spikes, which would otherwise determine the scale of a
+        outliers: their values are clamped to the range of the others, in training and on the
+        device. Use this for sensors with spikes, which would otherwise determine the scale of a
         feature.
     class_weight : dict, "balanced" or None, default=None
         Weight of the points of a class, by its label; "balanced" weights a class by the inverse of
         its size.
     random_state : int, RandomState instance or None, default=None
-        The same int gives the same model with the same machine and libraries.
+        The same int gives the same model on the same machine with the same libraries.
     callback : callable, default=None
         Called with an `EpochReport` after every epoch: epoch, epochs, objective, accuracy, test
         accuracy if `fit` was given points. If it raises `TrainingStopped`, of

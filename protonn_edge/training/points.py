@@ -1,9 +1,9 @@
 """The training points: distinct, weighted, normalized, with their targets.
 
 Equal points with the same label are merged into one with the sum of their weights, and points are
-put into a canonical order. So a weight of 2 is exactly equivalent to a repeated point, and a weight
-of 0 to an omitted one, for every optimizer and initialization, and the order of the rows does not
-matter.
+sorted into a canonical order. For every optimizer and initialization, a weight of 2 is therefore
+exactly equivalent to a repeated point, a weight of 0 to an omitted one, and the order of the rows
+does not matter.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """The data that an optimizer minimizes the objective on, in memory; see `StoredSet`."""
+    """The data on which an optimizer minimizes the objective, in memory; see also `StoredSet`."""
 
     X: Float32 | Sparse  # (n, D): normalized points
-    # (n,): class indices, L for a point of no class; or sets of labels, the same as Y
+    # (n,): class indices, L for a point of no class; or Y if there are sets of labels
     y: Indices | Sparse
-    # (n, L): targets: a row is 1 at the point's class, or at its labels, and 0 elsewhere
+    # (n, L): targets: 1 at the point's class or labels, else 0
     Y: Float32 | Sparse
     weights: Float32 | None = None  # (n,): weight of each point, 1 on average; None is 1 for all
-    # normalized points and classes, or label sets, that are only reported on
+    # normalized points, with classes or label sets, used only in reports
     test: tuple[Float32 | Sparse, Indices | Sparse] | None = None
     change: Callable[[Float32], Float32] | None = None  # a change applied to the points of a batch
     outlier_exposure: bool = False  # whether some points are of no class
@@ -110,7 +110,7 @@ def distinct_points(
     weights: NDArray[np.float64] | None,
     groups: Indices | None = None,
 ) -> tuple[Float32 | Sparse, Indices | Sparse, Float32 | None, Indices | None]:
-    """Merge equal points of the same class and group, drop those without weight, order the rest.
+    """Merge equal points of the same class and group, drop points of weight 0, and sort the rest.
 
     Points with groups are dense. Returns points, classes or label sets, weights with a mean of 1,
     None if all are equal, and groups, if any.

@@ -48,7 +48,7 @@ def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None
 
 @dataclass(frozen=True, eq=False)
 class FeatureMaking:
-    """From raw points to the features to normalize."""
+    """Maps raw points to the features to normalize."""
 
     stage: FeatureStage | None  # computes the features, if any
     ends: tuple[Float32, Float32] | None = None  # (D,): limits beyond which values are outliers
@@ -63,7 +63,7 @@ class FeatureMaking:
         *,
         seed: int,
     ) -> Self:
-        """Return the stages of the model to start from, or of the settings and raw points."""
+        """Choose the stages of the initial model, or by the settings and raw points."""
         _check_image(settings, points)
         if settings.one_class:
             points, weights = with_reach(points, weights)
@@ -165,22 +165,22 @@ _COPIES_LIMIT = 2**30  # bytes
 _THRESHOLD_SCORES = 4_000_000
 _CALIBRATION_POINTS = 10_000
 _ACTIVITY_POINTS, _ACTIVITY_POINTS_AT_LEAST = 4_000, 100
-_VALUES = 4_000_000  # of these points, unless they are the least
+_VALUES = 4_000_000  # values of these points, unless they are the fewest possible
 
 
 class PreparedPoints:
     """Prepared training points, and the parts of a model that they determine.
 
-    They are made of distinct raw points (n, features) of classes y (n,), counted from 0 and at
-    least one point each, or label sets (n, L), with weights, 1 on average, and perhaps groups. If
-    the points are a sample of `stored` ones, classes may be missing. All but the first `n_given`
-    are copies.
+    The constructor takes distinct raw points (n, features) with classes y (n,), numbered from 0
+    with at least one point each, or label sets (n, L); weights, 1 on average; and optionally
+    groups. If the points are a sample of `stored` ones, classes may be missing. All points but the
+    first `n_given` are copies.
 
-    `test` has raw points and classes to report on, `classes` and `feature_names` are display names
-    for the model, and `n_rows` counts points before equal ones were merged. `inputs` are the
-    statistics of the raw features, or of the computed ones; `running` is their source if the points
-    are stored, or arrive in parts. `data_sha256` covers all points except copies, and so does
-    `rows`, which recognizes them later; None for sparse ones.
+    `test` contains raw points and classes for reports, `classes` and `feature_names` are display
+    names for the model, and `n_rows` counts points before equal ones were merged. `inputs` are the
+    statistics of the raw or computed features; `running` is their source if points are stored or
+    arrive in parts. `data_sha256` covers all points except copies. So does `rows`, which recognizes
+    them later; it is None for sparse points.
     """
 
     def __init__(
@@ -279,13 +279,13 @@ class PreparedPoints:
 
     @property
     def calibration(self) -> tuple[Float32 | Sparse, Indices]:
-        """A limited number of raw training points and classes, for measurements."""
+        """A limited number of raw training points, with classes, for measurements."""
         step = -(-self._given // _CALIBRATION_POINTS)
         return self.raw[: self._given : step], self._y[: self._given : step]
 
     @property
     def for_device(self) -> bool:
-        """Whether the model can become integers, which training then takes into account."""
+        """Whether the model can be converted to integers, which training then considers."""
         return not self.multilabel and self.normalizer.kind != "l2"
 
     @property

@@ -21,7 +21,7 @@ from protonn_edge.training.points import Indices, TrainingSet
 _EVALUATED_SCORES = 2**28  # products of a prototype and a label, of at least 1,000 points
 _VANISHED = 1e-6
 
-# Training that diverges restarts with its learning rate divided by this, up to this often.
+# If training diverges, the learning rate is divided by this, up to this many times.
 BACK_OFF = 3.0
 ATTEMPTS = 4
 
@@ -30,7 +30,7 @@ ATTEMPTS = 4
 class EpochReport:
     """Report after an epoch, or after the epochs of a pass over one matrix.
 
-    Of a network that is learned before the classifier, an epoch is a pass over the images.
+    For a network that is learned before the classifier, an epoch is a pass over the images.
     """
 
     # the epoch that ended, from 1, and the total
@@ -38,20 +38,21 @@ class EpochReport:
     epochs: int
     # mean loss: over the epoch's (noisy) batches, or over the training points after a pass
     objective: float
-    # share of the training points (at most 10,000 of them) classified right, 0 to 1; a point with a
-    # set of labels counts as right if one of them has the highest score; NaN of a `network`
+    # share of the training points (at most 10,000 of them) classified correctly, 0 to 1; a point
+    # with a set of labels counts as correct if one of its labels has the highest score; NaN for a
+    # `network`
     accuracy: float = math.nan
-    # share of the points of `evaluate_on` classified right; None if there are none
+    # share of the points in `evaluate_on` classified correctly; None without such points
     test_accuracy: float | None = None
     parameter: str = ""  # the matrix of the pass; empty if all are trained together
     # the iteration of the pass, from 1, and the total; 0 without passes
     iteration: int = 0
     iterations: int = 0
-    network: str = ""  # the one that is learned; empty if it is the classifier
+    network: str = ""  # the network being learned; empty for the classifier
 
     @property
     def place(self) -> str:
-        """How far the training is, in words."""
+        """The progress of the training, in words."""
         what = f"passes over the {self.network}" if self.network else "epochs"
         return f"{self.epoch:,} of {self.epochs:,} {what}"
 
@@ -60,8 +61,8 @@ class EpochReport:
 class Restart:
     """A training attempt that was abandoned and restarted with smaller steps."""
 
-    learning_rate: float  # at which it failed
-    epoch: int  # in which it failed, counted from 1
+    learning_rate: float  # of the failed attempt
+    epoch: int  # of the failure, counted from 1
     reason: str  # the reason, as part of a sentence
     lowered_to: float  # the learning rate of the next attempt
 
@@ -109,14 +110,14 @@ Callback = Callable[[EpochReport], object]
 
 
 class TrainingStopped(KeyboardInterrupt):
-    """Ends a training with its best epoch so far, when raised, for example, in a callback.
+    """When raised, for example in a callback, ends a training with its best epoch so far.
 
-    Before the first epoch has ended, it leaves `fit`. Like Ctrl-C, it is no error.
+    Before the first epoch has ended, it propagates from `fit`. Like Ctrl-C, it is not an error.
     """
 
 
 class BestEpoch:
-    """The arrays of the best epoch so far, by its training accuracy, among equals the last one."""
+    """The arrays of the epoch with the best training accuracy so far, the latest among equals."""
 
     def __init__(self, arrays: Iterable[NDArray[Any]]) -> None:
         self._arrays = tuple(arrays)
@@ -124,7 +125,7 @@ class BestEpoch:
         self._accuracy = -1.0
 
     def forget(self) -> None:
-        """Prefer any epoch from now on: the limits are tighter than those before."""
+        """Prefer any later epoch, because limits have become tighter."""
         self._accuracy = -1.0
 
     def through(
@@ -152,7 +153,7 @@ class BestEpoch:
 
 
 def was_stopped(history: Sequence[EpochReport]) -> bool:
-    """Whether a training that reported these epochs was stopped before its last one."""
+    """Return whether a training that reported these epochs was stopped before its last one."""
     return history[-1].epoch < history[-1].epochs
 
 
@@ -167,7 +168,7 @@ class DivergedError(Exception):
 def shares_right(
     scores: Callable[[Any], NDArray[Any]], data: TrainingSet
 ) -> tuple[float, float | None]:
-    """Return the shares of training and of test points that have their class by these scores."""
+    """Return the shares of training and test points that these scores classify correctly."""
 
     def share(X: Any, y: Any) -> float:
         return float(np.mean(scores(X).argmax(axis=1) == y))
@@ -188,7 +189,7 @@ def logistic_report(
 def accuracies(
     parameters: Parameters, data: TrainingSet, cutoff: float = 0.0
 ) -> tuple[float, float | None]:
-    """Return the shares of training and of test points classified right.
+    """Return the shares of training and test points classified correctly.
 
     RBF values below `cutoff` count as 0.
 

@@ -1,7 +1,7 @@
-"""Options that cannot be combined: one table for Python, the command line and all classifiers.
+"""Options that cannot be combined, in one table for Python, the command line and all classifiers.
 
-Rows about one kind of feature or classifier are next to its parameters. Names of parameters in a
-sentence are in braces, which the command line replaces by its own flags.
+Rows about a single kind of feature or classifier are next to its parameters. In sentences, names of
+parameters are in braces; the command line replaces them by its flags.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _feature_refusals = later("protonn_edge.features.train", "refusals")
 class Case:
     """A training to check: its settings and properties of its points."""
 
-    settings: Any  # the settings of the kind of classifier that a row is for
+    settings: Any  # settings of the kind of classifier
     sparse: bool = False  # whether the points stay sparse
     multilabel: bool = False  # whether they have sets of labels
     in_blocks: int = 0  # bytes of points that are read in blocks; 0 if they are in memory
@@ -116,7 +116,7 @@ def but(wanted: Condition, sentence: str, *hindrances: Refusal) -> tuple[Refusal
 def unclipped(
     *hindrances: Refusal, why: str = "", to_start: Sequence[Refusal] = ()
 ) -> tuple[Refusal, ...]:
-    """Return the rows of features with ranges that cannot be clipped, by these obstacles.
+    """Return a row for each of these obstacles to clipping the ranges of features.
 
     A sentence adds `why` to an obstacle; `to_start` are obstacles of the setting alone, not of a
     model that clips already.
@@ -162,7 +162,7 @@ def all_at_once(name: str) -> Refusal:
 
 
 def models_all_at_once(kind: str, what: str) -> Refusal:
-    """Return a row for a model with features that `partial_fit` cannot continue from."""
+    """Return the row for models whose features `partial_fit` cannot continue."""
     return Refusal(
         lambda case: case.in_parts and kind in case.kinds,
         f"partial_fit continues a model of {what}, which needs all points at once; choose another "
@@ -184,7 +184,7 @@ class Incompatible(InputError):
 def check_compatible(
     case: Case, own: Iterable[Refusal] = (), names: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse a training by the first row that does; `own` are the kind's, `names` the caller's."""
+    """Refuse a training by the first row that applies; `own` are the rows of its kind."""
     refusal = refusal_of(case, own)
     if refusal is not None:
         raise Incompatible(refusal.said_of(case, names))

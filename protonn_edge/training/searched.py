@@ -21,7 +21,7 @@ class Among:
 
 @dataclass(frozen=True)
 class Between:
-    """A number from `low` to `high`, drawn log-uniformly; an integer if both ends are."""
+    """A number from `low` to `high`, drawn log-uniformly; an integer if both ends are integers."""
 
     low: float
     high: float
@@ -54,7 +54,7 @@ class Searched:
     starts: tuple[Mapping[str, Any], ...] = ()
     # settings that train a model of the same size quickly
     sketch: Mapping[str, Any] = field(default_factory=dict)
-    # number of training points that a sketch needs per unit of a parameter
+    # training points that a sketch needs per unit of a parameter
     sketch_points: Mapping[str, int] = field(default_factory=dict)
     # headings for tables of trials with the parameters of each column, sizes first
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -70,9 +70,9 @@ FEATURES = "feature_stage"
 
 
 def among_features(each: Mapping[str, Searched]) -> Searched:
-    """Return the search space including a choice among several kinds of features, by name.
+    """Add a choice among several kinds of features, by name, to their search spaces.
 
-    The search begins with the first start of each, then the others in turn.
+    The search begins with the first trial of each kind, followed by the others in turn.
     """
     first, *others = each.values()
     parameters: dict[str, Any] = {FEATURES: Among(tuple(each))}

@@ -1,8 +1,8 @@
 """Training on points that are too large to copy: a memory-mapped file, read in blocks.
 
 At most `POOL_BYTES` of points, and the sample, are in memory at a time. Pages of a mapped file are
-released after reading, as they count towards a process's resident memory. The differences from
-training in memory:
+released after reading, because they count towards a process's resident memory. These are the
+differences from training in memory:
 
 - **Statistics** (range, mean, deviation) are exact, from one pass in the order of the file; the
   most frequent value of a feature comes from the sample.
@@ -44,7 +44,7 @@ def is_large(X: object) -> TypeGuard[NDArray[Any]]:
 
 
 def chunks_of(X: NDArray[Any]) -> Iterator[tuple[slice, Float32]]:
-    """Yield all rows of X in their order, as float32 copies of a few blocks at a time."""
+    """Yield all rows of X in order, as float32 copies of a few blocks at a time."""
     rows = _rows_in(8 * BLOCK_BYTES, X)
     for start in range(0, len(X), rows):
         place = slice(start, min(start + rows, len(X)))
@@ -139,7 +139,7 @@ class StoredPoints:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StoredSet(TrainingSet):
-    """All stored points, for batches; the inherited fields have a sample, for accuracies."""
+    """All stored points, for batches; the inherited fields contain a sample, for accuracies."""
 
     points: StoredPoints
     varying: NDArray[np.bool_]  # (D,): which inputs vary
@@ -152,7 +152,7 @@ class StoredSet(TrainingSet):
         varying: NDArray[np.bool_],
         normalized: Callable[[Float32], Float32],
     ) -> Self:
-        """Return the set of all points; `normalized` makes features of raw points."""
+        """Return the set of all points; `normalized` maps raw points to normalized features."""
         return cls(**{**vars(sample), "change": normalized}, points=points, varying=varying)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Choose one of the candidates, train it on all points, and record the search in it."""
+"""Choose a candidate, train it on all points, and record the search in the model."""
 
 from __future__ import annotations
 
@@ -86,19 +86,19 @@ _COSTS = {"smallest-within": flash_of, "fastest-within": cycles_of}
 class Choice:
     """How to choose a candidate."""
 
-    # best, default-within, smallest-within, fastest-within: the most accurate one; or among those
-    # that are nearly as accurate, the most accurate one of the first trials (the most accurate of
-    # all if there is none), the one with the least flash, or the one with the fewest cycles
+    # best: the most accurate candidate. Among those nearly as accurate, default-within: the most
+    # accurate of the first trials (or the best if there is none); smallest-within: the one with the
+    # least flash; fastest-within: the one with the fewest cycles
     kind: str = _BEST
-    # percentage points below the best that count as nearly; None is `lead_by_chance`
+    # percentage points below the best that count as nearly; None means `lead_by_chance`
     points: float | None = 0.0
 
     @classmethod
     def usual(cls, in_groups: bool) -> Choice:
         """Return the default choice.
 
-        Folds of a few people rank trials by these people, and the best of many trials suits them
-        by chance. The first trials are not fitted to any folds.
+        With folds of a few people, the best of many trials may suit just these people by chance.
+        The first trials are not fitted to any folds.
         """
         return cls(_DEFAULT, None) if in_groups else cls()
 
@@ -140,7 +140,7 @@ class Choice:
 
 
 def lead_by_chance(found: Sequence[Record]) -> float:
-    """Return the approximate lead of the best candidate if all are equally good, 0..1.
+    """Return the lead, 0..1, that the best candidate would have if all were equally good.
 
     The mean of a trial over K folds has an error of s / sqrt(K), where s is the deviation of the
     residuals of a two-way layout, by trial and fold. On average, the largest of n such means
@@ -190,13 +190,12 @@ def refit(
     feature_names: Sequence[str],
     search: dict[str, Any],
 ) -> Refitted:
-    """Train the first candidate on all points that then satisfies the limits, also when linked.
+    """Train candidates on all points until one satisfies the limits, also when linked.
 
     - `ranked`: in order of preference.
     - `search`: facts about the search for the model's record.
 
-    Raises `CheckFailed` if none of the first few does so; the sentence has the reason for the last
-    one.
+    Raises `CheckFailed` if none of the first few does; the sentence gives the last one's reason.
     """
     reason = ""
     for candidate in ranked[:_ATTEMPTS]:

@@ -1,4 +1,4 @@
-"""The figure that a search maximizes, and its limits of memory and cycles, by the planner."""
+"""The figure that a search maximizes, and limits of memory and cycles, checked by the planner."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ class Figures:
 
 @dataclass(frozen=True)
 class TuningLimits:
-    """Limits of the classifier alone; the whole firmware must fit the board in any case.
+    """Limits of the classifier alone; in any case, the whole firmware must fit the board.
 
-    The latency is the longest of a prediction, for any input, the energy its mean.
+    The latency is the maximum for any input, the energy the mean of a prediction.
     """
 
     flash_bytes: int | None = None
@@ -166,7 +166,7 @@ class Fit:
 
 
 def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: TuningLimits) -> Fit:
-    """Return the plan within all limits that is fastest on Q (n, features), or the nearest."""
+    """Return the fastest plan on Q (n, features) within all limits, or the one nearest to them."""
     flash = board.flash_bytes
     if limits.flash_bytes is not None:
         flash = min(flash, limits.flash_bytes + FIRMWARE_FLASH_BYTES)

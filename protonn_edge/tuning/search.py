@@ -1,9 +1,9 @@
-"""The search: the next trial, the outcome of each trial, and the end.
+"""The search: which trial is next, what each trial results in, and when to end.
 
 Trials are numbered. The settings of trial n, and whether it is pruned, depend only on the seed and
 on the trials up to n - `in_flight`, for which it waits. The sequence is therefore the same for any
-number of workers, after failures, and after a search was stopped and resumed: these only change how
-long it takes.
+number of workers, after failures, and after a search was stopped and resumed; only the duration
+changes.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from protonn_edge.tuning.workers import Workers
 
 _FORMAT = 4  # of trials, their order and their records; raise it when one of them changes
 
-# After these shares of training, a trial is pruned if one that needs no more is ahead by this, plus
-# the uncertainty of the first fold.
+# After these shares of training, a trial is pruned if a trial that needs no more resources is ahead
+# by this plus the uncertainty of the first fold.
 _MARGINS = {0.25: 0.05, 0.5: 0.03, 0.75: 0.02, 1.0: 0.01}
 _DOUBT_AT_FIRST = 0.02  # until this number of trials has run all folds:
 _TRIALS_TO_KNOW = 5
 
-# After this number of consecutive trials that do not fit, the search ends; sooner if none has fit.
+# The search ends after this many consecutive trials that do not fit, sooner if none has fit.
 _REJECTED_IN_A_ROW = 300
 _REJECTED_AT_FIRST = 120
 
@@ -162,10 +162,10 @@ class Search:
         self._deadline: float | None = None
 
     def run(self, *, trials: int, deadline: float | None = None) -> SearchResult:
-        """Continue until a number of trials were trained, earlier runs' included.
+        """Continue until `trials` trials have been trained, including those of earlier runs.
 
-        Complete, pruned and failed ones count; those that do not fit do not. Trials that still run
-        are abandoned before the deadline, a time of ``time.monotonic()``, early enough to train the
+        Complete, pruned and failed trials count; those that do not fit do not. Running trials are
+        abandoned before the deadline, a time of ``time.monotonic()``, early enough to train the
         model chosen so far on all points.
 
         Raises `CheckFailed` if all settings drawn exceed a limit.
@@ -316,7 +316,7 @@ def _check_found(records: list[Record], points: Points, space: SearchSpace) -> N
 
 
 def _most(figures: list[Figures]) -> Figures:
-    """Return the figures of a trial: the maximum of its folds, and the mean of their means."""
+    """Return the figures of a trial: the maxima over its folds, and the mean of their means."""
     largest = max(figures, key=lambda each: each.flash_bytes)
     return Figures(
         kernel=largest.kernel,
@@ -350,8 +350,9 @@ def _bars(seen: list[Record], figures: Figures) -> dict[float, float]:
 def _doubt(complete: list[Record]) -> float:
     """Return the uncertainty of the first fold against the mean of all: two deviations.
 
-    What all trials have in common, such as an easy first fold, does not count. It is a tenth of a
-    point where folds are of many alike points, and several points where each is of few people.
+    Differences that all trials share, such as an easy first fold, do not count. The uncertainty is
+    a tenth of a percentage point if folds have many similar points, and several if each has few
+    people.
     """
     if len(complete) < _TRIALS_TO_KNOW:
         return _DOUBT_AT_FIRST

@@ -1,8 +1,8 @@
 """The trials of a search in a file, so that a stopped search can be resumed.
 
-The file is optuna's journal, a line of JSON per trial, which optuna and its dashboard read. It only
-has finished trials. A lock on the file ensures that one search at a time writes to it; the system
-releases it when the process ends in any way.
+The file is optuna's journal, a line of JSON per trial, which optuna and its dashboard read. It
+contains only finished trials. A lock on the file ensures that only one search at a time writes to
+it; the system releases the lock when the process ends, however it ends.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Record:
     figures: Figures | None = None
     # the metric of the integer model in the folds, 0..1; of a pruned trial in the tested ones
     scores: tuple[float, ...] = ()
-    # accuracy on the first fold's points by the completed share of training
+    # accuracy on the first fold's points, by completed share of training
     rungs: Mapping[float, float] = field(default_factory=dict)
     seconds: float = 0.0  # of training, over the folds
     reason: str = ""  # the reason if it is not complete
@@ -312,7 +312,7 @@ class SearchFile:
         return study
 
     def _repair(self) -> None:
-        """Take off the part of a line that a process was killed in writing."""
+        """Remove the incomplete line that a killed process left."""
         content = self._path.read_bytes()
         if not content:
             return

@@ -1,7 +1,7 @@
 """One trial: whether it fits, and the accuracy of its integers in cross-validation.
 
-This code runs in workers. A fold is a function of only the points and its `Job`, so it does not
-matter where, when, or how often it is run.
+This code runs in workers. The result of a fold depends only on the points and its `Job`, so it does
+not matter where, when, or how often the fold runs.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class Job:
     fold: int
     settings: Mapping[str, Any]  # the trial's settings
     seed: int  # of the training
-    # scores that it must reach after shares of its training; otherwise it is pruned
+    # scores to reach after shares of the training, or else be pruned
     bars: Mapping[float, float] = field(default_factory=dict)
 
 
@@ -176,8 +176,8 @@ class FoldResult:
 def sketch(points: Points, settings: Mapping[str, Any], searched: Searched, seed: int) -> Fit:
     """Return the memory and cycles of a model with these settings before it is trained.
 
-    They depend on sizes and the share of non-zero weights, not on the values of weights, so a model
-    trained for an epoch on some of the points is quantized and planned.
+    They depend on sizes and the share of non-zero weights, not on the weights' values; so a model
+    that was trained for one epoch on some of the points is quantized and planned.
     """
     needed = (each * int(settings[name]) for name, each in searched.sketch_points.items())
     rows = _some_of_each_class(points.y, max([_SKETCH_POINTS, *needed]))

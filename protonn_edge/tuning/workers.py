@@ -24,7 +24,7 @@ from protonn_edge.tuning.trial import FoldResult, Job, Points, run_fold
 
 @dataclass(eq=False)
 class Workers(ABC):
-    """Runs folds; a context manager. Without processes of its own it has none to end or lose."""
+    """Runs folds; a context manager. By default, it has no processes to end or lose."""
 
     points: Points  # the data shared by all trials
 

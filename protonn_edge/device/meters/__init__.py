@@ -1,4 +1,4 @@
-"""Power meters in the supply of a board: one module each, and the energy of batches."""
+"""Power meters in the supply of a board, one module per meter, and the energy of batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _METERS: dict[str, type[Meter]] = {
 
 
 def meter_of(text: str, volts: float | None = None) -> Meter | None:
-    """Return the meter of a text such as ``ppk2:/dev/ttyACM1``; None for ``none``.
+    """Return the meter that a text such as ``ppk2:/dev/ttyACM1`` names; None for ``none``.
 
     `volts` is the board's supply, for a meter that does not measure it. Raises `InputError` if
     there is no such meter, or its port or the voltage is missing.

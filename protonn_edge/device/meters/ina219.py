@@ -1,6 +1,6 @@
 """An INA219 on a second Arduino, whose sketch is ``templates/meters/ina219.ino.j2``.
 
-A line is a sample: hexadecimal numbers, and the sum of the characters before it.
+Each line is a sample: hexadecimal numbers, followed by the sum of the characters before.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 
 from protonn_edge.device.meters.meter import MeterSamples, SerialMeter, steps_of
 
-RATE_HZ, BAUD, TRIGGER_PIN = 1_000, 500_000, 2  # of the sketch
+RATE_HZ, BAUD, TRIGGER_PIN = 1_000, 500_000, 2  # as in the sketch
 _SHUNT_OHMS = 0.1
-_SHUNT_VOLTS, _BUS_VOLTS = 10e-6, 4e-3  # of a count (data sheet SBOS448G, 8.6.3)
+_SHUNT_VOLTS, _BUS_VOLTS = 10e-6, 4e-3  # volts per count (data sheet SBOS448G, 8.6.3)
 _FULL_SCALE = 4000  # counts of the shunt, at 40 mV
-_WITHIN_S = 5.0  # with an Arduino's bootloader
+_WITHIN_S = 5.0  # including an Arduino's bootloader
 _LINE = re.compile(rb"S([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([01])([0-9A-F]{2})\n")
 
 

@@ -1,7 +1,7 @@
-"""What all power meters have in common, and how those on a serial line are read.
+"""The base of all power meters, and the reading of those on a serial line.
 
-A meter samples the board's supply, together with an input: its trigger, to which the board's meter
-pin is wired. Whatever a meter or its library does is hostile until it has been checked.
+A meter samples the board's supply together with its trigger, an input wired to the board's meter
+pin. Nothing from a meter or its library is trusted until it has been checked.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from protonn_edge.device.connection import Deadline, Host, Link, LinkError
 from protonn_edge.errors import CheckFailed, DeviceError, InputError, ProtoNNEdgeError, shortened
 
-LONGEST_S = 100.0  # of sampling
-_MOST_BYTES = 1 << 26  # of a meter on a line, in this time
+LONGEST_S = 100.0  # seconds of sampling
+_MOST_BYTES = 1 << 26  # received from a meter in this time
 _OPEN_S, _END_S = 20.0, 60.0
-_MOST_TEXT = 1 << 12  # of its description
+_MOST_TEXT = 1 << 12  # of a meter's description
 _READ_S, _SILENCE_S, _DRAIN_S = 0.05, 2.0, 0.5
 
 
@@ -43,8 +43,9 @@ class MeterSamples:
 class Meter(ABC):
     """A power meter, as a context manager that opens it.
 
-    `place` is the rest of its name; `volts` the supply's voltage, if it is known. Its methods raise
-    `CheckFailed` if it is at fault, or does not end in time: `DeviceError` is the board's.
+    `place` is the part of its name after the colon; `volts` is the supply's voltage, if known.
+    Methods raise `CheckFailed` if the meter is at fault or does not stop in time; `DeviceError` is
+    reserved for the board.
     """
 
     NAME: ClassVar[str]
@@ -69,18 +70,18 @@ class Meter(ABC):
         self._result(self._begun(self._close), _OPEN_S)
 
     def start(self) -> None:
-        """Begin to sample."""
+        """Start sampling."""
         self._ended = threading.Event()
         self._sampling = self._begun(lambda: self._sample(self._ended))
 
     def stop(self) -> MeterSamples:
-        """End, and return the samples since `start`."""
+        """Stop sampling, and return the samples since `start`."""
         self._ended.set()
         samples: MeterSamples = self._result(self._sampling, _END_S)
         return samples
 
     def _begun(self, call: Callable[[], Any]) -> Future[Any]:
-        """Begin a call in a thread of its own, which may be left behind."""
+        """Start a call in a separate thread, which may be abandoned."""
         future: Future[Any] = Future()
 
         def run() -> None:
@@ -151,14 +152,14 @@ class SerialMeter(Meter):
         return self._decode(bytes(received))
 
     def _rest(self) -> bytearray:
-        """Return what is still on the way."""
+        """Return the bytes that are still arriving."""
         rest, drain = bytearray(), Deadline(Host(), _DRAIN_S)
         while drain.left_s > 0 and (data := self._line.read(_READ_S)):
             rest += data
         return rest
 
     def _text_until(self, end: re.Pattern[bytes], within_s: float) -> bytes:
-        """Return what is received up to a pattern; no other bytes renew the deadline."""
+        """Return the text received up to a pattern, within seconds that no byte extends."""
         received, deadline = b"", Deadline(Host(), within_s)
         while not end.search(received):
             if deadline.left_s < 0:
@@ -168,9 +169,9 @@ class SerialMeter(Meter):
 
     @abstractmethod
     def _decode(self, data: bytes) -> MeterSamples:
-        """Return the samples in what was received; `CheckFailed` if there are none."""
+        """Return the samples in received bytes; `CheckFailed` if there are none."""
 
 
 def steps_of(counts: NDArray[Any], modulus: int) -> NDArray[np.int64]:
-    """Return by how much each count, modulo a number, is ahead of the one before: 1 or more."""
+    """Return the increments, at least 1, of counts modulo a number."""
     return np.mod(np.diff(counts.astype(np.int64)) - 1, modulus) + 1
