@@ -146,8 +146,8 @@ class StagedInput(QuantizedInput):
         return dict(zip(names, self.stages, strict=True))
 
     def stage(self, kind: type[Stage]) -> Stage:
-        """Return the chain's first stage of a kind."""
-        return next(stage for stage in self.stages if isinstance(stage, kind))
+        """Return the chain's first stage of a kind, but for the decision, which is slow to make."""
+        return next(s for s in (*self.feature_stages, *self.own_stages) if isinstance(s, kind))
 
     def own_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the inputs of the classifier's own stages, (n, D), from the device's bytes."""

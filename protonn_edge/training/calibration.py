@@ -39,9 +39,11 @@ def fitted_sharpness(
     if not certain and scores.shape[1] > 1:
         others = (scores.sum(axis=1) - own) / (scores.shape[1] - 1)
         own += (others - own) / (np.bincount(y)[y] + 2)
+    highest = scores.max(axis=1, keepdims=True)
     for _ in range(_STEPS):  # the loss is convex in t, so its slope crosses 0 once
         middle = (low + high) / 2.0
-        expected = np.einsum("ij,ij->i", softmax(scores * np.exp(middle)), scores)
+        likely = softmax(scores * np.exp(middle), highest * np.exp(middle))
+        expected = np.einsum("ij,ij->i", likely, scores)
         if float(np.mean(expected - own)) > 0.0:
             high = middle
         else:
@@ -49,9 +51,11 @@ def fitted_sharpness(
     return float(np.exp((low + high) / 2.0))
 
 
-def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the softmax of logits (n, L)."""
-    likelihoods = np.exp(logits - logits.max(axis=1, keepdims=True))
+def softmax(logits: NDArray[Any], highest: NDArray[Any] | None = None) -> NDArray[np.float64]:
+    """Return the softmax of logits (n, L), given the highest of each point (n, 1) if known."""
+    if highest is None:
+        highest = logits.max(axis=1, keepdims=True)
+    likelihoods = np.exp(logits - highest)
     shares: NDArray[np.float64] = likelihoods / likelihoods.sum(axis=1, keepdims=True)
     return shares
 
