@@ -42,7 +42,7 @@ _LOCKS = Path("/tmp") if os.name == "posix" else Path(tempfile.gettempdir())  # 
 
 @contextlib.contextmanager
 def held_port(urls: Sequence[str], wait_s: float) -> Iterator[str]:
-    """Lock the first of these ports that no other process uses, and yield its URL.
+    """Lock the first port that no other process uses, and yield its URL.
 
     Raises `DeviceError` if all ports stay in use for `wait_s` seconds.
     """
@@ -105,7 +105,7 @@ class BoardUnderTest:
     url : str
         The URL of its line, for pyserial.
     session : Session
-        For single predictions, repetitions and the device's counters.
+        A session for single predictions, repetitions and the device's counters.
     """
 
     def __init__(self, url: str, reference: DeviceModel, session: Session) -> None:
@@ -164,12 +164,11 @@ def measure_under_test(
 ) -> Measurement | CheckFailed:
     """Measure boards, again while they are at fault; see `measure`.
 
-    - `ports`: of boards that share the points; none for the emulated one.
+    - `ports`: ports of boards that share the points; none for the emulated board.
     - `retries`: how many times to repeat the measurement of a board at fault.
-    - `fault`: called with each fault of a board that is measured again, or whose points others
-      answered.
+    - `fault`: called with each fault of a board that is measured again or gives its points to others.
     - `power`: cycles the power of a board at fault before a new measurement.
-    - `meter`: in the supply of the first board.
+    - `meter`: a meter in the supply of the first board.
 
     Returns the failed check if there are no figures, for example for firmware over budget. Raises
     `DeviceError` if the board is still at fault, and `InputError` like `measure`.

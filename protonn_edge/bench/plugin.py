@@ -1,10 +1,9 @@
 """A pytest plugin with boards under test, and their measurements, as fixtures.
 
-pytest finds it if this package is installed. A wrong, slow or large model makes a test fail. A
-board at fault is an error: it does not answer, was reset by its supply, has different firmware, or
-is unplugged. Only a board at fault is measured again; the summary of the tests lists its faults.
-
-Its modules are imported when a fixture is used, because pytest loads this one for all tests.
+pytest finds the plugin if this package is installed. A wrong, slow or large model fails a test. A
+faulty board is an error: it does not answer, was reset by its supply, has different firmware, or is
+unplugged. Only a faulty board is measured again; the test summary lists the faults. Other modules
+are imported when a fixture is used, because pytest loads this one for all tests.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def build(
     Returns
     -------
     Build
-        The chosen plan, the memory that the linked firmware uses, and how it was tried.
+        The chosen plan, the memory that the linked firmware uses, and the result of trying it.
 
     Raises
     ------
@@ -77,8 +77,8 @@ def build(
         (see `checks`), or answers another score than NumPy on the emulated board (`WrongAnswers`);
         nothing is written then.
     InputError
-        If the folder has other files in place of the project's, another process is writing to it,
-        or it cannot be written.
+        If the folder has other files in place of the project's, is in use by another process, or
+        cannot be written.
     """
     board, folder = board_of(board), Path(folder)
     check_folder(folder, board)

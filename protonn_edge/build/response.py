@@ -1,9 +1,9 @@
 """The longest time from a window's last sample to its class, on a board with its own sensor.
 
 Machine code gives the most cycles of the program's loop for a sample, with and without the end of a
-window, and of a sample's interrupts. The timer's period then gives the number of interrupts in
-each turn of the loop, and of samples that may wait when the last one arrives. The board's status
-message, sent once a second, and requests that teach it are not included.
+window, and of a sample's interrupts. The timer's period then gives the number of interrupts in each
+turn of the loop, and the number of samples that may be waiting when the last one arrives. The
+board's status message, sent once a second, and requests that teach it are not included.
 """
 
 from __future__ import annotations

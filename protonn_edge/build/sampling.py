@@ -259,10 +259,10 @@ def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> Non
 def used_channels(
     sampling: Sampling, named: Sequence[str], n: int
 ) -> tuple[tuple[int, ...], Sequence[Notice]]:
-    """Return the sensor's channels that a model of n with these names takes.
+    """Return the sensor's channels for a model of n channels with these names.
 
-    A name may be the end of a channel's, as x is of ax. Otherwise the order counts, which is worth
-    a warning.
+    A name may be the end of a channel's name, such as x for ax. Otherwise channels are matched by
+    their order, with a warning.
     """
     channels = sampling.channels
     for alike in (str.__eq__, str.endswith):

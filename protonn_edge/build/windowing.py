@@ -62,7 +62,7 @@ class Channel(NamedTuple):
 def counts_for(
     instrument: Instrument | None, channels: Sequence[Channel], declared: str | None
 ) -> tuple[NDArray[np.float64] | None, tuple[Notice, ...]]:
-    """Return how the counts of a sensor's channels, in the model's order, become a model's values.
+    """Return the conversion of a sensor's counts, in the model's order, to the model's values.
 
     Returns the counts per unit of the training data, (channels,), None if these are counts; and
     notices of conversions and assumptions. `instrument` measured the training data; `declared` is
@@ -101,7 +101,7 @@ def counts_for(
 
 
 def check_range(model: IntegerChain, kinds: Sequence[SensorKind], *, full_scale: bool) -> None:
-    """Refuse a model that was trained on other values than its channels have.
+    """Refuse a model that was trained on values that its channels cannot have.
 
     `kinds` has the sensor of each interleaved channel. With `full_scale`, the model's range covers
     all possible samples instead of the data's.
@@ -395,7 +395,7 @@ def windowing_of(
     instrument: Instrument | None = None,
     unit: str | None = None,
 ) -> Windowing:
-    """Return the windows of a sensor for a model, which finds its channels by `feature_names`.
+    """Return the windows of a sensor for a model, whose channels are found by `feature_names`.
 
     By default, windows do not overlap and have no gaps. See `Windowing`, and `counts_for` about the
     instrument and the unit. Raises `InputError` if the model is for other channels, or for another

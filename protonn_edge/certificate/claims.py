@@ -1,7 +1,7 @@
 """A certificate: claims about a build, each with its status, evidence, and the way to repeat it.
 
-The same inputs give the same bytes, as a file and as a page: a certificate contains neither times
-nor host names, nor paths, except for that of a board's file, as it was given.
+The same inputs give the same bytes, as a file and as a page: a certificate contains no times, host
+names or paths, except the path of a board's file as given.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def eva_version() -> str:
 def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     """Run Eva on C in a folder, which it may write to; `CheckFailed` if it stops.
 
-    The result is from the first way without an alarm, or else from the last.
+    The result is that of the first analysis without an alarm, or else of the last.
     """
     names = (f"{_DRIVER}.c", f"{prefix}_model.c", f"{_DRIVER}.csv")
     source, model, report = (folder / name for name in names)

@@ -152,7 +152,7 @@ class Link:
 
 
 class AnsweringLink(Link):
-    """A line on which each frame is answered by one, an empty one if there is nothing to send.
+    """A line on which each frame gets an answer, an empty frame if there is nothing to send.
 
     An emulated board in lockstep waits for this answer, which follows the last bytes read.
     """
@@ -234,7 +234,7 @@ def _check_board(device: HelloReply, board: Board) -> None:
 
 
 class Connection:
-    """A line to a device that has said HELLO, and is the expected one, now and after a recovery.
+    """A line to a device that has answered HELLO and, even after a recovery, is the expected one.
 
     `handshake_s` limits the wait for its answer after opening the line, or in a recovery. `host`
     opens the line and keeps the time.
@@ -287,7 +287,7 @@ class Connection:
 
         It takes at most as long as the first handshake may, or `within_s` if that is less. When
         this returns, no earlier reply is pending: the device answers in order, HELLO too. Raises
-        `DeviceError` if no device answers in time, or it has another protocol or another model, and
+        `DeviceError` if no device answers in time or the device has another protocol or model, and
         `LinkError` if the line cannot be opened.
         """
         deadline = Deadline(self.host, min(self._handshake_s, within_s))

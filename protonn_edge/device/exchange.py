@@ -53,11 +53,11 @@ class PendingRequest(Generic[Key]):
 
 
 class SendWindow(Generic[Key]):
-    """Requests in flight, in their order, and which of their bytes may be sent.
+    """Requests in flight, in order, and the bytes of theirs that may be sent.
 
     The device reads bytes as they arrive, unless it computes or replies; then they wait in its ring
-    buffer. So after the oldest request without a reply, at most as many bytes may follow as HELLO
-    states, the size (``firmware/PROTOCOL.md``, "Requests in flight").
+    buffer. So at most the number of bytes that HELLO states, the size of this buffer, may follow
+    the oldest request without a reply (``firmware/PROTOCOL.md``, "Requests in flight").
     """
 
     def __init__(self, size: int) -> None:
@@ -100,10 +100,9 @@ class SendWindow(Generic[Key]):
         return data
 
     def answer(self, sequence: int) -> tuple[list[PendingRequest[Key]], PendingRequest[Key] | None]:
-        """Process a reply; return the requests that it passed over, and the one that it answers.
+        """Process a reply; return the requests that it skips, and the one that it answers or None.
 
-        It may answer none. The device answers in order: a request that was passed over, or its
-        reply, was lost.
+        The device answers in order, so a skipped request, or its reply, was lost.
         """
         if not any(asked.sequence == sequence and asked.whole for asked in self._asked):
             return [], None

@@ -197,7 +197,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
 
         Replies to requests that were sent in the meantime are included.
 
-        Raises `DeviceError` if nothing new arrives within ten times the seconds, or the line fails.
+        Raises `DeviceError` if nothing new arrives in time, or if the line fails.
         """
         board = self.description
         silent_s = (board.window + _SILENT_WINDOWS * board.hop) / board.rate

@@ -1,4 +1,4 @@
-"""Bytes that arrive on a line, as messages of protocol v2."""
+"""Decode the bytes that arrive on a line into messages of protocol v2."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MessageReader:
     """Decodes the bytes that arrive on a line into messages of some kinds.
 
     Other frames, frames of more than `max_bytes`, noise and a bootloader's output are skipped.
-    `refused` is a type of message of other firmware, and a sentence about it.
+    `refused` is a message type of other firmware, with a sentence for the error.
     """
 
     def __init__(

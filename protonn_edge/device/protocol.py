@@ -63,12 +63,12 @@ Bytes = Annotated[bytes, "*s"]
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Message:
-    """A message; its payload holds the values of its fields, one after the other.
+    """A message, whose payload consists of the values of its fields.
 
     A subclass with a `number`, its `TYPE` on the wire, becomes a frozen dataclass. `NAME` is its
-    name in errors, `LAYOUT` the layout of its fields, without `REST`, the name and the code of the
-    last one if that has any length. If it has a `VERSION`, that is its first field, and
-    `OTHER_VERSION` a sentence about others.
+    name in errors, and `LAYOUT` the layout of its fields, without `REST`: the name and code of a
+    last field of variable length. If there is a `VERSION`, it is the first field, and
+    `OTHER_VERSION` is a sentence about other versions.
     """
 
     TYPE: ClassVar[int]

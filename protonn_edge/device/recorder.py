@@ -39,10 +39,10 @@ _MOST_JUMP = 1 << 24  # consecutive samples that can be missing
 
 
 class RecordingFile(AppendedFile):
-    """A recording that is being appended to; a new one, or one of the same logger.
+    """A recording to which samples are appended: a new file, or one from the same logger.
 
     The rows belong to a session with a name that begins with a letter. Raises `InputError` if the
-    file is no recording, of other channels or another rate, or in use.
+    file is not a recording, has other channels or another rate, or is in use.
     """
 
     def __init__(self, path: Path, description: LoggerDescription, session: str) -> None:

@@ -119,7 +119,7 @@ def _optional(name: str, text: str, allowed: range) -> int | None:
 class ResultsFile(AppendedFile):
     """A results file that is being written, with a score for each class.
 
-    It begins with the answers to `keep`, of an interrupted run that is resumed. Raises `InputError`
+    If an interrupted run is resumed, the file begins with its answers, `keep`. Raises `InputError`
     if the file cannot be written, is not a results file, or another process is writing to it.
     """
 
@@ -178,15 +178,15 @@ class RecordedRun:
 
 
 def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
-    """Return the contents of a results file, perhaps of an expected run.
+    """Return the contents of a results file, which may have to be of an expected run.
 
     An incomplete last line, left by an interrupted run, is ignored.
 
     Raises
     ------
     InputError
-        If the file cannot be read, a line is not a result, is of another run, or an index comes
-        twice or is none of the points: so there are never more lines than points.
+        If the file cannot be read, a line is not a result or belongs to another run, or an index is
+        repeated or out of range. So there are never more lines than points.
     """
     results: dict[int, Result] = {}
     origin = None

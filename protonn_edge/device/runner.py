@@ -85,12 +85,12 @@ class ReferenceAnswers:
     ----------
     scores : ndarray of int64, shape (n, n_classes)
     classes : ndarray of int64, shape (n,), optional
-        Where they do not follow from the scores alone, as of a model that rejects; without
-        tolerance.
+        Given if they do not follow from the scores alone, as in a model that rejects; compared
+        without tolerance.
     tolerance : int
-        Tolerated difference of a score, only for float builds. The class must then have an expected
-        score within twice the tolerance of the largest; without tolerance it is the first of the
-        largest.
+        Tolerated difference of a score, only for float builds. The expected score of the class must
+        then be within twice the tolerance of the largest; without tolerance, the class is the first
+        with the largest score.
     """
 
     scores: NDArray[np.int64]
@@ -157,7 +157,7 @@ def run(
     InputError
         If the arrays do not fit each other.
     CheckFailed
-        The error of the last device, as `Session.predict`, if points are left.
+        If points are left: the error of the last device, see `Session.predict`.
     """
     labels = np.asarray(y)
     if Q.ndim != 2 or labels.shape != (len(Q),):

@@ -1,4 +1,4 @@
-"""Boards that sample a sensor and only send: their messages, the decoders of these, and their line.
+"""Boards that sample a sensor and only send: their messages, decoders, and line.
 
 They are loggers, and firmware that classifies windows. docs/recording.md and docs/live.md describe
 their messages.

@@ -65,7 +65,7 @@ class Session:
         Time limit without a reply to any request while the device answers HELLO, in seconds, plus
         the time on the wire. Other messages do not count.
     host : Host or None, keyword-only
-        Opens the line and keeps the time; by default this computer.
+        What opens the line and provides the time, by default this computer.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ ALL_CLASSES = 0xFF
 
 
 def learn(session: Session, label: int) -> int:
-    """Let the device keep the point of its last prediction; return the number of examples.
+    """Let the device store the point of its last prediction; return the number of examples.
 
     - `label`: the class of the example, 0..L - 1.
 
@@ -37,7 +37,7 @@ def read_store(session: Session) -> bytes:
 
 
 def write_store(session: Session, content: bytes) -> None:
-    """Let the device keep these examples in place of its own, as `stored` returns them.
+    """Replace the device's examples by these, in the form that `stored` returns.
 
     Byte 0 is written last, so an interrupted transfer leaves the device without examples.
     """

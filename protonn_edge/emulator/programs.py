@@ -58,10 +58,11 @@ class Program:
 
 
 def find_program(name: str | None, board: Board, extras: Sequence[str] = ()) -> Program:
-    """Return a program that emulates a board, one of `EMULATORS`, with features simavr alone has.
+    """Return the emulator of this name in `EMULATORS`, with all required features.
 
-    None means simavr if it is installed, else avr8js. Raises `InputError` if the program is not
-    installed or lacks a feature; the sentence names the package to install.
+    Without a name, it is simavr if installed, else avr8js. Raises `InputError` if the program is
+    not installed or lacks a feature that only simavr has; the sentence names the package to
+    install.
     """
     program = _any_program(name)
     chip = (board.mcu, board.serial)

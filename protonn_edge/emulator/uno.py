@@ -89,10 +89,10 @@ class EmulatedBoard:
     """A board with a TCP port or a pseudo-terminal for its serial line, in a ``with``.
 
     Opening the line resets the board, as opening the serial port of a real one does. One client at
-    a time is served; the board goes on when it leaves. The line has the chip's buffer of two bytes
-    and takes the baud rate's time for each byte, in emulated time. That passes as fast as this
-    computer can while the firmware computes or bytes flow, and like the wall clock while it waits
-    for a byte; at wire speed it always passes like the wall clock.
+    a time is served; the board continues when the client disconnects. The line has the chip's
+    buffer of two bytes and takes the baud rate's time for each byte, in emulated time. While the
+    firmware computes or bytes flow, emulated time passes as fast as this computer can manage; while
+    the firmware waits for a byte, and always with `wire_speed`, it follows the wall clock.
 
     Parameters
     ----------
@@ -109,20 +109,20 @@ class EmulatedBoard:
     port : int
         The number of the TCP port; 0 takes a free one.
     wire_speed : bool
-        Never faster than the wall clock: at 115,200 baud a byte takes 86.8 us. Delays of a busy
-        computer are made up for, up to a quarter of a second (10 ms with avr8js).
+        Never faster than the wall clock: at 115,200 baud a byte takes 86.8 us. If the computer
+        falls behind, the emulator catches up by at most 0.25 s (10 ms with avr8js).
     lockstep : bool
         With sensors, stop emulated time after each frame, which ends with a byte 0, until the
         reader of the line has sent one, which may be empty.
     emulator : str, optional
-        ``"simavr"`` or ``"avr8js"``, an Uno without bootloader, sensors and pseudo-terminal; by
-        default simavr, or avr8js if only that is installed.
+        ``"simavr"`` or ``"avr8js"``, which emulates an Uno without bootloader, sensors or
+        pseudo-terminal. By default simavr, or avr8js if only that is installed.
     watch : Watch, optional
         Places with passes to count, with simavr only.
     sensors : sequence of PlayedSensor
-        Sensors at its analog inputs and its two-wire bus. Each plays from its first sample when
-        the firmware first reads it after a reset, in emulated time. With sensors, that time waits
-        for the reader of the line, and not for the wall clock.
+        Sensors at its analog inputs and its two-wire bus. Each plays from its first sample when the
+        firmware first reads it after a reset, in emulated time. With sensors, emulated time waits
+        for the reader of the line instead of the wall clock.
     eeprom : Path, optional
         A file that keeps the EEPROM, as the chip does without power. It is created if it does not
         exist; by default, the EEPROM is erased at the start.

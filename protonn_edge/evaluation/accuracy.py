@@ -32,7 +32,7 @@ def share_right(predicted: Labels, actual: Labels) -> float:
 
 
 def wilson_interval(right: int, n: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share, given that `right` of n >= 1 points were right.
+    """Return the 95 % interval of a share, given that `right` of n >= 1 points were correct.
 
     E. B. Wilson's interval (1927) stays within 0..1 and is valid for shares near 1, too.
     """
@@ -50,10 +50,10 @@ def confusion_matrix(predicted: Labels, actual: Labels, n_classes: int) -> NDArr
 
 
 def answer_matrix(results: Sequence[Result], model: DeviceModel) -> NDArray[np.int64]:
-    """Return the answers' confusion matrix (L, L), or (L, L + 1) of a model that rejects.
+    """Return the answers' confusion matrix (L, L), or (L, L + 1) for a model that rejects.
 
-    The last column then has the points of each class that were answered "unknown". If there are
-    points of no class, the matrix is (L + 1, L + 1), with these in its last row.
+    The last column then counts the points of each class with the answer "unknown". If there are
+    points of no class, the matrix is (L + 1, L + 1), and they are in the last row.
     """
     n = model.n_classes
     answered = [(r.predicted, r.label) for r in results if r.predicted is not None]
@@ -144,11 +144,11 @@ def _share(part: np.int64, whole: np.int64) -> float | None:
 def precision_at(
     scores: NDArray[Any], labels: Sparse, places: Sequence[int] = PLACES
 ) -> dict[int, float]:
-    """Return precision at k: the mean share of the k highest scores that are labels of the point.
+    """Return precision at k: the mean share of the k highest scores whose labels the point has.
 
-    This is the usual figure in multi-label papers, 0 to 1, by k. The divisor is k even for points
-    with fewer labels; among equal scores (n, L) the first rank higher. Labels (n, L) are not zero
-    where a point has one.
+    The result maps k to this usual figure of multi-label papers, 0 to 1. The divisor is k even for
+    points with fewer labels; among equal scores (n, L) the first ranks higher. Labels (n, L) are
+    non-zero where a point has the label.
     """
     deepest = min(max(places), scores.shape[1])
     right = np.zeros(deepest)

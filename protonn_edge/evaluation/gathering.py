@@ -48,15 +48,14 @@ def gather(
     image_shape: Shape | None = None,
     data_name: str = "",
 ) -> Evidence:
-    """Return everything known about a results file.
+    """Gather everything known about a results file.
 
     - `models`: candidates for the model that was run, in integers or floats.
-    - `projects`: folders that may have its linked firmware, which is built in a scratch folder
-      otherwise.
-    - `data`: the points, in a file of this name.
+    - `projects`: folders that may contain the linked firmware, which is otherwise built again.
+    - `data`: the file with the points.
     - `image_shape`: height and width of a point; by default from the model.
 
-    Raises `InputError` if there are no results, none of the models was run, or points differ.
+    Raises `InputError` if there are no results, if none of the models was run, or if points differ.
     """
     run = read_results(path)
     origin = run.origin

@@ -2,9 +2,9 @@
 
 `verify` and `hil` send the device bytes that the host has quantized from floats. A sketch instead
 rounds each value to an integer of 16 bits, in the unit that the header names (see `raw_inputs`),
-and passes it to ``pnn_quantize``. Here the same points are quantized in this way, in NumPy, by the
-generated C on the host, and by firmware that calls ``pnn_quantize`` on the emulated board; the
-three must agree score by score. The cost is the difference of two accuracies.
+and passes it to ``pnn_quantize``. This module quantizes the same points in this way in NumPy, in
+the generated C on the host, and in firmware that calls ``pnn_quantize`` on the emulated board; the
+three must agree score by score. The difference of the two accuracies is the cost of rounding.
 """
 
 from __future__ import annotations
@@ -172,8 +172,8 @@ def check_library(
 ) -> LibraryCheck:
     """Check the library's ``pnn_quantize`` in all available executions.
 
-    The emulated board runs the plan; without one, or if the raw integers are the bytes themselves
-    (it would get the same bytes), no board is emulated. Each of its results goes to `sink`.
+    The emulated board runs the plan. No board is emulated without a plan, or if the raw integers
+    are the bytes themselves. Each result of the board goes to `sink`.
     """
     check = way.check()
     agreements = [way.on_host()] if has_compiler() else []

@@ -1,7 +1,7 @@
-"""The reports of a board for a recording, and its false alarms and missed events.
+"""The classes that a board would report for a recording, with false alarms and missed events.
 
-Events are the runs of a label in the recording, except the class in which nothing happens. A
-report is right if its windows reach an event of its class.
+Events are the runs of a label in the recording, except of the class in which nothing happens. A
+report is correct if its windows overlap an event of its class.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _TAIL = 0.025  # on either side of an interval of 95 %
 class Reporter:
     """The reports of a board for consecutive windows, as in templates/device/windows.j2.
 
-    A class is reported once most of the last `votes` windows have it, and stays for `refractory`
-    samples. `reported` is the last one, `UNDECIDED` before.
+    A class is reported once most of the last `votes` windows agree on it; no other class is
+    reported for the next `refractory` samples. `reported` is the last class, at first `UNDECIDED`.
     """
 
     votes: int = 1
@@ -96,11 +96,12 @@ class LiveFigures:
 def live_figures(
     model: Model, recorded: Recording, hop: int, votes: int = 1, refractory_s: float = 0.0
 ) -> LiveFigures:
-    """Return the reports of a board with a model of windows for a recording with labels.
+    """Return the reports of a board, with a model of windows, for a labelled recording.
 
     Windows begin every `hop` samples; see `Reporter`. The board is restarted for each take or
-    session. Nothing happens in the label of most samples. Raises `InputError` if the recording has
-    other channels, units, classes or another rate than the model, or no whole window.
+    session. The label of most samples is the one in which nothing happens. Raises `InputError` if
+    the recording has other channels, units, classes or another rate than the model, or no whole
+    window.
     """
     signal = None if model.feature_stage is None else model.feature_stage.signal
     if signal is None or signal.from_onset:

@@ -217,16 +217,16 @@ def measure(
 ) -> Measurement:
     """Run points on the firmware of a built project, compare every score, and summarize.
 
-    Its firmware is compiled and checked against the budget before.
+    The firmware is first compiled and checked against the budget.
 
     - `points`: raw features (n, D) and class indices (n,).
-    - `board`: its clock and power convert cycles into time and energy.
-    - `ports`: boards with this firmware, which share the points, as pyserial URLs; by default the
-      emulated board runs it, by this `emulator`, see `EmulatedBoard`.
-    - `results`: results file to write; `resume` keeps the answers that it has.
+    - `board`: the board whose clock and power convert cycles into time and energy.
+    - `ports`: pyserial URLs of boards with this firmware, which share the points; by default,
+      the firmware runs on the emulated board, by `emulator` (see `EmulatedBoard`).
+    - `results`: results file to write; with `resume`, its answers are kept.
     - `repeat`: repetitions of the first point at the end, for an external meter.
-    - `meter`: in the supply of the first board; it measures batches of such repetitions.
-    - `host`: opens the lines; by default this computer.
+    - `meter`: a meter in the supply of the first board, which measures batches of such repetitions.
+    - `host`: opens the lines, by default this computer.
 
     Raises `InputError` if there are no points, or files are of other points or in use,
     `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device

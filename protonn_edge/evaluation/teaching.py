@@ -1,4 +1,4 @@
-"""The gain of teaching: each person in some data teaches a board, and is tested on other points.
+"""The gain of teaching: each person in a data set teaches a board and is tested on other points.
 
 Examples are spread evenly over a person's points of a class. Neither they nor the points next to
 them, which may be overlapping windows, are tested, for any number of examples.
@@ -31,7 +31,7 @@ class TaughtPerson:
 def teach_people(
     model: IntegerChain, Q: NDArray[np.uint8], y: Indices, people: NDArray[np.str_], most: int
 ) -> list[TaughtPerson]:
-    """Teach a board by each person, up to `most` examples of each class; return the gains.
+    """Let each person teach a board up to `most` examples of each class; return the gains.
 
     - `Q` (n, features): quantized points, with class indices `y` (n,) and the names of `people`.
 

@@ -1,4 +1,4 @@
-"""A model for other people's tools: a library, or plain C."""
+"""Export a model for other tools, as a library or plain C."""
 
 from __future__ import annotations
 

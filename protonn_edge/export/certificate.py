@@ -1,4 +1,4 @@
-"""The certificate of an exported library, by its self-test, linked as the Arduino IDE links."""
+"""The certificate of an exported library, whose self-test is linked as the Arduino IDE links."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def certify_library(folder: Path, board: Board, settings: Settings) -> Certifica
 
 
 def readme_section(files: Mapping[str, str], prefix: str, board: Board, tried: Tried) -> str:
-    """Return the part of a library's README with the claims about it; its files have names.
+    """Return the section of a library's README with the claims about its files.
 
     It is linked for the board, unless its self-test was not tried.
     """

@@ -1,4 +1,4 @@
-"""From a trained model to a folder that other tools take."""
+"""From a trained model to a folder that other tools accept."""
 
 from __future__ import annotations
 
@@ -71,21 +71,21 @@ def export(
     folder : Path or str
         The library's own folder: new, empty, or an earlier export.
     board : Board or str, default="uno"
-        The board that it is planned for: the fastest kernels that fit together with the self-test.
+        The board for which the fastest kernels are chosen that fit together with the self-test.
     name : str, optional
         The library's name, by default the folder's, made valid for the tools.
     points : array of shape (n, features), optional
-        Raw points to take test vectors from; by default, they are made from the model.
+        Raw points for test vectors; by default, points are made from the model.
     flash_bytes : int, optional
         Flash for the library with a small sketch and the self-test; by default all of it.
     prefix : str, optional
-        The beginning of C names and files; exports with different ones fit into one program.
+        Prefix of C names and files; exports with different prefixes fit into one program.
     windowing : Windowing, optional
-        A sensor, for one more sketch that reads it, of this model and this board.
+        A sensor, for an additional sketch that reads it, made for this model and board.
     imprint : Imprint, optional
         The library's author, url and version; by default this tool's.
     tries : bool, default=True
-        Whether its self-test runs first, on the emulated board, or here for plain C.
+        Whether the self-test runs first, on the emulated board or, for plain C, on this computer.
     observe : bool, default=False
         Whether the device counts its answers.
 

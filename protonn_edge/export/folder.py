@@ -1,4 +1,4 @@
-"""Put an export into its folder: whole or not at all, and never over other files.
+"""Put an export into its folder, completely or not at all, and never over other files.
 
 The file `MANIFEST` lists an export's files, in the format of sha256sum. A new export replaces them,
 unless one was edited; other files stay. Projects of other commands are written in the same way: a
@@ -41,8 +41,8 @@ class Manifest(NamedTuple):
 def check_folder(folder: Path, kind: str = EXPORT) -> None:
     """Raise `InputError` if an export, or another `kind`, cannot be put into `folder`.
 
-    It can if `folder` does not exist, is empty, or has an export of that kind with unchanged files,
-    not behind symbolic links.
+    It can if `folder` does not exist, is empty, or contains an export of that kind with unchanged
+    files and no symbolic links.
     """
     if not folder.is_dir():
         if folder.exists() or folder.is_symlink():
@@ -85,11 +85,11 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
 
 
 def write_folder(folder: Path, files: Mapping[str, str | bytes], kind: str = EXPORT) -> None:
-    """Write an export, or another `kind`; old files go when the new ones are there.
+    """Write an export, or another `kind`; old files are removed once the new ones exist.
 
-    Missing parents are made. Files are bytes or texts by their names, with ``/``; texts are written
-    as UTF-8 with their line ends. Raises `InputError`, and changes nothing, if `check_folder` does,
-    another file is in the way, or the folder cannot be written.
+    Missing parent folders are created. `files` maps names with ``/`` to bytes or texts, which are
+    written as UTF-8 with unchanged line ends. Raises `InputError`, and changes nothing, if
+    `check_folder` does, another file is in the way, or the folder cannot be written.
     """
     check_folder(folder, kind)
     before = written_in(folder).digests

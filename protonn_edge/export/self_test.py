@@ -1,7 +1,8 @@
 """The self-test of an exported library: its test vectors, and a run before it is written.
 
 Test vectors are points and the integer model's answers. Without data, they are made from the model
-(see `verification.tryout`). In flash, runs of zeros are shortened: an image is mostly background.
+(see `verification.tryout`). Since images are mostly background, runs of zeros are shortened in
+flash.
 
 Its sources are compiled with the flags of the Arduino IDE and run on the emulated board, with the
 program of the example BareSelfTest, which needs no framework; plain C runs on this computer.
@@ -128,11 +129,11 @@ def try_on_host(files: Mapping[str, str]) -> Tried:
 
 
 def try_on_board(files: Mapping[str, str], main: str, board: Board) -> Tried:
-    """Run the self-test of a library, by its sources' names, with a `main` on the emulated board.
+    """Run a library's self-test, compiled from these sources and a `main`, on the emulated board.
 
     Nothing is tried if the board cannot be emulated here, or the program does not fit. Raises
-    `WrongAnswers` if an answer differs, or it crashes or prints nothing, and `CheckFailed` if the
-    compiler refuses the sources.
+    `WrongAnswers` if an answer differs or the program crashes or prints nothing, and `CheckFailed`
+    if the compiler refuses the sources.
     """
     if (board.serial, board.baud) != ("usart0", _BAUD):
         return Tried(left_out=f"the self-test prints at {_BAUD:,} baud, unlike {board.name}")

@@ -1,6 +1,6 @@
 """Plots of a classifier for notebooks, one function each.
 
-A confusion matrix is scikit-learn's own: ``ConfusionMatrixDisplay.from_estimator``.
+For a confusion matrix, use scikit-learn's ``ConfusionMatrixDisplay.from_estimator``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_NAMED = 20
 
 
 def plot_training(classifier: DeviceClassifier, ax: Axes | None = None) -> Axes:
-    """Draw the accuracy of a fitted classifier over the reports of its training.
+    """Plot the accuracy of a fitted classifier over the epochs of its training.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def plot_space(
     Parameters
     ----------
     classifier : DeviceClassifier
-        A fitted one.
+        A fitted classifier.
     X : array of shape (n, D)
         Raw features.
     y : array of shape (n,)

@@ -1,4 +1,4 @@
-"""The test points of a page: which ones, how each is shown, and the data for the page's script."""
+"""The test points of a page: their choice, their display, and the data for the page's script."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Drawing:
 
 
 def typical_drawing(one: Evidence) -> Drawing:
-    """Return the typical drawing of the test points; without points, a common one.
+    """Return a typical drawing of the test points, or a common one without points.
 
     A stroke of length l and width w has ink l w and, on both sides, slopes that add up to 2 l, so
     the width is twice the ink divided by the slopes.

@@ -240,10 +240,10 @@ def class_rows(
 def confusion_parts(
     counts: NDArray[np.int64], classes: Sequence[str]
 ) -> tuple[RenderableType, ...]:
-    """Return a sentence and a table: the confusion matrix, or the most frequent confusions.
+    """Return a sentence with a table of the confusion matrix or the most frequent confusions.
 
-    The latter if the matrix does not fit a terminal, without a table if there are none. For a model
-    that rejects, the matrix has one more column, "unknown", and perhaps such a row.
+    Confusions are listed, if there are any, when the matrix does not fit a terminal. For a model
+    that rejects, the matrix has an additional column "unknown", and possibly such a row.
     """
     every = answer_names(counts.shape[1], classes)
     for longest in (_NAME_WIDTH, _LABEL_WIDTH):

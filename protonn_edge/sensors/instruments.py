@@ -1,8 +1,8 @@
 """The instrument that measured the values of data.
 
-An instrument, a sensor and the unit of each channel, goes with the values from a recording into
-windows and models, so that firmware for a sensor can convert its counts to the data's unit, or
-refuse them.
+An instrument consists of a sensor and the unit of each channel. It is passed on with the values of
+a recording to windows and models, so that firmware for a sensor can convert its counts to the
+data's unit, or refuse them.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ class Instrument:
 
     @classmethod
     def named(cls, sensor: str, units: str, channels: Sequence[str]) -> Self | None:
-        """Return the instrument of some channels that a text for `units_of` names.
+        """Return the instrument of some channels, given a text for `units_of`.
 
-        None if one lacks a unit, or is not the sensor's, such as a column added to its recording.
+        None if a channel has no unit or does not belong to the sensor, as a column that was added
+        to its recording.
         """
         own = [name for each in sensor.split(", ") for name in channels_of(each)]
         found = units_of(units, tuple(own or channels))

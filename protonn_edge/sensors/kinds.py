@@ -66,7 +66,7 @@ def unit_of(text: str) -> Unit:
 
 
 def units_of(text: str, channels: tuple[str, ...]) -> dict[str, Unit]:
-    """Return the unit of each channel that a text names, or of all; `InputError` without a unit.
+    """Return the unit of each channel, or of all, that a text gives; `InputError` without a unit.
 
     Such a text is ``1/256 g``, or ``ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s``.
     """
@@ -139,9 +139,9 @@ class Registers:
             yield register, value, why if len(steps) == 1 else f"{why}, up to {most:g} Hz", wait_ms
 
     def bytes_of(self, place: int) -> list[tuple[int, int]]:
-        """Return where each byte of a word is, the uppermost first, and its shift in 32 bits.
+        """Return the place and the shift in 32 bits of each byte of a word, uppermost byte first.
 
-        The word is at the upper end of these.
+        The word is at the upper end of the 32 bits.
         """
         places = range(place, place + self.word.bytes)
         upwards = reversed(places) if self.byte_order == "big" else places

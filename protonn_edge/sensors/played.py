@@ -1,7 +1,7 @@
 """Recordings that an emulated sensor plays: from CSV and WAV files, for the emulator's helper.
 
-A CSV file has a header and a sample a row, in the sensor's own counts. A WAV file is the sound at a
-microphone: its full scale becomes an analog input's.
+A CSV file has a header and one sample per row, in the sensor's counts. A WAV file is the sound at a
+microphone; its full scale becomes that of an analog input.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Wave(NamedTuple):
 def read_wave(path: Path) -> Wave:
     """Return the first channel of a recording in counts.
 
-    Raises `InputError` if it is no WAV file with PCM samples of 8 or 16 bits, too long, or cut off.
+    Raises `InputError` unless it is a complete WAV file with 8- or 16-bit PCM samples, not too
+    long.
     """
     try:
         with wave.open(str(path), "rb") as recording:
@@ -120,9 +121,9 @@ class PlayedSensor:
     kind : SensorKind
         An analog input plays its first channel; further channels belong to the next pins.
     values : ndarray of shape (samples, channels), int16
-        Counts, repeated from the beginning when they are at their end.
+        Counts, which repeat from the beginning after the end.
     rate : float
-        Samples a second, in emulated time.
+        Samples per second of emulated time.
 
     Raises
     ------
@@ -170,7 +171,7 @@ class PlayedSensor:
 
 
 def read_sensor(option: str) -> PlayedSensor:
-    """Read the sensor and the file in a value of ``--sensor``.
+    """Read the sensor and the recording that a value of ``--sensor`` names.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Try a build before it is written: does it answer a few points as NumPy does?
+"""Try a build before it is written: check that it answers a few points as NumPy does.
 
 The compiler, the linker and the assembly of the kernels come after the proven arithmetic, so a
 build is run: the linked firmware on the emulated board, over the protocol that `hil` uses, or the
@@ -89,11 +89,11 @@ def try_firmware(
     *,
     unchanged: bool = True,
 ) -> Tried:
-    """Try a linked firmware on the emulated board with points made of the float model.
+    """Try linked firmware on the emulated board with points made from the float model.
 
-    The slower the plan, the fewer points are tried; none if the board cannot be emulated here. A
-    user's own sources, which are not `unchanged`, need not have the protocol. Raises `WrongAnswers`
-    if an answer is not the reference's, or the firmware crashes or does not answer.
+    The slower the plan, the fewer points are tried; none are if the board cannot be emulated here.
+    Sources that a user has changed (not `unchanged`) need not support the protocol. Raises
+    `WrongAnswers` if an answer is not the reference's, or the firmware crashes or does not answer.
     """
     with ExitStack() as stack:
         try:

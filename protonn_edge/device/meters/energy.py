@@ -1,4 +1,4 @@
-"""The power of a board while it predicts, above its power while it waits, and the uncertainty.
+"""The power that a board draws for predictions beyond its power while waiting, with uncertainty.
 
 Predictions are repeated in batches, between which the board waits. A batch is a pulse of the
 board's meter pin. Only the middle of each batch and of each pause counts: meters lag behind the
@@ -85,7 +85,7 @@ def metered(
     """Measure the power of a board that repeats a prediction.
 
     - `features`: one quantized input, as for `Session.predict`.
-    - `repetitions`: in each batch; by default as many as take 0.25 s.
+    - `repetitions`: predictions per batch; by default as many as take 0.25 s.
 
     Returns the power, and the prediction with the cycles of a batch. Raises the errors of
     `Session.repeat`, `InputError` if batches are too long, `CheckFailed` if the meter is at fault.
