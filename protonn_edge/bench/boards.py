@@ -166,7 +166,7 @@ def measure_under_test(
 
     - `ports`: ports of boards that share the points; none for the emulated board.
     - `retries`: how many times to repeat the measurement of a board at fault.
-    - `fault`: called with each fault of a board that is measured again or gives its points to others.
+    - `fault`: called with each fault of a board that is measured again or passes its points on.
     - `power`: cycles the power of a board at fault before a new measurement.
     - `meter`: a meter in the supply of the first board.
 
