@@ -286,13 +286,9 @@ def factor_of(real: float, divisor: int = 1) -> Pair:
 
 def _by_channel(weights: NDArray[np.int8], channels: int) -> NDArray[np.int8]:
     """Return weights (out, h, w, 1), or with zeros for several outputs of each channel."""
-    out, height, width, _ = weights.shape
-    if out == channels:
-        return weights
-    full = np.zeros((out, height, width, channels), np.int8)
-    for o, own in enumerate(weights):
-        full[o, :, :, o * channels // out] = own[..., 0]
-    return full
+    out = len(weights)
+    own = np.arange(out)[:, None] * channels // out == np.arange(channels)
+    return weights if out == channels else weights * own[:, None, None].astype(np.int8)
 
 
 def _check_real(net: Int8Builder, node: Node) -> None:

@@ -88,7 +88,7 @@ def load_network(source: Path | bytes, what: str, bits: int = 8) -> StoredClassi
     The weights of its convolutions will have 8, 4 or 2 `bits`.
     """
     content = source if isinstance(source, bytes) else read_file(source, limit_bytes=_LIMIT_BYTES)
-    is_tflite = content[4:8] == IDENTIFIER
+    is_tflite = content[4:8] == IDENTIFIER or what.endswith(".tflite")
     with refusing(what, "TensorFlow Lite" if is_tflite else "ONNX"):
         graph = (tflite_graph if is_tflite else load_graph)(content, what)
         check_counts(features=(n := math.prod(graph.shape)))
