@@ -1,6 +1,6 @@
-"""The CPUs of AVR chips, as far as their code, their stacks and their cycles differ.
+"""The CPUs of AVR chips, with the differences in code, stack and cycles.
 
-Chips for which avr-gcc compiles alike share a core, which `avr-gcc -mmcu=attiny85
+Chips for which avr-gcc generates the same code share a core, whose name `avr-gcc -mmcu=attiny85
 -print-multi-directory` prints.
 """
 

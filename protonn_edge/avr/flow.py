@@ -1,4 +1,4 @@
-"""Follow a function's code along all of its paths, to find how it uses the stack."""
+"""Follow all paths through a function's code to find how it uses the stack."""
 
 from __future__ import annotations
 

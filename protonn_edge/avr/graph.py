@@ -1,7 +1,7 @@
 """The control flow of a program: which blocks may follow each block, after how many cycles.
 
-A block ends where code can go several ways, or where another way meets it; a place with a fact
-begins one. Calls are inside of blocks, and jumps out of a function are followed like any other.
+A block ends where code branches or where another path joins; a place with a fact begins a block.
+Calls are inside of blocks, and jumps out of a function are followed like any others.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class CodeStep(NamedTuple):
 
 
 def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int]) -> Graph:
-    """Return the flow from functions at some addresses, `entries`; blocks begin at `places`.
+    """Return the control flow from the functions at `entries`; blocks also begin at `places`.
 
     Raises `CheckFailed` if the target of a call or a jump is unknown, or the code waits; the
     message names the function.

@@ -1,10 +1,10 @@
-"""Decode AVR machine code, as far as control flow, the stack pointer and cycles go.
+"""Decode AVR machine code for control flow, the stack pointer and cycles.
 
-The stack analysis thus needs no disassembler: PlatformIO keeps its own off PATH. The encodings come
-from the AVR Instruction Set Manual, without instructions that chips like the ATmega328P lack, the
-cycles from data sheet 8271, chapter 31 (AVRe+; AVRe lacks the products and takes the same for all
-else). With return addresses of 3 bytes, an instruction that pushes or pops one takes a cycle more
-(data sheet 2549, chapter 34).
+The stack analysis thus needs no disassembler, which PlatformIO does not put on PATH. The encodings
+come from the AVR Instruction Set Manual, without instructions that chips like the ATmega328P lack.
+The cycles come from data sheet 8271, chapter 31 (AVRe+; AVRe lacks the products and otherwise takes
+the same). With return addresses of 3 bytes, an instruction that pushes or pops one takes a cycle
+more (data sheet 2549, chapter 34).
 """
 
 from __future__ import annotations

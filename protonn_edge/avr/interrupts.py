@@ -1,9 +1,9 @@
-"""How long can a linked firmware keep interrupts off?
+"""The longest time for which linked firmware keeps interrupts off.
 
 The machine code is followed from every ``cli`` and every write to SREG that may disable interrupts
 to where interrupts are on again, and every handler from its vector to its end, along all branches
-and into all calls; the longest path counts. The code of a loop shows no bound, so the caller must
-pass one for each function that loops with interrupts off: the plan has those of generated
+and into all calls; the longest path counts. A loop's code does not show a bound, so the caller must
+pass one for each function that loops with interrupts off; the plan has the bounds of generated
 functions.
 """
 
@@ -44,7 +44,8 @@ class MaskedSpans:
     def worst_delay(self) -> int:
         """The most cycles from any interrupt's request to the end of its handler.
 
-        The program has just begun its longest span, and every other handler goes first, once.
+        In this worst case, the program has just begun its longest span, and every other handler
+        runs once before.
         """
         return self.program.cycles + sum(handler.cycles for handler in self.handlers.values())
 
@@ -52,9 +53,9 @@ class MaskedSpans:
 def masked_spans(program: LinkedProgram, bounds: Mapping[str, int]) -> MaskedSpans:
     """Return how long a firmware keeps interrupts off.
 
-    For functions with loops, `bounds` has the most cycles that a call takes. Raises `CheckFailed`
-    if there is no bound: a loop with interrupts off in another function, or a function that returns
-    with interrupts off; the message names it.
+    `bounds` gives the maximum cycles of a call for functions with loops. Raises `CheckFailed` if
+    there is no bound, because another function loops or returns with interrupts off; the message
+    names it.
     """
     return _Spans(program, bounds).all()
 

@@ -1,9 +1,9 @@
 """The longest and the shortest path through functions of a program, in cycles.
 
-Paths are not listed: each way from a block to the next has a variable, how often it is taken, and
-the largest sum of cycles is found by integer linear programming (Li and Malik, "Performance
-analysis of embedded software using implicit path enumeration", 1995). A block is left as often as
-it is entered, a function as often as it is called, and facts limit how often places are passed.
+Paths are not enumerated: a variable counts how often each way from a block to the next is taken,
+and integer linear programming finds the largest sum of cycles (Li and Malik, "Performance analysis
+of embedded software using implicit path enumeration", 1995). A block is left as often as it is
+entered, a function as often as it is called, and facts limit how often places are passed.
 """
 
 from __future__ import annotations
@@ -69,16 +69,15 @@ class Times(NamedTuple):
 def paths_through(program: LinkedProgram, entry: str) -> Paths:
     """Return the longest and the shortest path of a call of a function.
 
-    The cycles are from its first instruction up to the end of its return, without
-    interrupts.
+    Cycles are counted from its first instruction to the end of its return, without interrupts.
 
     Raises
     ------
     InputError
         If the program lacks a function with this name.
     CheckFailed
-        If there is no bound: a loop without a fact, a jump through a pointer, or facts that no path
-        can keep; the message names the place.
+        If there is no bound because of a loop without a fact, a jump through a pointer, or facts
+        that no path can satisfy; the message names the place.
     """
     copies, once = program.names.copies_of(entry), Times(1, 1)
     if not copies:
@@ -105,9 +104,9 @@ def paths_between(
     """Return the longest and the shortest path of all spans of a prediction that marks them.
 
     A span begins at a label ``P_span.NAME.N`` with the first write to the I/O register at this
-    address, and ends before the write of 0. `spans` has how often a prediction has spans of each
-    name; it is `whole` if it is one call of ``P_predict``. Raises `InputError` unless the program
-    has exactly one label of each name, and `CheckFailed` as `paths_through`.
+    address, and ends before the write of 0. `spans` gives the number of spans of each name in a
+    prediction; the prediction is `whole` if it is one call of ``P_predict``. Raises `InputError`
+    unless the program has exactly one label of each name, and `CheckFailed` as `paths_through`.
     """
     labels = span_labels(program)
     roots: dict[int, Times] = {}
@@ -129,7 +128,7 @@ def longest_part(
     """Return the longest path of code that may be a part of a prediction.
 
     It begins at each address in `starts` as often as given there, and ends at one of `ends` or at
-    the end of the function that it began in. `limits` lowers limits of facts, by name; code behind
+    the end of the function in which it began. `limits` lowers limits of facts, by name; code after
     places that are never passed is left out. Raises `CheckFailed` as `paths_through`.
     """
     facts, limits = facts_of(program, whole=False), limits or {}
@@ -226,9 +225,9 @@ class _Flow:
     def path(self, sign: int) -> Path:
         """Return the longest path, for a sign of -1, or the shortest.
 
-        A bound does not need integer variables, and mostly gets them. A solution may have loops
-        that no path enters, since their blocks are left as often as entered: then the condition
-        that these are entered first is added, as long as it improves the bound.
+        A bound does not need integer variables, but solutions usually are integers. A solution may
+        contain loops that no path enters, since their blocks are left as often as entered; the
+        condition that such a loop is entered is then added, as long as it improves the bound.
         """
         flow = _csr_array(self._entered - self._left + self._called @ self._left)
         rows = [_constraint(flow, -self._roots[:, 1], -self._roots[:, 0])]

@@ -172,8 +172,8 @@ class LinkedProgram:
     def never_returns(self, call: Decoded, target: int) -> bool:
         """Return whether a function ends with this call, and no path from its target returns.
 
-        Code behind the call then belongs to something else. libgcc has functions that end with a
-        call and go on in the next one.
+        Code after the call then belongs to something else. libgcc has functions that end with a
+        call and continue in the next function.
         """
         if not self.names.ends_with(call):
             return False

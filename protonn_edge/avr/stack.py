@@ -1,4 +1,4 @@
-"""How deep can the stack of a linked firmware get?
+"""The maximum depth of the stack of linked firmware.
 
 The analysis follows the machine code, from the reset vector and from every interrupt vector, along
 every branch and into every call. It tracks how each register depends on the stack pointer, so it
@@ -50,12 +50,12 @@ class StackReport:
 
 
 def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> StackReport:
-    """Return the most that the stack of a firmware can take.
+    """Return the maximum stack of firmware.
 
-    The .su files are those that ``-fstack-usage`` wrote. Raises `InputError` if a file
-    cannot be read or is broken, and `CheckFailed` if there is no bound, or none that can be proven:
-    recursion, a call through a pointer, an array of variable size, an interrupt handler that allows
-    others; the message names the function.
+    The .su files come from ``-fstack-usage``. Raises `InputError` if a file cannot be read or is
+    broken, and `CheckFailed` if no bound can be proven because of recursion, a call through a
+    pointer, an array of variable size, or an interrupt handler that allows others; the message
+    names the function.
     """
     if program.names.address_of("__vectors") != 0:
         raise InputError(
@@ -78,9 +78,9 @@ def worst_case_stack(program: LinkedProgram, su_files: Iterable[Path] = ()) -> S
 
 
 def stack_of(program: LinkedProgram, function: str) -> int:
-    """Return the bytes of stack of a call of a function, with all of its callees.
+    """Return the bytes of stack that a call of a function takes, with all its callees.
 
-    Its return address is included, interrupts are not. Raises as `worst_case_stack` does.
+    This includes its return address, but not interrupts. Raises as `worst_case_stack` does.
     """
     firmware, copies = _Firmware(program, {}), program.names.copies_of(function)
     functions_from(program, copies)

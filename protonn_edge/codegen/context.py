@@ -1,6 +1,7 @@
-"""The templates' variables: numbers computed and names escaped, so that only layout remains.
+"""The templates' variables, with numbers computed and names escaped, which leaves only layout.
 
-`sendings` are the raw values that a sketch sends: for the header, an export's README, `inspect`.
+`sendings` describe the raw values that a sketch sends, for the header, an export's README, and
+`inspect`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class ClassName:
 
 @dataclass(frozen=True)
 class StageContext:
-    """A stage as its template sees it: names for C, its kernel, its neighbours.
+    """A stage as its template sees it: names for C, the kernel, the neighbours.
 
     The first one knows whether the firmware holds all of its inputs.
     """
@@ -103,8 +104,8 @@ def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
 def raw_context(model: DeviceModel) -> dict[str, Any]:
     """Return the variables of `raw_inputs.j2`; for windows, per channel of a sample.
 
-    `each` features have their own scales; if there are more features, these `repeats`. `sendings`
-    has the units of raw integers; it is empty if they are the data's.
+    `each` features have their own scales, which `repeats` if there are more features. `sendings`
+    gives the units of raw integers; it is empty if these are the data's units.
     """
     raw = model.raw_inputs
     chosen = model.n_channels or model.n_features
@@ -175,9 +176,9 @@ def c_string(text: str) -> str:
 
 
 def c_comment(text: str) -> str:
-    """Return text for a C comment or a README: letters of any script, digits, signs of units stay.
+    """Return text for a C comment or a README; letters of any script, digits and units stay.
 
-    The rest becomes ``_``: nothing can end a comment or a cell, or be a link.
+    All else becomes ``_``, so that nothing can end a comment or a cell, or become a link.
     """
     return re.sub(r"[^\w°.()\[\]%=/+ -]|(?<=\])\(|/(?!\w)|(?<!\w)/", "_", text)
 

@@ -62,10 +62,9 @@ def plans(
 ) -> list[Plan]:
     """Return the plans worth trying: the fastest that are expected to fit first, at least one.
 
-    `kernel` ("columns", "masked", "unrolled", "packed") is the only one to use for the first matrix
-    product. Without the activity on the points that the model is for, the fastest plan is chosen
-    for inputs that are never 0, and mean cycles are unknown. The last plan is the smallest: if it
-    does not fit, none does.
+    `kernel` ("columns", "masked", "unrolled", "packed") restricts the first matrix product to this
+    kernel. Without an activity, the fastest plan is chosen for inputs that are never 0, and mean
+    cycles are unknown. The last plan is the smallest: if it does not fit, no plan does.
     """
     limits = limits or Limits()
     every = list(_pareto_plans(_able(model, limits.core, kernel), activity))

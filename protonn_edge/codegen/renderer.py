@@ -105,7 +105,7 @@ def render_c(
     - `prefix`: of the files, ``pnn_model.h`` and ``pnn_model.c``, and of all public names; models
       with different prefixes can be linked into one program.
 
-    Raises `InputError` if names cannot begin with the prefix, or the model has such names already.
+    Raises `InputError` if names cannot begin with the prefix, or names in the model already do.
     """
     check_prefix(prefix)
     if isinstance(model, Float32Model):

@@ -42,7 +42,7 @@ def convolutional_network(
     - `parameters`: ``convN_weights`` (out, k, k, in), ``convN_bias`` (out,) and ``convN_shifts``,
       s1 and s2, for N = 1, 2, ..., and the same for ``dense`` with weights (D, L), where D runs
       over rows and then channels; all are whole numbers.
-    - `images` (n, side * side): bytes to measure the activity on, such as training points.
+    - `images` (n, side * side): bytes for measuring the activity, such as training points.
 
     Raises `InputError` if numbers do not fit the device.
     """

@@ -1,4 +1,4 @@
-"""A network of int8 layers from elsewhere, as a rule to convert."""
+"""A network of int8 layers from another program, as a rule to convert."""
 
 from __future__ import annotations
 

@@ -68,9 +68,9 @@ def of_library(estimator: Any) -> StoredClassifier | None:
 
 
 def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClassifier:
-    """Return the classifier in JSON or UBJSON; `best` leaves out rounds after the best one.
+    """Read the classifier in JSON or UBJSON; `best` leaves out rounds after the best one.
 
-    In a file of a classifier with scikit-learn's interface, they are left out, too.
+    Rounds after the best are also left out if the file is from scikit-learn's interface.
     """
     with refusing(what, "XGBoost"):
         text = re.match(rb'\{\s*"', content)

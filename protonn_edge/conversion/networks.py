@@ -1,6 +1,6 @@
 """Trained networks of other programs, in floats and as integer models.
 
-A network consists of layers on an image, if any, and then of matrices with rectified units between
+A network consists of layers on an image, if any, followed by matrices with rectified units between
 them. The layers are rounded like the layers that this package trains
 (`features.convolution.train`); the matrices form a `DenseHead` or a `LinearHead`. With labels, the
 rounded network is trained further on them.
@@ -117,7 +117,8 @@ class FloatNetwork:
     def pixels(self, X: Float32) -> Pixels:
         """Return the scale of the bytes of points X: their range, with the padding if it is near.
 
-        A range that is at most 8 times as wide leaves 5 bits. Channels of signals have their own.
+        A range that is at most 8 times as wide leaves 5 bits. Channels of signals have scales of
+        their own.
         """
         assert self.image is not None
         height, width, channels = self.image
@@ -207,10 +208,10 @@ class Tuning:
         n_classes: int,
         given: Callable[[Float32], NDArray[Any]],
     ) -> None:
-        """Train a rounded network in place, and keep the pass with the most tested points right.
+        """Train a rounded network in place, and keep the pass with the most correct test points.
 
-        It starts with its parameters, or with `earlier` ones, by the same measure. `given` returns
-        its inputs (n, h, w, channels).
+        It starts with its own parameters or with `earlier` ones, whichever are better by this
+        measure. `given` returns its inputs (n, h, w, channels).
         """
         shown, tested, y = self.X[~self.tested], self.X[self.tested], self.y[self.tested]
         inputs = innermost(given(tested))

@@ -1,7 +1,7 @@
-"""A chain of ONNX nodes: their order, their constants, and where the values of a point are.
+"""A chain of ONNX nodes: their order, their constants, and the places of a point's values.
 
-An axis of the network is followed by the places of its values among those of the device, whose
-images have the channels innermost; so transposing and reshaping move places, and cost nothing.
+The network's values are tracked by their places among the device's values, which have the channels
+of images innermost; so transposing and reshaping only move places, and cost nothing.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def check_apart(node: Node, window: Window) -> None:
 
 
 class OnnxChain:
-    """The nodes of a graph, one after the other, and the layers that they append.
+    """The nodes of a graph, in order, and the layers that they append.
 
-    What a layer is depends on the kind of network: its class has methods for the operators of
-    layers (`convolve`, `multiply`, `pool`), and of values (`rectify`, `move`).
+    The form of a layer depends on the kind of network, whose class has methods for the operators of
+    layers (`convolve`, `multiply`, `pool`) and of values (`rectify`, `move`).
     """
 
     types: tuple[int, ...] = FLOATS  # to which a Cast of the present values changes nothing

@@ -1,11 +1,11 @@
-"""A graph with pairs of QuantizeLinear and DequantizeLinear: int8 layers as they are.
+"""A graph with pairs of QuantizeLinear and DequantizeLinear, imported as int8 layers.
 
-A layer is made where its values are quantized again; its sums are those of int8 values and weights.
-In ONNX, its values are real sums divided by a scale, halves rounded to even. Here they are whole
-sums times a factor of 31 bits, halves rounded up. The factor is the one that onnxruntime's fused
-operators have: it has 24 bits, so that nothing else is rounded. Both differ by one if a sum times
-the factor is a half, or within the precision of onnxruntime's floats of one. Networks of TensorFlow
-Lite have the arithmetic of its reference kernels, and do not differ.
+A layer ends where its values are quantized again; its sums are of int8 values and weights. In ONNX,
+values are real sums divided by a scale, with halves rounded to even. Here, they are integer sums
+times a factor of 31 bits, with halves rounded up. The factor is that of onnxruntime's fused
+operators; it has 24 bits, so nothing else is rounded. The results differ by one if a sum times the
+factor is a half, or as close to a half as the precision of onnxruntime's floats. Networks of
+TensorFlow Lite follow the arithmetic of its reference kernels, without differences.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ class TfliteBuilder(Int8Builder):
 def factor_of(real: float, divisor: int = 1) -> Pair:
     """Return a factor as a multiplier of 31 bits, halves rounded up, and a shift to the right.
 
-    The multiplier is divided by `divisor`, and rounded down.
+    The multiplier is divided by `divisor` and rounded down.
     """
     fraction, exponent = math.frexp(real)
     multiplier = math.floor(fraction * 2**31 + 0.5)

@@ -1,4 +1,4 @@
-"""ONNX's operators, as layers of a network in floats, or of int8."""
+"""ONNX's operators, converted to layers of a float or an int8 network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write a model as ONNX, in integers: each stage's formula in the standard's operators.
+"""Write a model as ONNX, in integers: each stage's formula in standard operators.
 
 A kind of stage has a function with its name, which takes the previous stage's values and
 the stage, and returns the same integers as `IntegerStage.run`.
@@ -38,7 +38,7 @@ from protonn_edge.quantization import quantize
 def to_onnx(model: Model | IntegerChain) -> bytes:
     """Return the integer model as the content of an ONNX file, for other programs.
 
-    The input "bytes", (n, features) uint8, holds the bytes that a device receives, the result of
+    The input "bytes", (n, features) uint8, is what a device receives, the result of
     `IntegerChain.quantize`. The outputs are int64: "scores", (n, L), and "class", (n, 1), the index
     of the class or 255 for an unknown point. All integers equal those of `IntegerChain.answers`.
     The metadata are the names of the classes, the model's hash, and the numbers that quantize

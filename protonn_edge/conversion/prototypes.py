@@ -1,4 +1,4 @@
-"""Prototypes that give nearly the answers of an estimator, and the sizes that fit."""
+"""Prototypes whose answers are close to an estimator's, and the sizes that fit."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class SizeLimit:
     def sizes(
         self, *, n_features: int, n_classes: int, n_points: int, most_projections: int
     ) -> Iterator[ModelSizes]:
-        """Yield sizes to try, the largest first, with at most the useful number of projections.
+        """Yield sizes to try, largest first, with no more projections than are useful.
 
         If both d and m are given, these are the only sizes. Sizes whose parameters exceed the
         board's flash are left out.

@@ -56,7 +56,7 @@ def from_reference(
     feature_names: Sequence[str] = (),
     label_sets: Sparse | None = None,
 ) -> Model:
-    """Return a model of another program's matrices, with the same float scores.
+    """Make a model of another program's matrices, with the same float scores.
 
     All RBF values count, even the smallest. The rows of Z follow the order of the classes.
 

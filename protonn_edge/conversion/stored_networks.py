@@ -1,6 +1,6 @@
 """Convert a network in a file of ONNX or TensorFlow Lite.
 
-Both become a graph of ONNX's operators, and this a network in floats, or of int8 layers.
+Both become a graph of ONNX's operators, from which a float network or int8 layers are made.
 """
 
 from __future__ import annotations
@@ -51,14 +51,15 @@ def from_network(
     model : Path, str or bytes
         The file, or its contents. docs/conversion.md lists the operators.
     X : array of shape (n, D), or (n, ...) as the network takes it
-        Representative points, such as the training points: they calibrate the integers. In rows,
-        images that convolutions or pooling take have the channels of a pixel next to each other.
+        Representative points, such as the training points, which calibrate the integers. If images
+        for convolutions or pooling are flattened into rows, the channels of a pixel must be
+        adjacent.
     y : array of shape (n,), optional
         Their labels, only for the accuracies and for `fine_tune`.
     evaluate_on : tuple of X and y or None, optional
         Points for measuring the steps, instead of `X` and `y`.
     bits : {8, 4, 2}, default=8
-        The bits of a convolution's weight; fewer need less flash, or less time.
+        Bits of a convolution's weights; fewer bits need less flash or time.
     **options
         `board`, `budget`, `classes`, `epochs`, `fine_tune` and `random_state`, as for
         `from_sklearn`.
@@ -70,7 +71,7 @@ def from_network(
     Raises
     ------
     InputError
-        If the network cannot be converted: the sentence names the node.
+        If the network cannot be converted; the sentence names the node.
     CheckFailed
         If it is too large for the board, or the budget.
     """
@@ -83,7 +84,7 @@ def from_network(
 
 
 def load_network(source: Path | bytes, what: str, bits: int = 8) -> StoredClassifier:
-    """Return the network in a file, or in its contents; errors call it `what`.
+    """Read the network from a file or its contents; errors call it `what`.
 
     The weights of its convolutions will have 8, 4 or 2 `bits`.
     """

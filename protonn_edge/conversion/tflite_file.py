@@ -1,7 +1,7 @@
 """Read a TensorFlow Lite file as a graph of ONNX's operators.
 
-A value that the file has in int8 is rounded by a QuantizeLinear and a DequantizeLinear. Scales have
-64 bits, because TensorFlow Lite computes their products in double precision. The numbers of fields,
+A value that is int8 in the file gets a QuantizeLinear and a DequantizeLinear. Scales have 64 bits,
+because TensorFlow Lite computes their products in double precision. The numbers of fields,
 operators and types come from its schema.
 """
 

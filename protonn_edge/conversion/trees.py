@@ -129,7 +129,7 @@ def _damaged(estimator: Any, what: str) -> InputError:
 
 
 def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[str, Any]) -> Model:
-    """Return trees of an estimator's own features as a model of raw features.
+    """Convert trees on an estimator's own features to a model of raw features.
 
     `features` maps raw features to the estimator's; X (n, D) are raw representative points.
     Raises `InputError` if the map mixes or negates features.

@@ -1,4 +1,4 @@
-"""Print the variables to run ``pio`` from a shell, for use as ``eval "$(python -m ...)"``.
+"""Print the variables for running ``pio`` from a shell, to use as ``eval "$(python -m ...)"``.
 
 In PowerShell: ``python -m ... | Out-String | Invoke-Expression``.
 """

@@ -1,7 +1,7 @@
-"""The scripts that have the emulated Uno in them: the report's page, and an emulator for Node.js.
+"""The scripts that contain the emulated Uno: for the report's page, and for Node.js.
 
-A wheel has them ready. In a checkout esbuild makes them of ``web/`` and npm's avr8js once, and they
-are kept in the user's cache.
+A wheel contains them. In a checkout, esbuild bundles them once from ``web/`` and npm's avr8js into
+the user's cache.
 """
 
 from __future__ import annotations

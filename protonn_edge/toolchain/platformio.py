@@ -1,10 +1,9 @@
 """Build the firmware with PlatformIO, whether or not its registry can be reached.
 
-A board's section of platformio.ini, and its description, follow from the board's file.
-
-On a machine with internet access PlatformIO downloads the platform and the compiler, and nothing
-here interferes. Elsewhere a stand-in for its platform (the folder `shim`) drives the `avr-gcc` on
-PATH, from the same platformio.ini.
+A board's section of platformio.ini, and its description, are generated from the board's file. On a
+machine with internet access, PlatformIO downloads the platform and the compiler as usual.
+Otherwise, a stand-in for its platform (the folder `shim`) runs the `avr-gcc` on PATH, from the same
+platformio.ini.
 """
 
 from __future__ import annotations
@@ -56,14 +55,12 @@ def build_firmware(
 ) -> Path:
     """Compile and link the PlatformIO project in a folder; return the linked file.
 
-    It builds the section ``[env:...]`` of platformio.ini for `environment`, with one macro more if
-    `define` names it; the platform calls the linked file `product`, an ELF file for a chip. The .su
-    files of ``-fstack-usage`` lie below its folder. The budget gate checks its size, not this
-    function.
-
-    Raises `InputError` if `project` is no PlatformIO project, or has no such section, or there is
-    no compiler, and `CheckFailed` with their words if the compiler or the linker refuses the
-    firmware.
+    It builds the section ``[env:...]`` of platformio.ini for `environment`, with an additional
+    macro if `define` names one; the platform calls the linked file `product`, an ELF file for a
+    chip. The .su files of ``-fstack-usage`` are below its folder. This function does not check the
+    size. Raises `InputError` if `project` is not a PlatformIO project, has no such section, or
+    there is no compiler, and `CheckFailed`, with their messages, if the compiler or the linker
+    refuses the firmware.
     """
     settings = project / "platformio.ini"
     if not settings.is_file():
@@ -100,9 +97,9 @@ def run_pio(
 ) -> subprocess.CompletedProcess[str]:
     """Run the ``pio`` of this Python environment, which need not be on PATH, in a project's folder.
 
-    After the deadline it is ended, with all that it started; `remedy` is the advice then. It gets
-    `variables` in addition to `pio_environment`; a failure with the words `accepted` is ignored.
-    Returns its output as text. Raises `CheckFailed` if it fails or takes too long.
+    After the deadline, it is ended with all processes that it started; `remedy` is then the advice.
+    It gets `variables` in addition to `pio_environment`; a failure whose output contains `accepted`
+    is ignored. Returns its output as text. Raises `CheckFailed` if it fails or takes too long.
     """
     command = [sys.executable, "-m", "platformio", *arguments]
     environment = {**pio_environment(), **_UNATTENDED, **(variables or {})}
@@ -121,11 +118,11 @@ def pio_environment() -> dict[str, str]:
 
 
 def pio_variables() -> dict[str, str]:
-    """Return the variables that make PlatformIO do without its registry, if it has to.
+    """Return the variables that make PlatformIO work without its registry, if necessary.
 
-    There are none when PlatformIO's folders were set by hand, the stock platform is installed, or
-    the registry answers. ``PROTONN_EDGE_PLATFORMIO=stock`` or ``=offline`` decides without looking.
-    Raises `InputError` if that has another value, or there is neither a registry nor an
+    There are none if PlatformIO's folders were set by hand, the stock platform is installed, or the
+    registry answers. ``PROTONN_EDGE_PLATFORMIO=stock`` or ``=offline`` skips these checks. Raises
+    `InputError` if this variable has another value, or if there is neither a registry nor an
     ``avr-gcc``.
     """
     choice = os.environ.get(_CHOICE, "")

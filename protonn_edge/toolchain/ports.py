@@ -1,4 +1,4 @@
-"""The serial ports of this computer, and which of them a board is most likely at."""
+"""The serial ports of this computer, and the one to which a board is most likely connected."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class FoundPort(NamedTuple):
 
 
 def find_port(board: Board) -> FoundPort:
-    """Return the port that a board is most likely at; `InputError` if nothing is plugged in.
+    """Return the port at which a board most likely is; `InputError` if nothing is plugged in.
 
-    It prefers the USB identity of such a board, then of another known board, then of an adapter,
-    then any USB device; of equally likely ports it takes the first. It never takes a port that is
-    not on USB.
+    It prefers the USB identity of such a board, then that of another known board, then an adapter,
+    then any USB device; among equally likely ports, it chooses the first. It never chooses a port
+    that is not on USB.
     """
     from serial.tools import list_ports  # noqa: PLC0415  (many only name this function)
 

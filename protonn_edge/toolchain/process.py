@@ -1,9 +1,9 @@
 """Run a program, such as a compiler, under a deadline, and leave nothing of it behind.
 
-Compiler drivers start other programs. Ending only the driver would leave those running with its
-output pipes open, and the caller waiting for them; so the whole process group is ended: by the
-deadline, by an error here, and, through a shell, when this process itself is killed. Windows lacks
-process groups: there only the started program is ended, and its own children may go on.
+Compiler drivers start other programs. If only the driver were ended, these would keep running with
+its output pipes open, and the caller would wait for them. So the whole process group is ended: at
+the deadline, after an error here and, through a shell, when this process itself is killed. Windows
+has no process groups: there, only the started program is ended, and its children may continue.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def run_within(
 ) -> subprocess.CompletedProcess[str]:
     """Run `command` without a shell to its end and return its `returncode`, `stdout` and `stderr`.
 
-    After the deadline the program and all that it started are ended; `remedy` is the advice then.
+    After the deadline, the program and all that it started are ended; `remedy` is then the advice.
     Messages call it `name`. It runs by default in the current folder, with the caller's
     environment. The caller handles failures.
 
