@@ -282,12 +282,6 @@ def _gathered(node: Node, values: list[Any]) -> NDArray[Any]:
     return np.asarray(np.take(values[0], values[1].astype(np.int64), int(node.number("axis", 0))))
 
 
-def _joined(node: Node, values: list[Any]) -> NDArray[Any]:
-    if sum(each.size for each in values) > _LONGEST_SHAPE:
-        raise node.unsupported("joins large constants", "export the network with folded constants")
-    return np.concatenate(values, axis=int(node.number("axis", 0)))
-
-
 def _shape(node: Node, values: list[Any]) -> NDArray[Any]:
     ends = node.attribute("start", 0), node.attribute("end")
     return np.array(values[0].shape)[slice(*ends)]
@@ -348,7 +342,7 @@ _CONSTANTS = {
     # A Squeeze of a constant may leave out its first axis, too.
     **{name: take for name, take in MOVING.items() if take is not _squeezed},
     "Cast": lambda node, values: values[0].astype(TYPES[int(node.number("to", 0))]),
-    "Concat": _joined,
+    "Concat": lambda node, values: np.concatenate(values, axis=int(node.number("axis", 0))),
     "Constant": _constant,
     "ConstantOfShape": _filled,
     "DequantizeLinear": _dequantized,

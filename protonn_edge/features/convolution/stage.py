@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,24 +183,24 @@ class Convolutions(FeatureStage):
         """Return the stage of a model file's arrays, or None."""
         if not any(name in arrays for name in cls.ARRAYS):
             return None
-        for name, wanted in _TYPES.items():
-            if name not in arrays:
+        for name, wanted in (_TYPES | _INT8_TYPES).items():
+            if name in arrays:
+                check_type(arrays[name], name, wanted)
+            elif name in _TYPES:
                 raise InputError(f"array {name!r} is missing; train the model again")
-            check_type(arrays[name], name, wanted)
         image = _whole(arrays, "convolution_image", 1, _IMAGE_NUMBERS)
         of_channels = _PIXELS in arrays and arrays[_PIXELS].ndim > 1
         pixels = (ChannelScale if of_channels else PixelScale).from_arrays(arrays, _PIXELS)
         averages, shape, maximum = _image(image)
         rate = checked_array(arrays, _RATE, "f8", (1,)).item() if _RATE in arrays else None
         rows = _whole(arrays, "convolution_layers", 2, _COLUMNS)
-        stocks = _Stocks.of(arrays)
+        stock = _Stock(arrays)
         layers: list[Layer] = []
         for row in rows.tolist():
-            layer = _layer(row, shape, maximum, stocks)
+            layer = _layer(row, shape, maximum, stock)
             shape, maximum = layer.output_shape, layer.maximum
             layers.append(layer)
-        for stock in stocks:
-            stock.check_empty()
+        stock.check_empty()
         return cls(tuple(layers), averages, pixels, rate)
 
     def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (pixels have none)
@@ -306,56 +306,38 @@ def _digest(arrays: Arrays) -> str:
 
 
 class _Stock:
-    """A flat array from which layers take their parts, one after the other."""
+    """Flat arrays from which layers take their parts, one after the other."""
 
-    def __init__(self, array: NDArray[Any], name: str) -> None:
-        self._left, self._name = array.ravel(), name
-
-    def take(self, *shape: int) -> NDArray[Any]:
-        size = int(np.prod(shape, dtype=object))
-        if size > len(self._left):
-            raise InputError(
-                f"array {self._name!r} ends before its layers do; train the model again"
-            )
-        taken, self._left = self._left[:size], self._left[size:]
-        return taken.reshape(shape)
-
-    def check_empty(self) -> None:
-        if len(self._left):
-            raise InputError(
-                f"array {self._name!r} has {len(self._left):,} values more than its layers use; "
-                "train the model again"
-            )
-
-
-class _Stocks(NamedTuple):
-    """The arrays of all layers."""
-
-    weights: _Stock
-    bias: _Stock
-    int8_layers: _Stock
-    int8_scales: _Stock
-
-    @classmethod
-    def of(cls, arrays: Arrays) -> Self:
-        """Collect the arrays of a file; `InputError` for wrong types."""
+    def __init__(self, arrays: Arrays) -> None:
         names = ("convolution_weights", "convolution_bias", *_INT8_TYPES)
-        for name, wanted in _INT8_TYPES.items():
-            if name in arrays:
-                check_type(arrays[name], name, wanted)
-        return cls(*(_Stock(arrays.get(name, np.zeros(0, np.int64)), name) for name in names))
+        self._left = {name: arrays.get(name, np.zeros(0, np.int64)).ravel() for name in names}
 
-    def taken_weights(self, *shape: int) -> NDArray[Any]:
+    def take(self, name: str, *shape: int) -> NDArray[Any]:
+        size, left = int(np.prod(shape, dtype=object)), self._left[name]
+        if size > len(left):
+            raise InputError(f"array {name!r} ends before its layers do; train the model again")
+        self._left[name] = left[size:]
+        return left[:size].reshape(shape)
+
+    def weights(self, *shape: int) -> NDArray[Any]:
         """Return the weights of the next layer; `InputError` if it has none."""
-        weights = self.weights.take(*shape)
+        weights = self.take("convolution_weights", *shape)
         if not weights.size:
             raise InputError(
                 "array 'convolution_layers' has a layer without weights; train the model again"
             )
         return weights
 
+    def check_empty(self) -> None:
+        for name, left in self._left.items():
+            if len(left):
+                raise InputError(
+                    f"array {name!r} has {len(left):,} values more than its layers use; train the "
+                    "model again"
+                )
 
-def _layer(row: list[int], shape: ImageShape, maximum: int, stocks: _Stocks) -> Layer:
+
+def _layer(row: list[int], shape: ImageShape, maximum: int, stock: _Stock) -> Layer:
     how, height, width, stride, padded, depthwise, channels, *numbers = row
     if how >= len(_HOW) or max(padded, depthwise, numbers[-2]) > 1:
         raise InputError(
@@ -363,32 +345,32 @@ def _layer(row: list[int], shape: ImageShape, maximum: int, stocks: _Stocks) -> 
             "again"
         )
     if _HOW[how] == "int8":
-        return _int8_layer(shape, maximum, stocks)
+        return _int8_layer(shape, maximum, stock)
     if how:
         return IntegerPooling(shape, (height, width), _HOW[how], maximum)  # type: ignore[arg-type]
     multiplier, shift, largest, bits, to_even, padding = numbers
-    taken = stocks.taken_weights(channels, height, width, 1 if depthwise else shape[2])
+    taken = stock.weights(channels, height, width, 1 if depthwise else shape[2])
     scaling = multiplier, shift, largest, maximum
-    bias = stocks.bias.take(channels)
+    bias = stock.take("convolution_bias", channels)
     moves: dict[str, Any] = {"stride": (stride, stride), "padding_value": padding}
     if padded:
         moves["margins"] = same_margins((height, width))
     return IntegerConvolution(shape, taken, bias, *scaling, bits, bool(to_even), **moves)
 
 
-def _int8_layer(shape: ImageShape, maximum: int, stocks: _Stocks) -> IntegerInt8Layer:
-    row = stocks.int8_layers.take(_INT8_COLUMNS)
+def _int8_layer(shape: ImageShape, maximum: int, stock: _Stock) -> IntegerInt8Layer:
+    row = stock.take("int8_layers", _INT8_COLUMNS)
     known = row.min() >= 0 and row.max() <= _MOST and max(row[3], row[-1]) <= 1
     if not known or maximum != IntegerInt8Layer.input_maximum:
         raise InputError("array 'int8_layers' has an invalid number for a layer; convert it again")
     out, height, width, depthwise, *numbers = row.tolist()
-    taken = stocks.taken_weights(out, height, width, 1 if depthwise else shape[2])
+    taken = stock.weights(out, height, width, 1 if depthwise else shape[2])
     down, across, above, below, left, right, padding, offset, low, high, once = numbers
-    scales = stocks.int8_scales.take(out, 2)
+    scales = stock.take("int8_scales", out, 2)
     return IntegerInt8Layer(
         shape,
         taken,
-        stocks.bias.take(out),
+        stock.take("convolution_bias", out),
         *(scales[:, 0], scales[:, 1]),
         offset,
         (low, high),
