@@ -76,7 +76,7 @@ class _Shell:
         return (self.start, middle), (middle, self.end)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=256)  # at most 16 MB; plans for all boards, and searches, ask again
 def _near_at_most(prototypes: bytes, shape: tuple[int, int], limit: int) -> tuple[int, ...]:
     points = np.frombuffer(prototypes, np.int8).reshape(shape).T.astype(np.float64)
     means, moved, most, bounds = points.mean(axis=0), np.zeros(0), len(points), []
