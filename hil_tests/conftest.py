@@ -1,9 +1,9 @@
-"""A device to test: the board at --pnn-port, or, when none is given, the emulated Uno.
+"""The device to test: the board at --pnn-port or, by default, the emulated Uno.
 
 The fixtures that begin with pnn_ are those of this package's plugin for pytest. Both boards run the
-firmware of --pnn-project, where `protonn-edge build` was run; for a board the default is the
-current folder. The emulated Uno without --pnn-project gets a small model of scikit-learn's digits,
-made for the occasion.
+firmware that `protonn-edge build` wrote to --pnn-project; for a real board, the default is the
+current folder. Without --pnn-project, a small model of scikit-learn's digits is built for the
+emulated Uno.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pnn_project(
     pytestconfig: pytest.Config, pnn_target: Board, tmp_path_factory: pytest.TempPathFactory
 ) -> Project:
-    """Give the folder that was built, where one is named or a board is; else build the digits."""
+    """Return the built folder if a folder or board is given; otherwise, build the digits."""
     named = pytestconfig.getoption("--pnn-project")
     if named is not None or pytestconfig.getoption("--pnn-port"):
         return built_project(named or pytestconfig.rootpath)
@@ -94,7 +94,7 @@ def labelled(pytestconfig: pytest.Config, pnn_model: Model) -> bool:
 def pnn_points(
     pytestconfig: pytest.Config, pnn_model: Model, labelled: bool
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Give --pnn-data, or the digits for a model of digits, or random points."""
+    """Return --pnn-data, or the digits for a model of digits, or random points."""
     data = pytestconfig.getoption("--pnn-data")
     if data is not None:
         return labelled_points(pnn_model, data)
@@ -108,7 +108,7 @@ def pnn_points(
 
 @pytest.fixture(scope="session")
 def rows(reference: DeviceModel, pnn_points: tuple[NDArray[np.float32], Any]) -> NDArray[np.uint8]:
-    """Give the points (n, D) as the device takes them."""
+    """Return the points (n, D) in the form that the device receives."""
     return reference.quantize(pnn_points[0])
 
 
@@ -124,12 +124,12 @@ def _need_avr_tools() -> None:
 
 @pytest.fixture
 def session(pnn_board: BoardUnderTest) -> Session:
-    """Give a conversation with the device, which was reset for it."""
+    """Yield a session with the device, which is reset first."""
     return pnn_board.session
 
 
 class Line:
-    """Raw bytes to the device, frames from it."""
+    """Sends raw bytes to the device, and reads its frames."""
 
     def __init__(self, link: serial.Serial) -> None:
         self._link = link
@@ -140,7 +140,7 @@ class Line:
         self._link.write(data)
 
     def receive(self, deadline_s: float = DEADLINE_S) -> tuple[int, protocol.Message] | None:
-        """Return the sequence number and the content of the next message, None if none comes."""
+        """Return the sequence number and the content of the next message, None if none arrives."""
         end = time.monotonic() + deadline_s
         while not self._frames:
             if time.monotonic() > end:
@@ -152,7 +152,7 @@ class Line:
 
 @pytest.fixture
 def line(pnn_board: BoardUnderTest, pnn_target: Board) -> Iterator[Line]:
-    """Give the raw line, after the device has answered HELLO and nothing is left to read."""
+    """Yield the raw line, after the device has answered HELLO and nothing is left to read."""
     pnn_board.session.__exit__()
     url = pnn_board.url
     with serial.serial_for_url(url, baudrate=pnn_target.baud, timeout=0.05) as link:

@@ -1,4 +1,4 @@
-"""The device gives the reference's scores, as accurately, as fast and for as little as it must."""
+"""The device gives the reference's scores, within the limits of accuracy, latency and energy."""
 
 from __future__ import annotations
 
@@ -105,5 +105,5 @@ def test_features_at_the_end_of_their_range_are_counted(
     for row in rows[:20]:
         session.predict(row)
     at_the_end = int((rows[:20] == reference.features.maximum).sum())
-    if session.retried == 0:  # what is sent twice counts twice
+    if session.retried == 0:  # repeated requests would count twice
         assert session.stats().saturations == at_the_end

@@ -1,4 +1,4 @@
-"""The device keeps to firmware/PROTOCOL.md, whatever it is sent."""
+"""The device follows firmware/PROTOCOL.md, whatever it receives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* The points of a cell of the confusion matrix, as small pictures; without a cell, of the worst one. */
+/* Small pictures of the points in a cell of the confusion matrix, by default the cell with most mistakes. */
 import { PointNote } from "./note.js";
 import { pictureOf } from "./preview.js";
 
@@ -24,7 +24,7 @@ export class CellPoints {
         this.#show(this.#worst());
     }
 
-    /** The cell of the most mistakes, or of the most points where there is no mistake. */
+    /** The cell with the most mistakes or, without mistakes, with the most points. */
     #worst() {
         const cells = this.counts.flatMap((row, label) =>
             row.map((count, answer) => ({ label, answer, count, wrong: label !== answer })),
@@ -55,7 +55,7 @@ export class CellPoints {
         this.more.textContent = shown.length < count
             ? `${shown.length} of ${count.toLocaleString("en")} are shown.`
             : "";
-        this.more.textContent += " Point at a cell to see its points; a click or Enter keeps them, and singles them out in the model's space.";
+        this.more.textContent += " Point at a cell to see its points; click or press Enter to keep them, and to highlight them in the model's space.";
     }
 
     #item(i) {

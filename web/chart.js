@@ -1,13 +1,13 @@
-/* A figure whose marks show their values: to the pointer, to a finger, and to the arrow keys. */
+/* A figure whose marks show their values under the pointer or a finger, or with the arrow keys. */
 
-const REACH = 24; // px from the pointer to a mark that still is meant
+const REACH = 24; // px from the pointer within which a mark is chosen
 
 export class Chart {
     /**
-     * @param {SVGElement} svg Marks in it have their words in a <title>.
+     * @param {SVGElement} svg Each mark contains its text in a <title>.
      * @param {Tip} tip
-     * @param options `marks`, in the order of the keys; `words`, of a mark; `onGo`, `onLeave` and `onPick`,
-     *     called with a mark's place; `spatial`, whether arrow keys go where they point.
+     * @param options `marks`, in the order of the keys; `words`, its text; `onGo`, `onLeave` and `onPick`,
+     *     called with a mark's index; `spatial`, whether arrow keys move in their direction.
      */
     constructor(svg, tip, { marks, words, onGo, onLeave, onPick, spatial = false } = {}) {
         this.svg = svg;
@@ -43,7 +43,7 @@ export class Chart {
         svg.addEventListener("blur", () => this.leave());
     }
 
-    /** Go to a mark, and show its words. */
+    /** Go to a mark and show its text. */
     go(place, aloud) {
         this.leave();
         this.at = place;
@@ -74,7 +74,7 @@ export class Chart {
             return Math.hypot(outside(left, clientX, right), outside(top, clientY, bottom));
         });
         const nearest = Math.min(...distances);
-        // Of marks that lie on one another the last is on top.
+        // Where marks overlap, the last one is on top.
         const place = distances.lastIndexOf(nearest);
         if (nearest > REACH) {
             this.leave();
@@ -109,7 +109,7 @@ export class Chart {
         this.go(this.lastKey, true);
     }
 
-    /** The nearest mark in a direction, or where the keys are already. */
+    /** The nearest mark in a direction, or the current one. */
     #towards(x, y) {
         const middles = this.marks.map((mark) => {
             const box = mark.getBoundingClientRect();

@@ -1,4 +1,4 @@
-/* The emulated Uno as something that classifies: one request after the other, over its serial line. */
+/* A classifier on the emulated Uno, which gets one request at a time over its serial line. */
 import {
     AVRTimer,
     AVRUSART,
@@ -20,10 +20,10 @@ export class Device {
     }
 
     /**
-     * Start the firmware and meet it.
+     * Start the firmware and check its identity.
      *
      * @param {Uint8Array} program
-     * @param {{hash: string, features: number}} model What the firmware must say that it runs.
+     * @param {{hash: string, features: number}} model The model that the firmware must report.
      */
     static async start(program, model) {
         const device = new Device(new Uno(avr8js, flashWith(program)));
@@ -34,7 +34,7 @@ export class Device {
         return device;
     }
 
-    /** Return label, scores, cycles, and for how many cycles pin 8 was high. */
+    /** Return label, scores, cycles, and the number of cycles for which pin 8 was high. */
     async classify(features) {
         this.sequence = (this.sequence % 255) + 1;
         this.uno.meter.cycles = 0;
@@ -43,7 +43,7 @@ export class Device {
     }
 }
 
-/** Run a generator to its end, with pauses in which the page may draw. */
+/** Run a generator to its end, with pauses for the page to draw. */
 async function run(steps) {
     for (;;) {
         const { done, value } = steps.next();

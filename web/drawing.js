@@ -1,6 +1,6 @@
 /*
- * What is drawn with a pen becomes pixels as those of the test points are: as large, in the middle, with
- * strokes as wide. So the strokes are kept as lines, and drawn again at that scale.
+ * Convert pen strokes to pixels like those of the test points: of the same size, centred, and with strokes
+ * of the same width. The strokes are kept as lines, and drawn again at that scale.
  */
 
 const FINE = 8; // samples a pixel and axis

@@ -1,12 +1,11 @@
 /*
- * An emulated Uno in a process of Node.js: what protonn_edge/emulator/uno.c is on libsimavr, with the
- * same options, commands and answers, for systems that libsimavr is not on. Only what an Uno does with
- * the firmware of `build` is there: no bootloader, no sensors, no pseudo-terminal, no watchdog.
+ * An emulated Uno in a Node.js process: the counterpart of protonn_edge/emulator/uno.c, with the
+ * same options, commands and answers, for systems without libsimavr. It does only what an Uno does with
+ * the firmware of `build`: there is no bootloader, sensor, pseudo-terminal or watchdog.
  *
  *   node emulator.min.cjs --clock HZ --image-bytes NUMBER [--port NUMBER] [--wire-speed] [--bss-end ADDRESS]
- *
- * uno.c explains these, stdin, stdout and how emulated time passes; its other options are
- * passed over.
+ * uno.c explains these options, stdin, stdout and the pace of emulated time; its other options are
+ * ignored.
  */
 import { createServer } from "node:net";
 import { performance } from "node:perf_hooks";
@@ -35,14 +34,14 @@ const RAMEND = 0x8ff;
 const EXIT_USAGE = 2;
 const MOST_FAULTS = 16;
 const SLICE_S = 0.001;
-const FORGIVEN_MS = 10; // what a busy computer withholds is made up for up to here
-const MOST_SENDING = 4096; // bytes that wait for the line
-const MOST_UNREAD = 65536; // bytes that wait for the client
+const FORGIVEN_MS = 10; // the longest delay of the computer that is caught up
+const MOST_SENDING = 4096; // bytes waiting for the line
+const MOST_UNREAD = 65536; // bytes waiting for the client
 
 /** An Uno that knows its stack. */
 class WatchedUno extends Uno {
     stack = RAMEND;
-    settled = true; // avr-gcc writes SPH, SREG, SPL: SP means nothing in between
+    settled = true; // avr-gcc writes SPH, SREG, SPL; in between, SP is meaningless
 
     constructor(program, floor) {
         super(avr8js, flashWith(program));
@@ -76,7 +75,7 @@ class WatchedUno extends Uno {
     }
 }
 
-/** The board: an Uno that can be reset, and what was counted since it was started. */
+/** The board: an Uno that can be reset, and the counts since its start. */
 class Board {
     counted = { cycles: 0, marked_cycles: 0, marked_spans: 0, overruns: 0 };
     stack = RAMEND;
@@ -134,15 +133,15 @@ class Board {
     }
 }
 
-/** Emulated time, beside that of the wall clock. */
+/** Emulated time, paced by the wall clock. */
 class Clock {
     constructor(board, { clock, wireSpeed }, flush) {
         Object.assign(this, { board, hz: clock, wireSpeed, flush });
-        this.due = performance.now(); // when the emulated time reached will have come
+        this.due = performance.now(); // the wall-clock time of the current emulated time
         this.schedule(0);
     }
 
-    /** Go on at once: there is something to do. */
+    /** Continue at once, because there is something to do. */
     wake() {
         if (!this.wireSpeed) {
             clearTimeout(this.timer);
@@ -192,7 +191,7 @@ class Line {
         this.server.listen(port, "127.0.0.1", () => opened(this.server.address().port));
     }
 
-    /** A client that closes and comes back must not be turned away: its end is heard of first. */
+    /** A client that disconnects and reconnects must not be refused, so its end is handled first. */
     accept(client) {
         client.on("error", () => client.destroy());
         setTimeout(() => (this.client ? client.destroy() : this.connect(client)), this.client ? 20 : 0);
@@ -200,7 +199,7 @@ class Line {
 
     connect(client) {
         if (client.destroyed) {
-            return; // it left in the meantime, and will not emit "close" again
+            return; // it has closed in the meantime and will not emit "close" again
         }
         this.client = client;
         this.board.reset();
@@ -231,7 +230,7 @@ class Line {
             client.write(Uint8Array.from(bytes));
         }
         if (client.writableLength > MOST_UNREAD) {
-            client.destroy(); // it leaves all unread
+            client.destroy(); // it does not read anything
         } else if (client.isPaused() && sending.length < MOST_SENDING) {
             client.resume();
         }

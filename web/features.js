@@ -1,12 +1,12 @@
-/* Raw values become the bytes that the device is fed, and back, as `InputQuantizer` does it. */
+/* Convert raw values to the bytes that the device receives, and back, like `InputQuantizer`. */
 
-/** A number with as many digits as anyone wants to read. */
+/** A number with a readable number of digits. */
 export const shortly = (value) =>
     Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
 
 export class Features {
-    /** @param model `zero` and `step`, one number or one a feature; `maximum`, `features`; `single`,
-     *  if values are divided in binary32 and halves are rounded away from 0. */
+    /** @param model `zero` and `step`, one number or one per feature; `maximum`, `features`; `single`,
+     *  whether values are divided in binary32 and halves rounded away from 0. */
     constructor({ zero, step, maximum, features, single = false }) {
         this.count = features;
         this.maximum = maximum;
@@ -15,7 +15,7 @@ export class Features {
         this.step = (i) => step[step.length > 1 ? i : 0];
     }
 
-    /** Return bytes; raw values are binary32, as those of files. */
+    /** Return bytes; raw values are binary32, as in files. */
     quantize(raw) {
         return Uint8Array.from(raw, (value, i) => {
             const [x, zero, step] = [Math.fround(value), this.zero(i), this.step(i)];
@@ -32,7 +32,7 @@ export class Features {
     }
 
     /** Return the raw values in a text of numbers, with decimal commas if semicolons or tabs separate
-     *  them; a sentence is thrown where they do not fit. */
+     *  them; throws a sentence if they do not fit. */
     read(text) {
         const pointed = /[;\t]/.test(text) ? text.replaceAll(/,(?=\d)/g, ".") : text;
         const words = pointed.split(/[\s,;]+/).filter(Boolean);

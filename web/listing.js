@@ -1,9 +1,9 @@
-/* Commands and code in the page, each with a button that copies it. */
+/* Commands and code in the page, each with a copy button. */
 
-const SAID_MS = 2000; // for which the button shows what it did
+const SAID_MS = 2000; // for which the button shows the result
 
 export class Listing {
-    /** @param {HTMLElement} element Has the text in a <pre>. */
+    /** @param {HTMLElement} element Contains the text in a <pre>. */
     constructor(element) {
         this.text = element.querySelector("pre");
         this.button = document.createElement("button");
@@ -22,7 +22,7 @@ export class Listing {
             await navigator.clipboard.writeText(this.text.textContent);
             this.say("Copied", true);
         } catch {
-            // A page may have no clipboard: then the text is selected, for the keys that copy.
+            // Without access to the clipboard, the text is selected, to be copied with the keys.
             getSelection().selectAllChildren(this.text);
             this.say("Selected", true);
         }

@@ -1,4 +1,4 @@
-/* The confusion matrix: a cell that is pointed at shows its points, one that is clicked keeps them. */
+/* The confusion matrix: pointing at a cell shows its points, clicking keeps them. */
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -46,7 +46,7 @@ export class Matrix {
         }
     }
 
-    /** Go back to the cell that is kept; without one the last stays, so that its points can be reached. */
+    /** Return to the kept cell; without one, stay at the last cell, so that its points can be reached. */
     #leave() {
         this.tip.hide();
         if (this.kept) {

@@ -1,11 +1,11 @@
-/* A test point in words, with the way to the Uno that runs it, and perhaps its picture. */
+/* A test point as text, with a link to the Uno that runs it and, if there is one, its picture. */
 import { pictureOf } from "./preview.js";
 
 const SCORES = 3;
 const SIDE = 480; // px
 
 export class PointNote {
-    /** @param {boolean} pictured Whether there is a picture above the words. */
+    /** @param {boolean} pictured Whether there is a picture above the text. */
     constructor(place, points, selection, pictured = false) {
         this.points = points;
         this.selection = selection;
@@ -16,7 +16,7 @@ export class PointNote {
         selection.addEventListener("point", () => this.show(selection.point));
     }
 
-    /** Show a point by its place in the list; null is none. */
+    /** Show a point by its index in the list; null shows none. */
     show(i) {
         this.note.hidden = i === null;
         if (this.note.hidden) {

@@ -1,5 +1,5 @@
-/* The script of the report's page. All that it knows comes from one JSON block in the page; each part of
- * the page that answers is a class of its own, and the selection is what they share. */
+/* The script of the report's page. All its data comes from a JSON block in the page. Each interactive part of
+ * the page is a class, and all parts share the selection. */
 import { CellPoints } from "./cell.js";
 import { Chart } from "./chart.js";
 import { Listing } from "./listing.js";

@@ -1,11 +1,11 @@
-/* The model's space: dots are picked, a class is singled out, and a ring is around what the Uno is shown. */
+/* The model's space, in which you pick dots or highlight a class; a ring marks the Uno's current input. */
 import { Chart } from "./chart.js";
 import { PointNote } from "./note.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
 export class PlaneView {
-    /** @param map `source`, `weights` and `offset` of the place in px of another input, or null. */
+    /** @param map `source`, `weights` and `offset` for the place in px of any other input, or null. */
     constructor(panel, points, selection, tip, map) {
         this.svg = panel.querySelector("svg.plane");
         this.points = points;
@@ -32,7 +32,7 @@ export class PlaneView {
         selection.addEventListener("cell", () => this.#dim());
     }
 
-    /** Put the ring where an input of the user's own lies. */
+    /** Put the ring at the place of the user's own input. */
     locate(bytes, scores) {
         if (!this.map) {
             return;
@@ -45,7 +45,7 @@ export class PlaneView {
         );
     }
 
-    /** Put the ring around the test point that is picked. */
+    /** Put the ring around the picked test point. */
     #follow() {
         const dot = this.dots[this.selection.point];
         this.#move(dot ? [dot.getAttribute("cx"), dot.getAttribute("cy")] : null);
@@ -61,7 +61,7 @@ export class PlaneView {
         }
     }
 
-    /** Make a button of each class, and one that shows all. */
+    /** Make a button for each class, and one that shows all classes. */
     #makeButtons(list) {
         this.buttons = [...list.children].map((item) => {
             const button = document.createElement("button");
@@ -80,14 +80,14 @@ export class PlaneView {
         this.#only(undefined);
     }
 
-    /** Single out the class of a label, or none. */
+    /** Highlight the class of a label, or none. */
     #only(label) {
         this.label = label;
         this.buttons.forEach((one, i) => one.setAttribute("aria-pressed", String(i === label)));
         this.#dim();
     }
 
-    /** Leave in colour the points of the cell that is kept, else those of the class. */
+    /** Keep in colour only the points of the kept cell, or else of the class. */
     #dim() {
         const { cell } = this.selection;
         const inCell = cell?.kept ? new Set(this.points.inCell(cell)) : null;

@@ -1,4 +1,4 @@
-/* The test points that the page has. */
+/* The test points in the page. */
 import { Features } from "./features.js";
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
@@ -15,7 +15,7 @@ export class Points {
         this.range = levels;
     }
 
-    /** The bytes that the device is fed. */
+    /** The bytes that the device receives. */
     bytes(i) {
         const { count } = this.features;
         return this.raw.subarray(i * count, (i + 1) * count);
