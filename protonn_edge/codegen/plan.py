@@ -21,6 +21,7 @@ from protonn_edge.kernels.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, 
 from protonn_edge.kernels.matvec import kernels as matvec
 from protonn_edge.kinds.bonsai import kernels as bonsai_tree
 from protonn_edge.kinds.forest import kernels as forest
+from protonn_edge.kinds.naive_bayes import kernels as naive_bayes
 from protonn_edge.quantization import Float32Model
 from protonn_edge.system.facts_repr import FactsRepr
 
@@ -30,7 +31,7 @@ _CODE_BYTES = 3_300
 _FIRMWARE_SRAM_BYTES = 200
 _FLOAT_BYTES = 4
 
-PLANS = (*matvec.KERNELS, *forest.KERNELS, *bonsai_tree.KERNELS)
+PLANS = (*matvec.KERNELS, *forest.KERNELS, *bonsai_tree.KERNELS, *naive_bayes.KERNELS)
 """Names of plans, which are names of kernels of one stage of a model."""
 
 ENTRY_BYTES = 4

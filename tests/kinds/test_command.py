@@ -15,6 +15,7 @@ from kinds.kind import KINDS, kind_of, pairs_of
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.quantization import quantize
 
@@ -177,6 +178,7 @@ def test_the_best_that_fits_is_found(kind: str, trained: Trained, tmp_path: Path
     latency = float(options[options.index("--max-latency-ms") + 1])
     plan = make_plan(quantize(found), activity=found.activity)
     assert plan.worst_cycles <= 16_000 * latency
+    assert plan.kernel in PLANS  # which `build --plan` and the file of a search accept
 
 
 @pytest.mark.parametrize(("kind", "number"), pairs_of("refused_options"))

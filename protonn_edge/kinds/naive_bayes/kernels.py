@@ -13,6 +13,8 @@ from protonn_edge.kinds.naive_bayes.integers import IntegerNaiveBayes
 _CODE_BYTES = 90  # flash around the loop
 _SHORT = 256  # inputs that a byte can count
 
+KERNELS = ("loop",)
+
 
 @dataclass(frozen=True, eq=False)
 class NaiveBayesKernel(HeldKernel):
@@ -23,7 +25,7 @@ class NaiveBayesKernel(HeldKernel):
     changed = (0, *range(12, 28))  # registers, except Z and operands
 
     stage: IntegerNaiveBayes
-    name: str = "loop"
+    name: str = KERNELS[0]
 
     @cached_property
     def loop(self) -> Listing:
