@@ -1,11 +1,10 @@
-"""What each ingredient of the trainer is worth: small models with and without it.
+"""Measure what each ingredient of the trainer contributes: small models with and without it.
 
     python benchmarks/ablations.py [--only NAME] [--json]
 
-prints one row a data set and ingredient: the accuracy of the integers on validation points, mean
-and standard deviation over five seeds, and what that is above or below the trainer as it is by
-default. The validation points are a fifth of the training part, held out with seed 0; test parts
-are never looked at.
+prints one row per data set and ingredient: the accuracy of the integers on validation points, mean
+and standard deviation over five seeds, and the difference from the default trainer. The validation
+points are a fifth of the training part, held out with seed 0; test parts are never looked at.
 """
 
 from __future__ import annotations

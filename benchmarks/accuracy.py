@@ -1,4 +1,4 @@
-"""Accuracy at a given size, beside the ProtoNN paper's: the presets, five seeds each.
+"""Compare accuracy at a given size with the ProtoNN paper's: the presets, five seeds each.
 
     python benchmarks/accuracy.py [--only NAME] [--seeds N] [--json]
 

@@ -1,4 +1,4 @@
-"""Spoken digits from a microphone, on the emulated Uno: accuracy, mismatches, cycles of a sample.
+"""Spoken digits from a microphone on the emulated Uno: accuracy, mismatches, cycles per sample.
 
     python benchmarks/audio.py [--only fsdd] [--clips N] [--speakers/--no-speakers] [--json]
 

@@ -1,8 +1,8 @@
-"""Boards at fault under test: how often a bench takes one for a model at fault, or for a good one.
+"""Faulty boards under test: how often a bench mistakes a faulty board for a bad or a good model.
 
     python benchmarks/bench_faults.py [--runs N] [--only FAULT] [--seed N] [--json]
 
-prints one row a fault: runs of one point each on a simulated line, how they ended, and how many
+prints one row per fault: runs of one point each on a simulated line, their results, and how many
 faults were named. A *false pass* is a wrong model that passed, a *false failure* a good model that
 failed because of its board. Time on these lines is simulated, so a deadline of 10 s takes none. The
 project is compiled and analysed once.

@@ -1,9 +1,9 @@
-"""The digits on every board: train once, build for each, classify every test point, emulated.
+"""The digits on every emulated board: train once, build for each, classify every test point.
 
     python benchmarks/boards.py [--only NAME] [--json]
 
-prints the table of figures in docs/boards.md, one row a board; with --json one object a row. NAME
-may be the path of a board's file.
+prints the table of figures in docs/boards.md, one row per board; with --json, one object per row.
+NAME may be the path of a board's file.
 """
 
 from __future__ import annotations

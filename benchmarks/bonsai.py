@@ -1,4 +1,4 @@
-"""Bonsai and local deep kernels on an Arduino Uno, at the sizes that their paper compares at.
+"""Bonsai and local deep kernels on an Arduino Uno, at the sizes that their paper compares.
 
     python benchmarks/bonsai.py [--only NAME] [--seeds N] [--json]
 

@@ -1,10 +1,10 @@
-"""What `tune --groups` had better choose, on people who were left out of its search.
+"""Compare the choices of `tune --groups` on people who were left out of its search.
 
     python benchmarks/choices.py [--only NAME] [--json] [--seconds 120]   # 16 and 10 minutes
 
-For each fold of the people in turn: searches the other ones, with folds of its own, and trains what
-each choice takes on them. Prints one row a choice: what it has in the search's folds, and on the
-people of the outer fold, two trainings each. The test part is not read.
+For each fold of the people in turn, it searches on the others, with folds of its own, and trains
+each choice's model on them. It prints one row per choice: the accuracy in the search's folds, and
+on the people of the outer fold, with two trainings each. The test part is not read.
 """
 
 from __future__ import annotations

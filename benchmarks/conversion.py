@@ -1,13 +1,13 @@
-"""What is kept of models from elsewhere when they become models for the Uno.
+"""How well models of other programs survive the conversion to models for the Uno.
 
     python benchmarks/conversion.py [--only NAME] [--json]
 
-A row is a data set and an estimator of scikit-learn, fitted on the training points: how accurate
-each step of the conversion is, how often it answers as the estimator does, and what the firmware
-takes. Settings of the estimators were chosen on a fifth of the training points; test points are
-read once, for what is printed. usps10-svc is also built, and runs on the emulated Uno.
-`reference` writes a model as the reference implementation does, and reads it again.
-Exits with 1 where a figure falls short.
+Each row is for a data set and an estimator of scikit-learn, fitted on the training points: the
+accuracy after each step of the conversion, how often the answers equal the estimator's, and the
+resources of the firmware. Settings of the estimators were chosen on a fifth of the training points;
+test points are read once, for what is printed. usps10-svc is also built, and runs on the emulated
+Uno. `reference` writes a model as the reference implementation does, and reads it again. Exits with
+1 where a figure falls short.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The rows of pixels of a convolution, alone, beside their floor.
+"""The loop over a convolution's pixels, measured alone and compared with its floor.
 
-See `kernels`, of whose table they are rows.
+The rows belong to the table of `kernels`.
 """
 
 from __future__ import annotations

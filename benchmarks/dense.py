@@ -1,4 +1,4 @@
-"""Pruned networks beside scikit-learn's unpruned ones, and what they take on an Arduino Uno.
+"""Compare pruned networks with scikit-learn's unpruned ones, and measure them on an Arduino Uno.
 
     python benchmarks/dense.py [--only NAME] [--seeds N] [--json]
 

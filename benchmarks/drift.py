@@ -1,4 +1,4 @@
-"""How often a drift is noticed within 50 answers, and how often one is reported without reason.
+"""How often a drift is noticed within 50 answers, and how often one is reported falsely.
 
     python benchmarks/drift.py [--only har] [--costs] [--json]
 

@@ -1,4 +1,4 @@
-"""How fast the emulated Uno is, and how well it keeps pace at wire speed: an echo of many bytes.
+"""Measure the speed of the emulated Uno, and its pace at wire speed, by echoing many bytes.
 
 python benchmarks/emulator.py
 """

@@ -1,11 +1,11 @@
-"""The whole way for a few models: train, build, classify every test point on the emulated Uno.
+"""The whole workflow for a few models: train, build, classify every test point on the emulated Uno.
 
     python benchmarks/end_to_end.py [--only NAME] [--seeds N] [--json]
 
-prints the first table of docs/results.md, one row a model, with the mean and standard deviation of
-the accuracy over five seeds (`--seeds`), while all else is of seed 0. The digits
-come with scikit-learn. The other sets are read from the folder that PROTONN_EDGE_DATA names
-(default ../shared/data), and their rows are left out where it does not have them.
+prints the first table of docs/results.md, one row per model, with the mean and standard deviation
+of the accuracy over five seeds (`--seeds`); all other figures are for seed 0. The digits come with
+scikit-learn. The other sets are read from the folder that PROTONN_EDGE_DATA names (default
+../shared/data), and their rows are left out where it does not have them.
 """
 
 from __future__ import annotations

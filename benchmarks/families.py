@@ -1,4 +1,4 @@
-"""Forests, linear scores and ProtoNN on tables, with the same bytes of parameters, on the Uno.
+"""Compare forests, linear models and ProtoNN on tables, with equal bytes of parameters, on the Uno.
 
     python benchmarks/families.py [--only NAME] [--json]
 

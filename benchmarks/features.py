@@ -1,4 +1,4 @@
-"""Features of images side by side: pixels, averages of areas, gradients, at the same size.
+"""Compare features of images at the same size: pixels, averages of areas, gradients.
 
     python benchmarks/features.py [--only NAME] [--seeds N] [--json]
 

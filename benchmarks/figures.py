@@ -1,12 +1,12 @@
-"""What a change does to small models on the Uno: accuracy, cycles and bytes, beside those kept.
+"""Show how a change affects small models on the Uno: accuracy, cycles and bytes, with differences.
 
     python benchmarks/figures.py [--only NAME] [--json] [--write]
 
 trains small models on scikit-learn's digits, runs a hundred test points of each on the emulated
-Uno, and prints each figure beside that of `figures.json`, with the difference; `--write` puts the
-new ones there. It takes a minute. Cycles and bytes are exact. They differ where a change makes
-them differ, or where another machine's floats have trained another model: then its hash is
-another, too, and the row shows it.
+Uno, and prints each figure with its difference from the one in `figures.json`; `--write` stores the
+new figures there. It takes a minute. Cycles and bytes are exact. They differ where a change makes
+them differ, or where another machine's floats have trained another model: then its hash is another,
+too, and the row shows it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Forests beside scikit-learn's own, and what they take on an Arduino Uno.
+"""Compare forests with scikit-learn's, and measure them on an Arduino Uno.
 
     python benchmarks/forest.py [--only NAME] [--seeds N] [--json]
 

@@ -3,7 +3,7 @@
     python benchmarks/gallery.py [--only NAME] [-o FOLDER]
 
 trains, builds and runs each model on the emulated Uno, and writes its report to a folder, with a
-page that links to all of them. The screenshots in docs/ are of the digits, which come with
+page that links to all reports. The screenshots in docs/ are of the digits, which come with
 scikit-learn, and of the sets in `gallery_sets`; the other sets are read from the folder that
 PROTONN_EDGE_DATA names (default ../shared/data), and left out where it does not have them. The
 screenshots need Chromium on PATH.

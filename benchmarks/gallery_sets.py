@@ -1,4 +1,4 @@
-"""Data sets that are made here, so that the gallery has a table of twelve classes and windows."""
+"""Synthetic data sets, so that the gallery has a table of twelve classes and windows."""
 
 from __future__ import annotations
 

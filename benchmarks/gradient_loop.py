@@ -1,6 +1,6 @@
-"""The loop over the pixels of an image that sums gradients, alone, beside its floor.
+"""The loop that sums gradients over an image's pixels, measured alone and compared with its floor.
 
-See `kernels`, of whose table it is a row.
+The row belongs to the table of `kernels`.
 """
 
 from __future__ import annotations

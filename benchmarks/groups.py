@@ -1,4 +1,4 @@
-"""What points that are moved between people are worth on people who were not recorded.
+"""Measure whether moving points between people helps on people who were not recorded.
 
     python benchmarks/groups.py [--only NAME] [--json] [--test]
 

@@ -1,10 +1,10 @@
-"""What the harness stands: a line that fails, hostile bytes, a killed host; and how fast it is.
+"""Test the harness against a failing line, hostile bytes and a killed host; and measure its speed.
 
     python benchmarks/harness.py [--only NAME] [--json]
 
-prints the figures of each trial; one that does not hold what the trial is for is marked with
-SHORT, and the exit code is 1. The device is the emulated Uno with a model of USPS (d = 10,
-m = 40; of scikit-learn's digits where there is no USPS), which is trained for the occasion.
+prints the figures of each trial. A figure that misses the trial's requirement is marked with SHORT,
+and the exit code is then 1. The device is the emulated Uno with a model of USPS (d = 10, m = 40; of
+scikit-learn's digits where there is no USPS), which is trained for the occasion.
 
 failing-link   10,000 points; each byte is dropped, flipped or doubled with a chance of 0.1 %, the
                device is reset 20 times and the line closed 5 times

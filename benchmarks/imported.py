@@ -1,4 +1,4 @@
-"""Trees and networks of other libraries on the emulated Uno: how many answers stay the same.
+"""Run trees and networks of other libraries on the emulated Uno, and count the equal answers.
 
     python benchmarks/imported.py [--only ROW] [--bits 8|4|2] [--fine-tune] [--json]
 

@@ -1,4 +1,4 @@
-"""What a prediction takes: every test point on the emulated Uno, beside what the chip allows.
+"""The cost of a prediction: every test point on the emulated Uno, with the chip's limits.
 
     python benchmarks/inference.py [--only NAME] [--json]
 

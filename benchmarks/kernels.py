@@ -1,10 +1,10 @@
-"""Each kernel of the projection and the loop of gradients alone, on the emulated Uno, with floors.
+"""Measure each kernel of the projection, and other loops, alone on the emulated Uno, with floors.
 
     python benchmarks/kernels.py [--only NAME] [--json]
 
-prints a row for each kernel and size: the cycles of ``pnn_push_many`` for inputs none of which is
-0, what the planner counted, and the floor. That is what no program can do without that does the
-same in the same way, as a function in C that may be called again for the next features:
+prints a row for each kernel and size: the cycles of ``pnn_push_many`` for inputs other than 0, the
+planner's cycles, and the floor. That is what no program can do without that does the same in the
+same way, as a function in C that may be called again for the next features:
 
 - the call and the return, 8 cycles; to read how far it is, add to that, and keep it, 10; to compare
   with what is left, 5;

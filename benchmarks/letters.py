@@ -1,4 +1,4 @@
-"""Images that are no digits: letters as fonts have them, letters as drawn by a pen, and noise."""
+"""Images that are not digits: letters in fonts, letters drawn with a pen, and noise."""
 
 from __future__ import annotations
 

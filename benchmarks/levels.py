@@ -1,4 +1,4 @@
-"""Random programs of every kind at each level of optimization: how their bounds hold.
+"""Check the bounds of random programs of every kind at each level of optimization.
 
     python benchmarks/levels.py [--cases 3000] [--seed 0] [--json]
 

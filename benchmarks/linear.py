@@ -1,4 +1,4 @@
-"""Linear classifiers beside scikit-learn's own, and the cycles that a multiplication takes.
+"""Compare linear classifiers with scikit-learn's, and measure the cycles of a multiplication.
 
     python benchmarks/linear.py [--only NAME] [--seeds N] [--json]
 

@@ -1,4 +1,4 @@
-"""A table as people have it, with gaps and rare faults, from `data` to firmware in four commands.
+"""A realistic table, with gaps and rare faults, from `data` to firmware in four commands.
 
     python benchmarks/machines.py [--only KIND] [--rows N] [--json]
 

@@ -1,4 +1,4 @@
-"""Energy of a prediction by each power meter: its error, and the uncertainty that is stated.
+"""The energy of a prediction by each power meter: its error, and the stated uncertainty.
 
     python benchmarks/meters.py [--seeds N] [--json]
 

@@ -1,4 +1,4 @@
-"""MLPerf Tiny's own runner, unmodified, beside `hil`: accuracy and throughput on the emulated Uno.
+"""Compare MLPerf Tiny's unmodified runner with `hil`: accuracy and throughput on the emulated Uno.
 
     python benchmarks/mlperf.py RUNNER [--only NAME] [--json]
 

@@ -1,4 +1,4 @@
-"""What all rows of `networks.py` have."""
+"""The common part of all rows of `networks.py`."""
 
 from __future__ import annotations
 

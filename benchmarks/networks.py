@@ -1,4 +1,4 @@
-"""Convolutional networks on an Arduino Uno: how accurate, in how many bytes and milliseconds.
+"""Convolutional networks on an Arduino Uno: their accuracy, bytes and milliseconds.
 
     python benchmarks/networks.py [--only NAME] [--seeds N] [--points N] [--avr8js N] [--json]
 

@@ -1,4 +1,4 @@
-"""Normal or not: false alarms against the rate that is asked for, and what else is found.
+"""Normal or not: false alarms compared with the requested rate, and the share of anomalies found.
 
     python benchmarks/one_class.py [--only NAME] [--json]
 

@@ -1,4 +1,4 @@
-"""Models written as ONNX: whether onnxruntime computes the integers of NumPy.
+"""Check that onnxruntime computes the same integers as NumPy for models written as ONNX.
 
     python benchmarks/onward.py [--points N] [--json]
 

@@ -1,4 +1,4 @@
-"""Train on more points than should be in memory: peak memory and time of one epoch.
+"""Train on points that should not all be in memory: peak memory and time of one epoch.
 
     python benchmarks/out_of_core.py [--only NAME] [--json]
 

@@ -1,4 +1,4 @@
-"""The ProtoNN paper's tables and figures again, from the data sets at hand.
+"""Reproduce the ProtoNN paper's tables and figures with the available data sets.
 
     python benchmarks/paper.py --only NAME [--data NAME] [--json] [--pictures FOLDER]
 

@@ -1,4 +1,4 @@
-"""The models whose accuracy `accuracy.py` measures: a data set, settings, what others reach there.
+"""The models that `accuracy.py` measures: data set, settings, and published results of others.
 
 Sizes follow from a limit on the bytes of the parameters, and from the flash that the firmware
 leaves. Everything else was chosen on points held out of the training data (of the watch, on wearers

@@ -1,4 +1,4 @@
-"""Quantized networks in ONNX beside onnxruntime: how many outputs and answers differ.
+"""Compare quantized networks in ONNX with onnxruntime: how many outputs and answers differ.
 
     python benchmarks/quantized_outputs.py [--points N] [--only ROW] [--json]
 

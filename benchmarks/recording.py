@@ -1,8 +1,8 @@
 """Ten minutes of an MPU-6050 at 100 Hz, recorded over a line that drops bytes, and killed.
 
-The emulated Uno logs a sensor no two of whose samples are alike. `protonn-edge record` is killed
-three times, and a fourth run goes on to its end. What is in the file is held against what was
-played, sample by sample.
+The emulated Uno logs a sensor whose samples are all different. `protonn-edge record` is killed
+three times, and a fourth run continues to the end. The file is then compared, sample by sample,
+with the played samples.
 
 python benchmarks/recording.py
 """

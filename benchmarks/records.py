@@ -2,9 +2,9 @@
 
     python benchmarks/records.py --stored FILE [--stored FILE ...] [--draw FILE.svg] [--json]
 
-prints one row a model of those that FILEs have: what `networks.py`, `inference.py` and
-`accuracy.py` print with --json, whose rows of the same name are put together (a later file's
-figures count). The picture has what others published beside them; docs/convolution.md and
+prints one row per model in the FILEs, which contain the output of `networks.py`, `inference.py` and
+`accuracy.py` with --json. Rows of the same name are merged, and figures of later files take
+precedence. The picture has what others published beside them; docs/convolution.md and
 docs/gradients.md have the sources. BitNetMCU's are of another chip, and so have bytes alone.
 """
 

@@ -1,4 +1,4 @@
-"""How many known points, and how many that are none, a model answers with "unknown".
+"""How many known points, and how many others, a model answers with "unknown".
 
     python benchmarks/rejection.py [--only NAME] [--rate 0.01] [--json]
 

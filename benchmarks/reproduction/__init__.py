@@ -1,1 +1,1 @@
-"""The tables and figures of the ProtoNN paper, a module each."""
+"""The tables and figures of the ProtoNN paper, one module each."""

@@ -1,4 +1,4 @@
-"""One style for the figures: matplotlib, no time and no chance in the file."""
+"""The common style of the figures: matplotlib, with reproducible files."""
 
 from __future__ import annotations
 

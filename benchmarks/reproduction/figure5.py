@@ -1,4 +1,4 @@
-"""Figure 5: which of W, B and Z have to be trained, by iteration of the alternating optimizer.
+"""Figure 5: accuracy by iteration of the alternating optimizer, training some of W, B and Z.
 
 The paper's settings: d = 10, m = 20, a tenth of W's weights, squared error, T iterations of 20
 epochs for each matrix that is trained; a W that is not is cut to its share before the first. Its

@@ -1,4 +1,4 @@
-"""A table or a figure of the paper: what is run, what is printed, what is drawn."""
+"""A table or figure of the paper: its runs, its printed rows, and its drawing."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The paper's data sets at hand; its binary ones are made of those of more classes.
+"""The available data sets of the paper; binary ones are made from sets with more classes.
 
-For none of its binary sets does the paper say which classes were put together. Here the lower half
-of the digits is held against the upper. Letters in halves, and har, moving against resting, are two
-more such tasks.
+The paper does not state which classes it merged for its binary sets. Here, the lower half of the
+digits is one class, and the upper half the other. Two more such tasks are the letters in halves,
+and har's movement against rest.
 """
 
 from __future__ import annotations
