@@ -154,9 +154,9 @@ def _known(name: str) -> SensorKind | None:
 def _described(which: str) -> SensorKind:
     """Return the sensor that a file describes; `InputError` if it is none."""
     name, facts, source = _SHELF.read(which)
-    keys = str(facts["bus"]) if _SENSOR["bus"].holds(facts.get("bus")) else "i2c"
-    if keys == "spi" and "pulses" in facts:
-        keys = "pulses"
+    given = {key: facts[key] for key in facts if key == "bus"}
+    _SHELF.check(given, {"bus": _SENSOR["bus"]}, (), source)  # the others depend on it
+    keys = "pulses" if facts["bus"] == "spi" and "pulses" in facts else facts["bus"]
     _SHELF.check(facts, _KEYS[keys], _OPTIONAL, source)
     registers = None if facts["bus"] == "analog" else _registers(facts)
     kind = SensorKind(

@@ -79,8 +79,8 @@ class Shelf:
         for key in facts:
             if key not in known:
                 raise InputError(
-                    f"{source} has the key {shortened(key)!r}, which no {self.noun} supports; see "
-                    f"{self.page}"
+                    f"{source} has the key {shortened(key)!r}, which this {self.noun} cannot have; "
+                    f"see {self.page}"
                 )
         for key, must in known.items():
             if key not in facts and key not in optional:

@@ -63,7 +63,7 @@ def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
         ({"power_watts": "nan"}, "power_watts = nan"),
         ({"power_watts": "0"}, "power_watts = 0, but it must be a number of watts from 0.000001"),
         ({"serial": "'usb'"}, "serial = 'usb', but it must be 'usart0'"),
-        ({"colour": "'blue'"}, "has the key 'colour', which no board supports"),
+        ({"colour": "'blue'"}, "has the key 'colour', which this board cannot have"),
         ({"title": '"a\\u0007"'}, "title = 'a\\x07', but it must be up to 60 plain characters"),
         ({"title": "mine"}, "is not TOML"),
         (
