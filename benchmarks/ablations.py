@@ -126,7 +126,7 @@ def records(subject: Subject, dataset: Dataset) -> Iterator[dict[str, Any]]:
 
 @click.command()
 @click.option("--only", type=click.Choice([subject.name for subject in SUBJECTS]), help="One set.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, as_json: bool) -> None:
     """Print what each ingredient is worth on each data set."""
     if not as_json:

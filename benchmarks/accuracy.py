@@ -85,7 +85,7 @@ _NAMES = [*(preset.name for preset in PRESETS), *_RANKED]
 @click.command()
 @click.option("--only", type=click.Choice(_NAMES), help="One row.")
 @seeds_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, seeds: Sequence[int], as_json: bool) -> None:
     """Print the accuracy of each preset at its size, and the precision of those that rank."""
     if only not in _RANKED:

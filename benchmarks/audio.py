@@ -299,7 +299,7 @@ COLUMNS = [
     "--clips", type=click.IntRange(1), default=300, show_default=True, help="To play to A0."
 )
 @click.option("--speakers/--no-speakers", default=True, help="Hold each speaker out in turn.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, seed: int, clips: int, speakers: bool, as_json: bool) -> None:
     """Print what spoken digits take on the emulated Uno, and how well they are told apart."""
     path = DATA / FILE

@@ -116,7 +116,7 @@ def experiment(name: str, folder: Path | None) -> Iterator[Record]:
 @click.option("--only", type=click.Choice([UNO, *EXPERIMENTS]), help="One row, or experiment.")
 @click.option("--pictures", type=click.Path(path_type=Path), help="Where to draw the experiments.")
 @click.option("--points", type=click.IntRange(1), help="Test points on the Uno; default all.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, pictures: Path | None, points: int | None, as_json: bool) -> None:
     """Print basis images on the Uno, and the paper's experiments."""
     if only in (None, UNO):

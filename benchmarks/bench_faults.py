@@ -105,7 +105,7 @@ def measure_fault(runs: Runs, fault: str, n: int, seed: int) -> dict[str, Any]:
 @click.option("--runs", default=10_000, show_default=True, help="Runs, over all faults.")
 @click.option("--only", type=click.Choice(list(EXPECTED)), help="One row.")
 @click.option("--seed", default=0, show_default=True, help="Of the first run of each fault.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(runs: int, only: str | None, seed: int, as_json: bool) -> None:
     """Print how runs on boards at fault ended."""
     faults = [only] if only else list(EXPECTED)

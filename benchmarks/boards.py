@@ -80,7 +80,7 @@ def measure_host(board: Board, model: Model, dataset: Dataset) -> dict[str, Any]
 
 @click.command()
 @click.option("--only", metavar="NAME", help="One board.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, as_json: bool) -> None:
     """Print what each board makes of the digits."""
     dataset = DIGITS.dataset()

@@ -95,7 +95,7 @@ def _on_others(row: Row, taken: store.Record, part: Dataset) -> float:
 @click.option("--only", type=click.Choice([row.name for row in _ROWS]), help="One data set.")
 @click.option("--seconds", default=120.0, show_default=True, help="Of a search.")
 @click.option("--jobs", default=2, show_default=True, help="Processes.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, seconds: float, jobs: int, as_json: bool) -> None:
     """Print what each choice is worth on people who were left out of the search."""
     columns = [

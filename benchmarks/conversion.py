@@ -165,7 +165,7 @@ _ROWS: dict[str, Callable[[Path], Row]] = {
 
 @click.command()
 @click.option("--only", type=click.Choice(list(_ROWS)), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, as_json: bool) -> None:
     """Print what conversions keep."""
     short = False

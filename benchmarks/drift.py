@@ -332,7 +332,7 @@ COST_COLUMNS: Columns = [
 @click.command()
 @click.option("--only", type=click.Choice(list(ROWS)), help="Measure only these data.")
 @click.option("--costs", "by_cost", is_flag=True, help="Measure SRAM, flash and cycles instead.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, by_cost: bool, as_json: bool) -> None:
     """Print how often drifts are noticed, or what counting costs."""
     of, columns = (costs, COST_COLUMNS) if by_cost else (measure, COLUMNS)

@@ -85,7 +85,7 @@ def measure_row(row: Row, dataset: Dataset, seeds: Sequence[int]) -> dict[str, A
 @click.command()
 @click.option("--only", type=click.Choice([row.name for row in ROWS]), help="One row.")
 @seeds_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, seeds: Sequence[int], as_json: bool) -> None:
     """Print what the whole way gives for each model."""
     records = (measure_row(row, dataset, seeds) for row, dataset in chosen(ROWS, only))

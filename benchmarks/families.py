@@ -108,7 +108,7 @@ def measure_case(case: Row, dataset: Dataset) -> Iterator[dict[str, Any]]:
 
 @click.command()
 @click.option("--only", type=click.Choice([case.name for case in CASES]), help="One data set.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, as_json: bool) -> None:
     """Print forests beside other kinds of classifiers."""
     warnings.simplefilter("ignore")

@@ -88,7 +88,7 @@ def measure_case(name: str, dataset: Dataset) -> dict[str, Any]:
 
 @click.command()
 @click.option("--only", type=click.Choice(list(CASES)), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 @click.option("--write", is_flag=True, help="Keep the figures.")
 def main(only: str | None, as_json: bool, write: bool) -> None:
     """Print figures of small models, and what they have become."""

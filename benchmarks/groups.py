@@ -66,7 +66,7 @@ def _column(shift: float) -> Column:
 @click.command()
 @click.option("--only", type=click.Choice([row.name for row in _ROWS]), help="One row.")
 @click.option("--test", "tested", is_flag=True, help="On the people of the test part.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, tested: bool, as_json: bool) -> None:
     """Print what the shift is worth for each model."""
     columns: Columns = [("data, model", lambda record: record["row"]), *map(_column, SHIFTS)]

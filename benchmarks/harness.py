@@ -437,7 +437,7 @@ TRIALS: dict[str, Callable[[Subject], tuple[Figures, bool]]] = {
 
 @click.command()
 @click.option("--only", type=click.Choice(list(TRIALS)), help="One trial.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a trial.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per trial.")
 def main(only: str | None, as_json: bool) -> None:
     """Print what the harness stands."""
     failed = False

@@ -170,7 +170,7 @@ def _measured(row: str, found: Conversion, data: Dataset, answers: Any, least: f
 @click.option("--only", type=click.Choice([*_ROWS, *_NETWORKS]), help="One row.")
 @click.option("--bits", type=int, default=8, help="Of a weight of a network's convolutions.")
 @click.option("--fine-tune", is_flag=True, help="Train networks in floats on labels.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, bits: int, fine_tune: bool, as_json: bool) -> None:
     """Print what importing trees and networks keeps."""
     short: list[str] = []

@@ -300,7 +300,7 @@ def _floors(model: IntegerChain, fed: NDArray[np.uint8]) -> NDArray[np.int64]:
 @click.command()
 @click.option("--only", type=click.Choice([case.name for case in CASES]), help="One row.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, seed: int, as_json: bool) -> None:
     """Print what a prediction takes on the emulated Uno."""
     models = Models(seed)

@@ -272,7 +272,7 @@ def _emulated_cycles(
 
 @click.command()
 @click.option("--only", type=click.Choice(NAMES), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, as_json: bool) -> None:
     """Print what each kernel takes at each size."""
     if not as_json:

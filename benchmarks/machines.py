@@ -91,7 +91,7 @@ _COLUMNS: Columns = (
 @click.command()
 @click.option("--only", type=click.Choice(list(_ROWS)), help="One kind.")
 @click.option("--rows", default=3_000, show_default=True, help="Rows of the table.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, rows: int, as_json: bool) -> None:
     """Print the table."""
     with TemporaryDirectory() as folder:

@@ -101,7 +101,7 @@ def measure_row(title: str, name: str, kind: Any, settings: Any, profile: Any, s
 
 @click.command()
 @click.option("--seeds", default=20, show_default=True, help="Runs of each row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(seeds: int, as_json: bool) -> None:
     """Print the errors of the emulated meters."""
     print_table(_rows(seeds), COLUMNS, as_json)

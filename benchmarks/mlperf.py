@@ -147,7 +147,7 @@ def run_runner(runner: Path, folder: Path, mode: str, options: tuple[str, ...]) 
 @click.argument("runner", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
 @click.option("--only", type=click.Choice([task.name for task in TASKS]), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 @click.option("--folder", type=click.Path(path_type=Path), hidden=True)
 @click.option("--mode", hidden=True)
 def main(

@@ -150,7 +150,7 @@ def measure_case(
     show_default=True,
     help="Test points on that emulator, too, 0.1 to 0.2 s of each.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(
     only: str | None, seeds: Sequence[int], points: int | None, on_second: int, as_json: bool
 ) -> None:

@@ -119,7 +119,7 @@ def _rejected_percent(model: Model, dataset: Dataset) -> list[float]:
 
 @click.command()
 @click.option("--only", type=click.Choice([case.name for case in CASES]), help="One data set.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, as_json: bool) -> None:
     """Print false alarms and what is found."""
     held: list[bool] = []

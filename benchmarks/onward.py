@@ -99,7 +99,7 @@ def differing(chain: IntegerChain, Q: NDArray[np.uint8]) -> int:
 
 @click.command()
 @click.option("--points", type=click.IntRange(1), default=10_000, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(points: int, as_json: bool) -> None:
     """Print whether onnxruntime computes the integers of NumPy."""
     wrong = []

@@ -94,7 +94,7 @@ def measure(size: Size) -> dict[str, Any]:
 
 @click.command()
 @click.option("--only", type=click.Choice([size.name for size in SIZES]), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, as_json: bool) -> None:
     """Print peak memory and time for each size of file."""
     if not as_json:

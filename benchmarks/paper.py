@@ -68,7 +68,7 @@ def _kept(rows: Iterable[Record], records: list[Record]) -> Iterator[Record]:
 @click.option("--only", type=click.Choice(list(PARTS)), help="One table or figure.")
 @click.option("--data", help="One data set of it.")
 @click.option("--stored", type=click.File(), help="What --json printed, in place of new rows.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 @click.option("--pictures", type=click.Path(path_type=Path), help="Where figures are drawn.")
 def main(
     only: str | None,

@@ -79,7 +79,7 @@ def compared(source: str, way: str, most: int) -> Record:
 @click.command()
 @click.option("--points", "most", default=10_000, show_default=True, help="Most points of a row.")
 @click.option("--only", type=click.Choice(_SOURCES), help="One network.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(most: int, only: str | None, *, as_json: bool) -> None:
     """Print how many outputs differ from onnxruntime's."""
     short: list[str] = []

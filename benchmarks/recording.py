@@ -134,7 +134,7 @@ def _held_against(content: bytes, played: NDArray[np.int16]) -> Record:
 
 @click.command()
 @click.option("--seconds", default=600.0, show_default=True, help="Of virtual time, at the end.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(seconds: float, as_json: bool) -> None:
     """Print a row for each run."""
     print_table(runs(seconds), _COLUMNS, as_json)

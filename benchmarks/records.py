@@ -119,7 +119,7 @@ def _published(axis: Any, at: tuple[float, float], name: str, offset: int) -> No
 )
 @click.option("--draw", "picture", type=click.Path(path_type=Path), help="An SVG file.")
 @click.option("--only", type=click.Choice(list(_FAMILIES)), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(stored: tuple[Path, ...], picture: Path | None, only: str | None, as_json: bool) -> None:
     """Print and draw what is known of MNIST on this chip."""
     records = [each for each in read(stored) if only in (None, each["name"])]

@@ -239,7 +239,9 @@ _ROWS = _rows()
 @click.option("--only", type=click.Choice([row.name for row in _ROWS]), help="One row.")
 @click.option("--rate", default=0.01, show_default=True, help="False alarms to calibrate for.")
 @click.option("--seed", default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row and statistic.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per row and statistic."
+)
 def main(only: str | None, rate: float, seed: int, as_json: bool) -> None:
     """Print what is answered with "unknown"."""
     short = False

@@ -158,7 +158,7 @@ def table_command(
     @click.command(help=sentence)
     @click.option("--only", type=click.Choice([case.name for case in cases]), help="One row.")
     @seeds_option
-    @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
     def command(only: str | None, seeds: Sequence[int], as_json: bool) -> None:
         try:
             records = (measure(case, dataset, seeds) for case, dataset in chosen(cases, only))

@@ -103,7 +103,7 @@ COLUMNS: Columns = [
 @click.command()
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--validate", "validated", is_flag=True, help="On a fifth speaker of five.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(seeds: int, validated: bool, as_json: bool) -> None:
     """Print the accuracy on speakers who were not recorded, without and with copies."""
     path = DATA / audio.FILE

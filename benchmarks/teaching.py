@@ -265,7 +265,7 @@ COLUMNS: Columns = [
 @click.option("--only", type=click.Choice([case.name for case in CASES]), help="One data set.")
 @seeds_option
 @click.option("--untaught", is_flag=True, help="Train without room for examples.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, seeds: Sequence[int], untaught: bool, as_json: bool) -> None:
     """Print what examples of a new person are worth."""
     print_table(_measured(only, seeds, untaught), COLUMNS, as_json)

@@ -107,7 +107,7 @@ def compared(name: str, most: int) -> Record:
 @click.option("--points", default=1_500, show_default=True, help="Most points of a network.")
 @click.option("--uno", type=click.IntRange(1), help="Points on the emulated Uno.")
 @click.option("--only", type=click.Choice(list(NETWORKS)), help="One network.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(points: int, uno: int | None, only: str | None, *, as_json: bool) -> None:
     """Print how many outputs differ from TensorFlow Lite's."""
     differs: list[str] = []

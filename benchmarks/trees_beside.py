@@ -247,7 +247,7 @@ def _of_12_bits(data: Dataset) -> Dataset:
 
 @click.command()
 @click.option("--only", type=click.Choice(_ROWS), help="One row.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def main(only: str | None, as_json: bool) -> None:
     """Print what the C of several tools takes for the same trees."""
     rows = [only] if only else _ROWS

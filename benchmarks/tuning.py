@@ -331,7 +331,7 @@ _ROWS: dict[str, Callable[[Run], Verdict]] = {
 @click.option("--only", type=click.Choice(list(_ROWS)), help="One row.")
 @click.option("--seconds", default=600.0, show_default=True, help="Of a search.")
 @click.option("--jobs", default=2, show_default=True, help="Processes.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, seconds: float, jobs: int, as_json: bool) -> None:
     """Print what tuning finds, and what it survives."""
     short = False

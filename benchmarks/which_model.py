@@ -145,7 +145,7 @@ _COLUMNS: Columns = (
 @click.option("--only", type=click.Choice([case.name for case in _CASES]), help="One row.")
 @click.option("--minutes", default=5.0, show_default=True, help="Of a search.")
 @click.option("--seed", default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, minutes: float, seed: int, as_json: bool) -> None:
     """Print the best kind of model for each data set, and what models without limits reach."""
     with tempfile.TemporaryDirectory(prefix="protonn-edge-which-") as folder:

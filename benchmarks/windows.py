@@ -241,7 +241,7 @@ def _marked(model: IntegerChain, plan: Plan, Q: NDArray[np.uint8], push: int) ->
 @click.option(
     "--windows", type=click.IntRange(1), default=1_000, show_default=True, help="To compare."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
 def main(only: str | None, seed: int, windows: int, as_json: bool) -> None:
     """Print what windows of sensors take on the emulated Uno, and how well they are classified."""
     records = (measure_case(case, dataset, seed, windows) for case, dataset in chosen(CASES, only))

@@ -9,10 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 BOUND_FLAGS = "avr-gcc -O2"
-"""The compiler and its flags for which bounds of cycles hold.
-
-Loops are assembly, but the code around them is the compiler's. The generated C asks for this level
-itself, because a sketch is compiled with other flags.
+"""The compiler and flags for which bounds of cycles hold: loops are assembly, but the compiler generates the code around them. The generated C sets this level itself, because sketches are compiled with other flags.
 """
 
 

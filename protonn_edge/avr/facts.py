@@ -64,7 +64,7 @@ def span_labels(program: LinkedProgram) -> Mapping[str, list[int]]:
 
 
 _DIVISIONS = {"__udivmodqi4": 8, "__udivmodhi4": 16, "__udivmodsi4": 32}
-"""Routines of libgcc, and how often a call passes their loops, which have labels of their own."""
+"""Routines of libgcc, and how often a call passes the labels of their loops."""
 
 
 def predictions_of(program: LinkedProgram) -> set[str]:

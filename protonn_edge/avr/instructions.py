@@ -22,7 +22,7 @@ SKIPS = frozenset({"cpse", "sbrc", "sbrs", "sbic", "sbis"})
 RETURNS = frozenset({"ret", "reti"})
 INTERRUPT_FLAG = 7
 TAKEN_BRANCH = 1
-"""What a branch takes more than its instruction if it is taken. A skip takes the words skipped."""
+"""Extra cycles of a taken branch. A skip takes a cycle per skipped word."""
 
 _CYCLES = {
     **dict.fromkeys(("mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu", "adiw", "sbiw"), 2),

@@ -68,7 +68,7 @@ class _Longest(NamedTuple):
 
 
 _Next = tuple[int, int | bool]
-"""Cycles, and the next address, or the path's end, with interrupts on or by a return."""
+"""Cycles, and the next address or the end of the path: interrupts are on, or a return."""
 
 
 class _Spans:

@@ -74,7 +74,7 @@ MARK = re.compile(
     r"(?:(\d{1,9})u?\.(\d{1,9})u?\.(?:(\d{1,9})\.)?)?\d\w*",
     re.ASCII,
 )
-"""Names of labels that say something of their places; see `protonn_edge.avr.facts`."""
+"""Names of labels that carry facts; see `protonn_edge.avr.facts`."""
 
 
 class Names:

@@ -23,7 +23,7 @@ _WAKING_CYCLES = 4  # from sleep, more than that
 _STARTS_AND_ADDRESSES = 5  # interrupts of the bus for a sample, in addition to those of its bytes
 _ENDS = "turned", "classified", "describing", "asleep"
 _EACH_FEATURE = ("window_features_samples", "audio_samples", "held")
-"""Facts about what happens once for each feature that is pushed."""
+"""Facts about code that runs once for each pushed feature."""
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ _REMEDIES = {
     LIVE: "write it with 'protonn-edge build MODEL --sensor ...",
 }
 Pace = Literal["full speed", "wall clock", "lockstep"]
-"""How fast an emulated board runs: as it can, for people, or a frame for each one it is sent."""
+"""The pace of an emulated board: as fast as possible, at wire speed, or frame by frame."""
 
 _SAME_RATE = 0.01  # rates may differ by this without a notice: a timer's rate is rounded
 

@@ -3,10 +3,10 @@
 from typing import Literal, get_args
 
 Features = Literal["raw", "normalized"]
-"""What the reference implementation's W takes."""
+"""The inputs of the reference implementation's W."""
 
 Layout = Literal["text", "npy"]
-"""How its matrices lie in a folder: as the C++ program writes them, or the Python programs."""
+"""The layout of its matrices in a folder: that of the C++ program or of the Python programs."""
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 EPOCHS = 60

@@ -21,7 +21,7 @@ from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageShape, M
 
 Float64 = NDArray[np.float64]
 Reader = Callable[[Any, Node], None]
-"""Takes a node that has the present values of an `OnnxChain` among its inputs."""
+"""Processes a node that has the current values of an `OnnxChain` among its inputs."""
 
 _MOST_LAYERS = 64
 _LONGEST_SHAPE = 64
@@ -266,7 +266,7 @@ MOVING: dict[str, Callable[[Node, list[Any]], NDArray[Any]]] = {
     "Transpose": _transposed,
     "Unsqueeze": _unsqueezed,
 }
-"""Operators that move values, of points or of a constant; the first axis is the batch axis."""
+"""Operators that move values of points or of a constant; the first axis is the batch."""
 
 
 def _constant(node: Node, values: list[Any]) -> NDArray[Any]:  # noqa: ARG001

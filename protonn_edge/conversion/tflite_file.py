@@ -358,4 +358,4 @@ _OPERATORS: dict[int, tuple[str, _Take | None]] = {
     83: ("PACK", None),
     114: ("QUANTIZE", _unchanged),
 }
-"""By their numbers: their names, and what takes them; others compute shapes that RESHAPE has."""
+"""Names and readers of operators, by number; others compute shapes that RESHAPE contains."""

@@ -15,7 +15,7 @@ NAME_SHOWN = 40
 _SHOWN = 6
 
 NO_CLASS = 255
-"""The label of a point of none of a model's classes, and the correct answer for it."""
+"""The label of a point that belongs to no class of a model, and the correct answer for it."""
 
 _WHOLE_NUMBER = re.compile(r"\+?(-?(?:0|[1-9]\d{0,17}))(?:\.0*)?")
 

@@ -9,7 +9,7 @@ RECORDING_MARK = "# protonn-edge recording"
 """The beginning of a recording's first line, which is a comment."""
 
 SHOWN = "shown"
-"""What becomes of gaps, and of cells that are no numbers, where a table is only looked at: NaN."""
+"""The treatment of gaps, and of cells that are not numbers, in a table that is only shown: NaN."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from protonn_edge.errors import InputError
 Float32 = NDArray[np.float32]
 
 RECORDED = "table"
-"""The entry of a model's record that has its preparation."""
+"""The entry of a model's record that contains its preparation."""
 
 ONE_HOT_LIMIT = 100  # maximum number of different values in a column
 
@@ -36,11 +36,11 @@ FILLINGS: Mapping[str, Callable[[Float32], float]] = {
 }
 IMPUTER = "imputer's"
 FILLED = (*FILLINGS, IMPUTER)
-"""How the gaps of a model's points may be filled: learned from a table, or in a pipeline."""
+"""Ways to fill the gaps of a model's points, learned from a table or in a pipeline."""
 
 DROP = "drop"
 MISSING = ("error", DROP, *FILLINGS)
-"""What may become of rows with gaps."""
+"""Treatments of rows with gaps."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from protonn_edge.sensors import Instrument
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
-"""Delimiters of columns, the first four as they are looked for, and their plurals for messages."""
+"""Delimiters, the first four in the order of the search, with their plurals for messages."""
 
 LABEL_NAMES = ("label", "class", "target")
 

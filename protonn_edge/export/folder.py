@@ -20,7 +20,7 @@ from protonn_edge.system.folders import is_scratch
 MANIFEST = ".protonn-edge-export"
 EXPORT, LOGGER, LIVE = "an export", "a logger", "firmware with a sensor"
 BENCHMARK = "firmware for a benchmark"
-"""What such a folder can hold."""
+"""The kinds of such folders."""
 
 _READERS = {
     LOGGER: "'protonn-edge record'",

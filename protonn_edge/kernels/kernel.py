@@ -179,7 +179,7 @@ class Kernel(ABC):
 
 
 KERNELS: MutableMapping[str, Callable[[Any, Core], tuple[Kernel, ...]]] = STAGES
-"""What finds the kernels of an integer stage, by its kind."""
+"""Functions that return the kernels of an integer stage, by its kind."""
 
 
 def kernels_of(stage: IntegerStage, core: Core) -> tuple[Kernel, ...]:

@@ -22,7 +22,7 @@ _PRINTED = {"jmp": "%~jmp"}  # the compiler prints RJMP for chips without JMP
 _SKIPS = ("sbrc", "sbrs")
 
 BEGIN, END = "begin", "end"
-"""Labels that a listing need not have, at its first instruction and after its last one."""
+"""Implicit labels at a listing's first instruction and after its last one."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Passed(NamedTuple):
 
 Facts = Mapping[str, Passed | list[Passed]]  # facts about labels, by label
 Combine = Callable[[float, float, float], float]
-"""Cycles of the two ways of a branch, and the share of the first, in one number."""
+"""Combines the cycles of a branch's two ways, given the share of the first, to one number."""
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,7 @@ _COMBINE: Mapping[str, Combine] = {
 }
 
 Fold = Callable[[Listing, str, Collection[str], Mapping[str, float]], float]
-"""`Listing.worst`, `Listing.least`, or a mean with odds of its own."""
+"""`Listing.worst`, `Listing.least`, or a mean with its own odds."""
 
 
 def repeated(over: Iterable[object], *lines: str) -> str:

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 WIDTH = 400  # of a figure, in px of the page; a phone shows it a little smaller
 MARK = "mark:"
-"""Begins the gid of a part that a pointer names."""
+"""The prefix of the gid of an element that shows its name to the pointer."""
 
 # Placeholder colours of the roles, which no figure has by chance, and their names in the page.
 ROLES = {

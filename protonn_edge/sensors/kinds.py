@@ -27,7 +27,7 @@ _SYMBOLS = {
     "rad/s": ("rotation", Fraction(180 / math.pi)),
     "of the supply voltage": ("voltage", Fraction(1)),
 }
-"""Quantities, and sizes in their first unit. Other symbols are quantities of their own."""
+"""Units by quantity, with their sizes in the first unit. Any other symbol is its own quantity."""
 
 ANALOG_PINS = 6  # analog inputs of an Uno
 MOST_CHANNELS = 12
@@ -110,7 +110,7 @@ class Word(NamedTuple):
 
 _INT16 = Word()
 Setting = tuple[int, tuple[tuple[float, int], ...], str, int]
-"""A register, its value up to each of some sampling rates, why, and milliseconds to wait."""
+"""A register, its value for each range of sampling rates, the reason, and ms to wait."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ _COUNTS = 1024
 _MOST_SAMPLES = 1 << 26  # more than two hours at 8 kHz
 _FRAMES_AT_ONCE = 1 << 16
 _UNKNOWN_BYTES = 0x7FFF0000
-"""A size from here on is no promise: programs that stream write one before they know it."""
+"""Sizes from here on are unreliable: programs that stream write the size before they know it."""
 
 MOST_RATE = 100_000.0  # samples a second, at most
 _FILE_LIMIT_BYTES = 1 << 27

@@ -22,13 +22,13 @@ SCRIPTS = {
     PAGE: ("page.js", "--format=iife"),
     EMULATOR: ("emulator.js", "--format=cjs", "--platform=node"),
 }
-"""What each is made of, and esbuild's options for it."""
+"""The source of each script, and esbuild's options for it."""
 
 INSTALL = (
     *("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"),
     *("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=20000"),
 )
-"""The command that fetches the packages of a folder, as its lock file has them, and runs none."""
+"""The command that fetches the packages of a folder's lock file without running any code."""
 
 _PACKAGES = ("package.json", "package-lock.json")
 _ESBUILD = (

@@ -24,7 +24,7 @@ from protonn_edge.system.folders import scratch_folder
 # The beginning of a line in which compilers and linkers give a reason.
 _SIGNS = ("error:", "undefined reference", "is not within region", "not found", "cannot find")
 BUSY = "try again when the computer is less busy"
-"""What to try if a deadline passes, unless a program waits for something else."""
+"""The default advice after a deadline has passed."""
 
 _MOST_LINES = 3
 # Run a command at the head of a process group. Nobody writes to the shell's standard input, whose

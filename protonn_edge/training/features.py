@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from protonn_edge.training.refusals import Refusal
 
 NO_FEATURES = "none"
-"""What a search calls the classifier of raw points."""
+"""The name of raw points, without features, in a search."""
 
 Settings = Any
-"""`FeatureParameters`, whose declaration imports this module."""
+"""Stands for `FeatureParameters`, whose module imports this one."""
 
 _TWO = re.compile(r"(\d{1,6})x(\d{1,6})(?:/(\d{1,2}))?")
 

@@ -50,12 +50,13 @@ _IDENTITY_LIMIT = 2_000
 _REACHED_SHARE = 0.99
 
 REACH = 0.5
-"""Margin at either end of the normal points' range, as a share of it, within which values are still
-distinguished; the device clamps values beyond, which then count as normal if the limit does."""
+"""Margin at either end of the normal points' range, as a share of the range, within which values
+are still distinguished. The device clamps values beyond, which then count as normal if the limit
+does."""
 
 PARTS_OF_ONE_CLASS = 8
-"""Clusters that the projection separates. With 8 it detected at least as many outliers as principal
-directions in occupancy, ecg5000, and activities with one class left out."""
+"""Clusters that the projection separates. With 8 clusters, it detected at least as many outliers as
+principal components in occupancy, ecg5000, and activities with one class left out."""
 
 STARTS_OF_ONE_CLASS = 5
 """Runs of k-means, which make clusters stable when some points are held out: the rate of false

@@ -43,7 +43,7 @@ _LARGEST_BATCH, _SMALLEST_BATCH = 128, 16
 Arrays = TypeVar("Arrays", bound=Iterable[Matrix])
 Settings = TypeVar("Settings", bound=MiniBatchParameters)
 Gradient = Callable[[Batch], tuple[float, Iterable[Matrix]]]
-"""From a batch to its mean loss, and the derivatives with respect to the parameters."""
+"""Maps a batch to its mean loss and the derivatives by the parameters."""
 
 
 def kept_entries(size: int, fraction: float) -> int:

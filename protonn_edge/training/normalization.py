@@ -24,7 +24,7 @@ DEVIATION_FLOOR = 0.1
 KEEPING_ZEROS = ("none", "l2")
 """Kinds of normalizers that keep sparse points sparse."""
 LARGEST_NORMALIZED = 1e12
-"""The limit up to which the sums and squares of normalized features fit float32 in training."""
+"""The limit of normalized features, so that their sums and squares fit float32 in training."""
 
 _NOISE_PER_DISTANCE = 0.1
 _NOISE_OF_UNIT_ROWS = 0.033

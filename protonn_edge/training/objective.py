@@ -21,7 +21,7 @@ MATRICES = ("W", "B", "Z")
 """The trained matrices, in the order of `Parameters`."""
 
 LABEL_RARITY = 4.0
-"""Log odds against a label where all RBFs vanish, so that scores need not be negative there."""
+"""Log odds against a label if all RBFs vanish, so that scores need not be negative there."""
 
 EXPOSURE_LOGIT = 8.0
 """Logit of "none of the classes" in outlier exposure, which all classes must stay below."""
@@ -49,11 +49,11 @@ class Parameters:
 
 
 RbfOf = Callable[[Matrix], Matrix]
-"""From squared distances to RBF values, if not the exponential itself."""
+"""Maps squared distances to RBF values, if not by the exponential."""
 
 Loss = Callable[[Matrix, Matrix, Matrix, Matrix | None], tuple[float, Matrix, Matrix]]
-"""From scores (n, L), targets (n, L), sharpness (1,) and weights (n,) with a mean of 1, or None:
-the mean loss, and its derivatives with respect to the scores and to the sharpness."""
+"""Maps scores (n, L), targets (n, L), sharpness (1,) and weights (n,) with a mean of 1, or None, to
+the mean loss and its derivatives by scores and sharpness."""
 
 
 def squared_error(
@@ -177,12 +177,12 @@ LOSSES: dict[str, Loss] = {
     "neighbour_likelihood": neighbour_likelihood,
 }
 LABEL_LOSSES: dict[str, Loss] = {**LOSSES, "cross_entropy": label_cross_entropy}
-"""The same names for targets that are sets of labels."""
+"""Losses of the same names for sets of labels."""
 OUTLIER_EXPOSURE_LOSSES: dict[str, Loss] = {
     **LOSSES,
     "cross_entropy": partial(cross_entropy, none=EXPOSURE_LOGIT),
 }
-"""The same names if some points are of no class."""
+"""Losses of the same names if some points have no class."""
 
 
 @dataclass(frozen=True, eq=False)

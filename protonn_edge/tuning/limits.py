@@ -79,7 +79,7 @@ ACCURACY = Metric("accuracy")
 # of the generated code and constants in linked programs.
 FIRMWARE_FLASH_BYTES = 2_300
 BOARD = "board"
-"""The name of the board's limit for the whole firmware, if no other one is exceeded."""
+"""The name of the board's limit for the whole firmware, used if no other limit is exceeded."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs, Push
 
 MOST_IN_A_ROW = 255  # pixels or values of a row, counted in a byte
 ImageShape = tuple[int, int, int]
-"""Height, width and channels of an image, which lies row by row, channels innermost."""
+"""Height, width and channels of an image, stored row by row with the channels innermost."""
 Margins = tuple[tuple[int, int], tuple[int, int]]
 """Rows above and below an image, and pixels to the left and right of it."""
 

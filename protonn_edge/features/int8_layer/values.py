@@ -35,7 +35,7 @@ _PRODUCTS = "".join(
     for k in range(7)
     for i in range(max(0, k - 3), min(k, 3) + 1)
 )
-"""The product of both as if they had no sign, from its lowest byte on."""
+"""The product of both as unsigned numbers, from its lowest byte on."""
 
 _DOUBLED = "lsl  r5\n" + repeated(PRODUCT[4:], "rol  {0}")
 _HALVED = "asr  r9\nror  r8\nror  r7\nror  r6\n"

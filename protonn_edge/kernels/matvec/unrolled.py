@@ -34,7 +34,7 @@ MULTIPLES = {
     "wide_doubled": Listing("lsl r0\nrol r1"),
     "product": Listing("ldi r22, \\\\size\nmul r22, r23"),
 }
-"""What makes a multiple of the input of the one before it; `_made_of` chooses."""
+"""Instructions that make a multiple of the input from the previous one; `_made_of` chooses."""
 
 
 def straight(piece: Listing) -> int:
@@ -43,10 +43,10 @@ def straight(piece: Listing) -> int:
 
 
 GROUP_CYCLES = int(GROUP_PIECE.worst(BEGIN, ["1"], {"1f": 1}))
-"""Cycles of a group that is not the first."""
+"""Cycles of a group other than the first."""
 
 PASS_CYCLES = straight(PASS_PIECE)
-"""Cycles of adjacent inputs without weights, which are passed over."""
+"""Cycles of passing over adjacent inputs without weights."""
 
 _ZERO_CYCLES, _INPUT_CYCLES = (
     int(Listing(f"{INPUT_PIECE.source}\n2:").worst(BEGIN, [END], {"2f": p})) for p in (1, 0)

@@ -45,7 +45,7 @@ _TRIALS = 60
 
 Rows = slice | Indices
 Slope = Callable[[Matrix, Rows], tuple[float, Matrix]]
-"""From one matrix and some points: the mean loss, and its derivative with respect to the matrix."""
+"""Maps one matrix and some points to the mean loss and its derivative by the matrix."""
 
 
 def batch_size_for(n_points: int, n_classes: int) -> int:

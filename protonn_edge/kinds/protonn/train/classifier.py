@@ -43,7 +43,7 @@ _BEGUN = (
     *("sparsity_projection", "normalization", "loss", "init_projection", "gamma_numerator"),
     *("input_noise", "learning_rate", "dead_zone", "clip", "augment", "group_shift"),
 )
-"""Parameters whose defaults a search begins with."""
+"""Parameters with whose defaults a search begins."""
 _EPOCHS = 120  # epochs of the first trials
 
 # Shares of the bytes for parameters, each with settings that differ from the defaults. Sizes follow

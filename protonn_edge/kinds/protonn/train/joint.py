@@ -48,7 +48,7 @@ QUANTIZATION_BEGINS = 0.5
 _ROWS_AT_ONCE = 4_096  # rows that are temporarily in float64, to bound memory
 
 Augment = Callable[[Indices, np.random.Generator], Float32]
-"""From the row numbers of a batch to its points, augmented and normalized."""
+"""Maps the row numbers of a batch to its augmented, normalized points."""
 
 
 def minimize(
