@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 BOUND_FLAGS = "avr-gcc -O2"
-"""The compiler and flags for which bounds of cycles hold: loops are assembly, but the compiler generates the code around them. The generated C sets this level itself, because sketches are compiled with other flags.
-"""
+"""The compiler and flags for which bounds of cycles hold; it generates the code around loops.
+
+The generated C sets this level itself, because sketches are compiled with other flags."""
 
 
 @dataclass(frozen=True)
