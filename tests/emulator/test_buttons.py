@@ -67,7 +67,9 @@ def test_pins_that_the_chip_does_not_have_are_refused(compile_firmware) -> None:
 
 def test_lines_press_buttons(compile_firmware, tmp_path: Path) -> None:
     elf = compile_firmware(WATCHES)
-    command = [sys.executable, "-m", "protonn_edge", "emulate", elf, "--buttons"]
+    # A shell's background jobs ignore the signal, and so would their child processes.
+    program = ["env", "--default-signal=INT", sys.executable, "-m", "protonn_edge"]
+    command = [*program, "emulate", elf, "--buttons"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, **pipes, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
         assert process.stdin is not None
