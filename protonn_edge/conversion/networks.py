@@ -105,8 +105,9 @@ class FloatNetwork:
     @property
     def zeros(self) -> NDArray[np.float64]:
         """The raw value of each channel, (channels,), that the padding of the first layer is."""
+        assert self.image is not None
         scale = self.scale.astype(np.float64)
-        return 0.0 - self.shift / np.where(scale == 0, np.inf, scale)
+        return np.resize(0.0 - self.shift / np.where(scale == 0, np.inf, scale), self.image[2])
 
     @property
     def pads(self) -> bool:
@@ -155,7 +156,7 @@ class FloatNetwork:
         steps = (self.zeros - scale.zero) / scale.step - self.padding(scale)
         if np.abs(steps).max() <= _MOST_STEPS:
             return None
-        shown = ", ".join(f"{each:.4g}" for each in self.zeros[:_SHOWN])
+        shown = ", ".join(dict.fromkeys(f"{each:.4g}" for each in self.zeros[:_SHOWN]))
         return (
             f"the first Conv pads points of {X.min():.4g} to {X.max():.4g} with {shown}, which no "
             "byte represents in all channels, so answers may differ; train the network on points "

@@ -86,3 +86,17 @@ def test_channels_of_signals_have_their_own_ranges_and_the_same_padding() -> Non
     found = from_network(content, points, epochs=0)
     assert found.warning is None
     assert found.agreement > 0.9
+
+
+@pytest.mark.parametrize("pads", [[0, 0], [1, 1]])
+def test_a_signal_of_two_channels_that_are_not_scaled_is_converted(pads: list[int]) -> None:
+    """It ended in a traceback: the padding had one value for both channels."""
+    rng = np.random.default_rng(0)
+    nodes = [node("AveragePool", "x", "s", kernel_shape=[2], strides=[2]),
+             node("Conv", "s w", "a", pads=pads), node("Relu", "a", "b"),
+             node("GlobalMaxPool", "b", "c"), node("Flatten", "c", "d"),
+             node("Gemm", "d v", "y")]  # fmt: skip
+    w, v = (np.float32(rng.normal(size=size)) for size in ((3, 2, 3), (3, 2)))
+    X = rng.normal(size=(60, 2, 12)).astype(np.float32)
+    found = from_network(network(nodes, (2, 12), w=w, v=v), X, epochs=0)
+    assert found.agreement > 0.95
