@@ -78,8 +78,7 @@ class State(NamedTuple):
     registers: Registers = AT_CALLS
     # the halves of a new stack pointer, low and high, while only one is written
     pointer: tuple[_Value, _Value] = (None, None)
-    # how much the last addition lowered the low byte of a stack address
-    carry: int | None = None
+    carry: int | None = None  # how much the last addition lowered the low byte of a stack address
     starts_anew: bool = False  # the stack pointer was set to a constant, as the start-up code does
     # possible interrupt flags; calls are assumed not to enable interrupts
     flag: frozenset[str] = ENTRY

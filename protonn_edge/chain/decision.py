@@ -140,8 +140,7 @@ class IntegerDecision(IntegerStage):
     scores: Range  # the range of the L scores
     score_bits: int  # 16 or 32
     rejection: IntegerRejection | None = None  # thresholds below which the answer is `UNKNOWN`
-    # answers that a device should expect
-    expected: IntegerExpected | None = None
+    expected: IntegerExpected | None = None  # answers that a device should expect
 
     @property
     def n_inputs(self) -> int:
@@ -207,8 +206,7 @@ class Confidence:
 
     factor: int  # steps of the table per unit of the scores, times ``2**shift``: 1..65,535
     shift: int  # 1..24
-    # number of last classes that are ignored while their score is 0
-    n_new: int = 0
+    n_new: int = 0  # number of last classes that are ignored while their score is 0
 
     @classmethod
     def of(cls, logit: float, n_new: int = 0) -> Confidence:

@@ -108,8 +108,7 @@ class Provenance:
     sessions: Sequence[str] | None = None
     times: Sequence[str] | None = None
     sample_rate: float | None = None  # sampling rate of a recording or of windows
-    # the level at which clips of sound begin, if windows were cut there
-    onset: int | None = None
+    onset: int | None = None  # the level at which clips of sound begin, if windows were cut there
     # (k, D): windows of noise, to mix into copies of training windows; see `with_noise`
     background_noise: Matrix | None = None
     instrument: Instrument | None = None  # the sensor of the values, if known

@@ -24,8 +24,7 @@ class TableOptions:
     time: str | None = None  # the column of times
     # the columns that are features, in this order; empty for all others
     channels: tuple[str, ...] = ()
-    # the column of groups; ignored if there is no column of this name
-    groups: str | None = None
+    groups: str | None = None  # the column of groups; ignored if there is no column of this name
     # the label of all rows, unless a column is called ``label`` or the like
     labelled: str | None = None
     background: str | None = None  # the class of rows without a label, which are otherwise refused

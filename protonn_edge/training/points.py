@@ -45,8 +45,7 @@ class TrainingSet:
     X: Float32 | Sparse  # (n, D): normalized points
     # (n,): class indices, L for a point of no class; or Y if there are sets of labels
     y: Indices | Sparse
-    # (n, L): targets: 1 at the point's class or labels, else 0
-    Y: Float32 | Sparse
+    Y: Float32 | Sparse  # (n, L): targets: 1 at the point's class or labels, else 0
     weights: Float32 | None = None  # (n,): weight of each point, 1 on average; None is 1 for all
     # normalized points, with classes or label sets, used only in reports
     test: tuple[Float32 | Sparse, Indices | Sparse] | None = None

@@ -207,8 +207,7 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
     weight_shift: int
     gate_shift: int
     table: NDArray[np.int8]  # (256,): the tanh
-    # the range of the inputs, which are signed bytes if some can be negative
-    feed: Range
+    feed: Range  # the range of the inputs, which are signed bytes if some can be negative
 
     def __post_init__(self) -> None:
         """Refuse numbers with which a sum or a score could overflow."""

@@ -54,8 +54,7 @@ WALK, IF_ELSE = KERNELS = ("walk", "if-else")
 class ForestKernel(HeldKernel):
     """Walks through a table."""
 
-    # on the emulated ATtiny85, four forests of digits took 1.2 to 1.5
-    portable = 1.5
+    portable = 1.5  # on the emulated ATtiny85, four forests of digits took 1.2 to 1.5
     around = (49, 75)  # without saving registers (avr-gcc 5.4 at -O2)
 
     stage: IntegerForest

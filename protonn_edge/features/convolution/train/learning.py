@@ -55,8 +55,7 @@ class Schedule:
 
     epochs: int  # passes over the images, in floats and on integers together
     learning_rate: float = 0.01
-    # share of the images that are moved at random in each pass
-    moved_share: float = 1.0
+    moved_share: float = 1.0  # share of the images that are moved at random in each pass
     still_epochs: int = 0  # number of last passes in which no image is moved
 
 

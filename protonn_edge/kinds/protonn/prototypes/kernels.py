@@ -377,8 +377,7 @@ def _share_within_reach(stage: IntegerPrototypes) -> list[float]:
 class Coordinate(NamedTuple):
     """A coordinate of the point, compared with the prototypes'."""
 
-    # whether the difference may exceed a byte and look small if truncated
-    overflows: bool
+    overflows: bool  # whether the difference may exceed a byte and look small if truncated
     largest_square: int  # of the difference, or of its byte
 
 
