@@ -1,8 +1,7 @@
 """An affine map of raw features, folded into the weights for the device's input bytes.
 
 The normalizer and other factors become part of a matrix's weights, so they cost the device nothing.
-The statistics of the training points predict how much rounding weights and inputs changes the map's
-values.
+The training statistics predict how much rounding weights and inputs changes the values.
 """
 
 from __future__ import annotations
@@ -102,8 +101,7 @@ class FoldedMap:
     ) -> FoldedMap:
         """Return the map from inputs to ``weights x`` of normalized features x, in units of `step`.
 
-        Weights (d, D) are per unit of a normalized feature. Raises `InputError` if a number
-        overflows.
+        Weights (d, D) are per unit of a normalized feature. `InputError` if a number overflows.
         """
         normalizer, statistics = model.normalizer, model.inputs
         per_raw_unit = weights.astype(np.float64) * normalizer.scale / step

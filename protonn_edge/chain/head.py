@@ -104,16 +104,14 @@ class Head(Dimensions):
     """A kind of classifier: its matrices, and the scores of normalized points.
 
     Each kind has a frozen dataclass of its matrices in the module `head` of its folder; the
-    constructor checks them. The declaration of a `member` decides how it is read, checked and
-    written.
+    constructor checks them. A `member`'s declaration decides how it is read, checked and written.
     """
 
     kind: ClassVar[str]  # its name in files and in the registry
     title: ClassVar[str]  # its name in text
     # what to try in training if a model does not fit, whatever its features
     remedies: ClassVar[Remedies]
-    # arrays in a file that only this kind has, besides its members: all of them, and the optional
-    # ones
+    # arrays in files of only this kind, besides its members: all of them, and the optional ones
     ARRAYS: ClassVar[tuple[str, ...]] = ()
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
     # the parts that become integers in the second step of `scores_in_two_steps`
@@ -209,8 +207,7 @@ class Head(Dimensions):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the scores (n, L) of normalized points, and their nearness (n,) to known ones.
 
-        The nearness, 0..1, is compared with `Rejection.rbf`; it is 1 for kinds without such a
-        measure.
+        The nearness, 0..1, is compared with `Rejection.rbf`; kinds without such a measure have 1.
         """
         return self.scores(X), np.ones(len(X))
 

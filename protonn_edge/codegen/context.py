@@ -1,7 +1,6 @@
 """The templates' variables, with numbers computed and names escaped, which leaves only layout.
 
-`sendings` describe the raw values that a sketch sends, for the header, an export's README, and
-`inspect`.
+`sendings` describe the raw values that a sketch sends, for headers, READMEs, and `inspect`.
 """
 
 from __future__ import annotations

@@ -52,8 +52,7 @@ def from_network(
         The file, or its contents. docs/conversion.md lists the operators.
     X : array of shape (n, D), or (n, ...) as the network takes it
         Representative points, such as the training points, which calibrate the integers. If images
-        for convolutions or pooling are flattened into rows, the channels of a pixel must be
-        adjacent.
+        for convolutions or pooling are flattened, the channels of a pixel must be adjacent.
     y : array of shape (n,), optional
         Their labels, only for the accuracies and for `fine_tune`.
     evaluate_on : tuple of X and y or None, optional

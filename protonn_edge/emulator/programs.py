@@ -61,8 +61,7 @@ def find_program(name: str | None, board: Board, extras: Sequence[str] = ()) -> 
     """Return the emulator of this name in `EMULATORS`, with all required features.
 
     Without a name, it is simavr if installed, else avr8js. Raises `InputError` if the program is
-    not installed or lacks a feature that only simavr has; the sentence names the package to
-    install.
+    not installed or lacks a feature that only simavr has; the sentence names the package.
     """
     program = _any_program(name)
     chip = (board.mcu, board.serial)

@@ -99,9 +99,8 @@ def live_figures(
     """Return the reports of a board, with a model of windows, for a labelled recording.
 
     Windows begin every `hop` samples; see `Reporter`. The board is restarted for each take or
-    session. The label of most samples is the one in which nothing happens. Raises `InputError` if
-    the recording has other channels, units, classes or another rate than the model, or no whole
-    window.
+    session. Nothing happens in samples with the most frequent label. Raises `InputError` if the
+    recording has other channels, units, classes or another rate than the model, or no whole window.
     """
     signal = None if model.feature_stage is None else model.feature_stage.signal
     if signal is None or signal.from_onset:

@@ -58,8 +58,7 @@ class Wave(NamedTuple):
 def read_wave(path: Path) -> Wave:
     """Return the first channel of a recording in counts.
 
-    Raises `InputError` unless it is a complete WAV file with 8- or 16-bit PCM samples, not too
-    long.
+    Raises `InputError` unless it is a complete WAV file of 8- or 16-bit PCM, not too long.
     """
     try:
         with wave.open(str(path), "rb") as recording:

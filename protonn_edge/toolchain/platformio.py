@@ -2,8 +2,8 @@
 
 A board's section of platformio.ini, and its description, are generated from the board's file. On a
 machine with internet access, PlatformIO downloads the platform and the compiler as usual.
-Otherwise, a stand-in for its platform (the folder `shim`) runs the `avr-gcc` on PATH, from the same
-platformio.ini.
+Otherwise, a stand-in for its platform (the folder `shim`) runs the `avr-gcc` on PATH with the same
+file.
 """
 
 from __future__ import annotations

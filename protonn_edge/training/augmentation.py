@@ -13,8 +13,7 @@ Outlier exposure adds synthetic points of no class, from which a model learns wh
 A model trained only on its classes divides the whole projected space among them: an A differs from
 every digit in directions that no digit needed. The synthetic points combine realistic parts in
 unrealistic ways: pieces of an image change places, and features of other data are mixed from
-different points. Training lowers the scores of all classes at these points, at no cost in model
-size.
+different points. Training lowers all classes' scores at these points, at no cost in model size.
 """
 
 from __future__ import annotations

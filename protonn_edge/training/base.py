@@ -201,8 +201,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     feature_names_in_ : ndarray of shape (D,)
         Names of the features, if X had names.
     model_ : Model
-        The trained model, with the names of classes and features that `fit` received; see
-        `to_model`.
+        The trained model, with classes and features named as in `fit`; see `to_model`.
     n_iter_ : int
         Epochs of training.
     history_ : tuple of EpochReport

@@ -1,9 +1,8 @@
 """The search: which trial is next, what each trial results in, and when to end.
 
 Trials are numbered. The settings of trial n, and whether it is pruned, depend only on the seed and
-on the trials up to n - `in_flight`, for which it waits. The sequence is therefore the same for any
-number of workers, after failures, and after a search was stopped and resumed; only the duration
-changes.
+on the trials up to n - `in_flight`, for which it waits. So the sequence is the same for any number
+of workers, after failures, and after a search was stopped and resumed; only the duration changes.
 """
 
 from __future__ import annotations
@@ -351,8 +350,7 @@ def _doubt(complete: list[Record]) -> float:
     """Return the uncertainty of the first fold against the mean of all: two deviations.
 
     Differences that all trials share, such as an easy first fold, do not count. The uncertainty is
-    a tenth of a percentage point if folds have many similar points, and several if each has few
-    people.
+    a tenth of a point if folds have many similar points, and several if each has few people.
     """
     if len(complete) < _TRIALS_TO_KNOW:
         return _DOUBT_AT_FIRST

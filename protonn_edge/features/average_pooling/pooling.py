@@ -255,8 +255,7 @@ class AveragePooling(Areas, FeatureStage):
 
     It has the fields of `Areas`, too.
 
-    Raises `InputError` as `Areas` does, or if an image to be deskewed has a side of more than 32
-    pixels.
+    Raises `InputError` as `Areas` does, or if a side of a deskewed image exceeds 32 pixels.
     """
 
     kind: ClassVar[str] = "average_pooling"

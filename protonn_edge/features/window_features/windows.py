@@ -57,7 +57,7 @@ HYSTERESIS_LIMIT = 127
 class FeatureSet:
     """The features of one channel.
 
-    Raises `InputError` if there is no kind, a kind is unknown or given twice, or a number is out of
+    Raises `InputError` without a kind, if one is unknown or given twice, or a number is out of
     range.
     """
 

@@ -22,8 +22,7 @@ class LocalDeepKernelParameters(MiniBatchParameters):
     Parameters
     ----------
     depth : int in 0..4, default=1
-        Levels of branches; there are ``2^(depth + 1) - 1`` nodes, of which a point passes ``depth +
-        1``.
+        Levels of branches; a point passes ``depth + 1`` of the ``2^(depth + 1) - 1`` nodes.
     sparsity_weights, sparsity_gates, sparsity_branches : float in (0, 1]
         Largest shares of non-zero entries of W, V and T (lambda in the paper).
     epochs : int, default=200

@@ -2,8 +2,7 @@
 
 Like ProtoNN (see `kinds.protonn.quantize`), Bonsai first projects its inputs to signed bytes, here
 in steps of 1/127: coordinates of training points are within -1..1, and values beyond are clamped.
-`IntegerBonsaiTree` computes the tree from the coordinates or, for a local deep kernel, from the
-inputs.
+`IntegerBonsaiTree` computes the tree from these or, in a local deep kernel, from the inputs.
 
 All entries of W share a unit, as do those of V. Only the sign of a branch matters, so each row of T
 has its own unit. The shifts determine the resolution of sums: the shift of W is the smallest for

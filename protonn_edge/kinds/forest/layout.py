@@ -3,8 +3,7 @@
 Inputs are read from registers or through two pointers.
 
 ``ldd``, one word, reaches 64 bytes from Y or Z on. Y stays where it covers most tests; Z is moved,
-by one word if a pair of registers has the address. The inputs tested most are loaded into registers
-once.
+by one word if a pair of registers has the address. The inputs tested most are loaded once.
 """
 
 from __future__ import annotations

@@ -35,8 +35,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 
     The scores are ``W x + b``, with a row of W for each class, or a single row for two classes.
     Training minimizes the mean logistic loss plus `regularization` times the sum of the weights'
-    magnitudes. This penalty makes unimportant weights zero, which take neither flash nor time on a
-    device.
+    magnitudes. The penalty makes unimportant weights zero, which take no flash or time on a device.
 
     Examples
     --------

@@ -47,9 +47,8 @@ class ProtoNNParameters(MiniBatchParameters):
     n_projections : int, default=10
         Dimension d of the projected space; limited to the number of features, or averages.
     projection_bits : {8, 4}, default=8
-        Bits of a weight of W on the device. With 4, two weights share a byte: the same flash holds
-        twice as many weights, but large ones are clipped, for which `quantization_aware` training
-        allows.
+        Bits of a weight of W on the device. With 4, the same flash holds twice as many weights, but
+        large ones are clipped, for which `quantization_aware` training allows.
     n_prototypes : int, default=None
         Number m of prototypes, initially divided evenly among the classes; None means
         `prototypes_per_class` decides. If there are fewer prototypes than classes, one may

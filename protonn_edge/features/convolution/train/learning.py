@@ -250,8 +250,7 @@ def learned_network(
 
     `weights` (n,) are 1 on average. The seed determines all random choices.
 
-    Raises `InputError` if the loss becomes NaN or infinite, or all images end up with the same
-    features.
+    Raises `InputError` if the loss becomes NaN or infinite, or if all images get the same features.
     """
     generator = np.random.default_rng(seed)
     images = wanted.images(points, y, weights)

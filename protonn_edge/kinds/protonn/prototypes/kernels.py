@@ -136,8 +136,7 @@ def _shells(
 ) -> list[_Shell]:
     """Return the shells between `ends` (s, 2), with bounds of the prototypes near their points.
 
-    `excess` is |a|^2 minus the limit; `variances` approximate the variance of each a's product with
-    u.
+    `excess` is |a|^2 minus the limit; `variances` are about those of each a's product with u.
     """
     roots = np.sqrt(np.maximum(excess, 0))
     distance = np.minimum(np.maximum(roots, ends[:, :1]), ends[:, 1:])  # where h_j is smallest

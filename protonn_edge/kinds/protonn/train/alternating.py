@@ -69,8 +69,7 @@ def alternate(
     - `start`: in float32, with gamma folded in.
     - `settings`: their callback is called after each pass over a matrix.
 
-    Raises `InputError` if the initial objective is not finite, or all points are far from all
-    prototypes.
+    Raises `InputError` if the initial objective is not finite, or no point is near a prototype.
     """
     loss = _loss_for(settings, data)
     V, C, Z = map(hard_threshold, start, settings.sparsity)

@@ -185,8 +185,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         """Teach examples to a fitted classifier, as a device's owner would teach the device.
 
         Afterwards, scores and answers are those of a device with these examples, computed in
-        integers. The model and `to_model` stay unchanged; `fit` and `partial_fit` forget all
-        examples.
+        integers. The model and `to_model` stay unchanged; `fit` and `partial_fit` forget them.
 
         Parameters
         ----------
@@ -250,8 +249,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     def searched(cls, task: SearchTask) -> Searched:
         """Return the search space, which depends only on the task, and where a search begins.
 
-        Sparse B and Z are not searched, because they take as many bytes on the device as dense
-        ones.
+        Sparse B and Z are not searched: on the device they take as many bytes as dense ones.
         """
 
         def allows(**drawn: Any) -> bool:
