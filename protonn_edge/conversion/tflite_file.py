@@ -252,7 +252,6 @@ def _sides(net: _Translation, operator: _Operator, *fields: int, default: int = 
 
 
 def _moves(net: _Translation, operator: _Operator) -> dict[str, Any]:
-    """Return how a window moves."""
     padding = _PADDING[operator.options.number(0, "b") != 0]
     return {"strides": _sides(net, operator, 2, 1), "auto_pad": padding}
 

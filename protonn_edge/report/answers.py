@@ -99,7 +99,6 @@ def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Matrix:
 
 
 def _confusions(counts: NDArray[np.int64], classes: Sequence[str]) -> PageTable:
-    """Return the most frequent confusions."""
     names = answer_names(counts.shape[1], classes)
     found = frequent_confusions(counts, _CONFUSIONS_SHOWN)
     return PageTable(

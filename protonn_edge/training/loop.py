@@ -266,7 +266,6 @@ class MiniBatchTraining(ABC, Generic[Arrays]):
         self._sparsifier.apply(self.parameters, progress)
 
     def _check(self, epoch: int, objective: float) -> None:  # noqa: ARG002
-        """Refuse parameters that have diverged."""
         if not all(np.isfinite(each).all() for each in (*self.parameters, objective)):
             raise DivergedError("a parameter is no longer a finite number")
 

@@ -299,7 +299,6 @@ def _multiplied(register: str) -> str:
 
 
 def _moved(by: int) -> list[str]:
-    """Return code that advances X."""
     if by == 0:
         return []
     if 0 < by <= _MOST_ADDED:

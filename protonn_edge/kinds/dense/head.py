@@ -183,7 +183,6 @@ def _numbered(
 
 
 def _checked_known(given: NDArray[Any], name: str, units: int) -> checks.Float64:
-    """Return a read-only copy, checked."""
     array = np.array(given, np.float64)
     if array.shape != (_KNOWN, units):
         raise InputError(

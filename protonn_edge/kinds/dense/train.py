@@ -255,7 +255,6 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
 
     @property
     def _units(self) -> tuple[int, ...]:
-        """Units of each hidden layer."""
         parts = self.hidden.split(",")
         numbers = [int(part) if part.strip().isdecimal() else 0 for part in parts]
         if len(numbers) > 2 or not all(1 <= number <= MOST_UNITS for number in numbers):
