@@ -21,7 +21,7 @@ def little_endian(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
-    """Refuse an array whose type is not `wanted`, such as "f8"; the byte order may differ."""
+    """Refuse an array unless its type is `wanted`, such as "f8"; the byte order may differ."""
     if array.dtype.str[1:] != wanted:
         raise InputError(
             f"array {name!r} has the type {array.dtype.name}, but must have "
@@ -42,7 +42,7 @@ def checked_array(arrays: Arrays, name: str, wanted: str, shape: tuple[int, ...]
 
 
 def single_value(array: NDArray[Any], name: str, kinds: str) -> Any:
-    """Return the only value of an array, whose type must be one of NumPy's `kinds`."""
+    """Return the only value of an array; its type must be one of NumPy's `kinds`."""
     if array.shape != () or array.dtype.kind not in kinds:
         raise unlike(array, name, "a single value")
     return array.item()

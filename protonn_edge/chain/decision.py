@@ -210,7 +210,7 @@ class Confidence:
 
     @classmethod
     def of(cls, logit: float, n_new: int = 0) -> Confidence:
-        """Return the factor and shift for scores whose unit is worth `logit` logits, above 0."""
+        """Return the factor and shift for scores with a unit of `logit` logits, above 0."""
         steps = min(logit * _STEPS_A_UNIT, float(len(EXPONENTIAL)))
         most = (1 << _FACTOR_BITS) - 1
         shift = int(np.clip(np.floor(np.log2(most / steps)), 1, _MOST_SHIFT))

@@ -213,7 +213,7 @@ class RawPoints(ABC):
 class FeatureStage(RawPoints):
     """Maps raw points to the inputs of a classifier.
 
-    A subclass is a frozen dataclass whose constructor refuses values that generated code cannot
+    A subclass is a frozen dataclass; its constructor refuses values that generated code cannot
     compute. Its fields define its arithmetic, and a model's hash includes the fields in its `repr`.
     """
 

@@ -1,4 +1,4 @@
-"""Prototypes whose answers are close to an estimator's, and the sizes that fit."""
+"""Prototypes that answer almost like an estimator, and the sizes that fit."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Decimals:
         return f"{text} way"
 
     def ambiguous(self, cells: Iterable[str]) -> str:
-        """Return a cell whose mark may separate thousands if this holds for all marks; else ''."""
+        """Return a cell with a mark that may separate thousands if all marks may; else ''."""
         mark = "," if self.comma else "."
         if self.thousands or self._delimiter == ",":
             return ""

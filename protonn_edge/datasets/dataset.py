@@ -1,4 +1,4 @@
-"""The result of every reader: a data set whose labels are indices into the class names.
+"""The result of every reader: a data set with labels as indices into the class names.
 
 Points are dense or in scipy's sparse matrices; rows of either become arrays for arithmetic.
 """
@@ -328,7 +328,7 @@ def check_class_names(names: Sequence[str], source: str, limit: int = CLASS_LIMI
 
 @dataclass(frozen=True, eq=False)
 class LabelSetTable(Table):
-    """Points of a file whose labels are n tuples of names, or a CSR matrix (n, L) of ones."""
+    """Points of a file with labels as n tuples of names, or a CSR matrix (n, L) of ones."""
 
     labels: Any
 

@@ -314,7 +314,7 @@ def _is_archive(path: Path) -> bool:
 
 
 def check_is_text(path: Path) -> None:
-    """Refuse a file whose first bytes show an archive, another format, or text in UTF-16."""
+    """Refuse a file if its first bytes show an archive, another format, or text in UTF-16."""
     try:
         with path.open("rb") as stream:
             begin = stream.read(_LOOKED_AT)

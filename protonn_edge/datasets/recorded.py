@@ -344,7 +344,7 @@ def _channels(points: Provenance, count: int) -> str:
 
 
 def _one_rate(tables: Mapping[str, Provenance]) -> float | None:
-    """Return the common rate of all files whose rate is known."""
+    """Return the common rate of all files with a known rate."""
     rates = {name: each.sample_rate for name, each in tables.items() if each.sample_rate}
     first, usual = next(iter(rates.items()), ("", 0.0))
     for name, rate in rates.items():

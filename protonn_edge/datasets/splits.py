@@ -219,7 +219,7 @@ def group_names(name: str, data: Path, options: TableOptions | None = None) -> N
 
 
 def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
-    """Return a data set whose training points are only normal: of this class if there are several.
+    """Return a data set with only normal training points: of this class if there are several.
 
     Test points of other classes get the label `NO_CLASS`. Without a test part, the training points
     of the other classes become the test part.

@@ -123,7 +123,7 @@ def _recorded(path: Path, names: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table whose first rows were examined, with the reasons for its delimiter and header."""
+    """A table with its first rows examined, and the reasons for its delimiter and header."""
 
     path: Path
     delimiter: str

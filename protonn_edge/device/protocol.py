@@ -63,7 +63,7 @@ Bytes = Annotated[bytes, "*s"]
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Message:
-    """A message, whose payload consists of the values of its fields.
+    """A message; its payload consists of the values of its fields.
 
     A subclass with a `number`, its `TYPE` on the wire, becomes a frozen dataclass. `NAME` is its
     name in errors, and `LAYOUT` the layout of its fields, without `REST`: the name and code of a

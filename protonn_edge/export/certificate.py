@@ -1,4 +1,4 @@
-"""The certificate of an exported library, whose self-test is linked as the Arduino IDE links."""
+"""The certificate of an exported library, with its self-test linked as in the Arduino IDE."""
 
 from __future__ import annotations
 

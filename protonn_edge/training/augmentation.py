@@ -161,7 +161,7 @@ _SPACING = 5.7  # of the nodes: 4,000 / 700, as on the mel scale at 8,000 sample
 
 @dataclass(frozen=True)
 class SoundMovement(SignalMovement):
-    """The same for clips (n, N, 1) of sound, whose pitch is kept; speed is from the start on."""
+    """The same for clips (n, N, 1) of sound, keeping the pitch; speed is from the start on."""
 
     equalizer: float  # deviation of the gain at a node, in dB
 

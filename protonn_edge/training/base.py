@@ -184,7 +184,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DeviceClassifier(Answers, declared.SharedParameters, ABC):
-    """Base of classifiers whose models run on devices.
+    """Base of classifiers with models that run on devices.
 
     Targets are classes, or sets of labels (multi-label): a matrix of zeros and ones, or a sequence
     of collections of labels. Points may be sparse. The parameters of images and of each kind of

@@ -2,10 +2,10 @@
 
 Probabilities are the softmax of the scores times one factor, the inverse temperature of Guo et al.
 (2017), which is at most 1 if the loss makes the scores logits. The factor is fitted to training
-points, whose scores are better than those of new points. If the scores separate the classes, the
-log loss has no minimum but falls as the factor grows. Platt's targets (1999, section 2.2) are used
-for this reason: a class of n points is never certain, but gets the probability (n + 1) / (n + 2)
-that a uniform prior gives after n successes in n trials.
+points, which have better scores than new points. If the scores separate the classes, the log loss
+has no minimum but falls as the factor grows. Platt's targets (1999, section 2.2) are used for this
+reason: a class of n points is never certain, but gets the probability (n + 1) / (n + 2) that a
+uniform prior gives after n successes in n trials.
 """
 
 from __future__ import annotations

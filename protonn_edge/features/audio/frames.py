@@ -11,8 +11,8 @@ which moves a frequency f to half the sampling rate minus f, so that `turn` need
 
 A band pass whose y could exceed 16 bits is refused; docs/audio.md proves the bound.
 
-A clip has N samples, in frames of L samples. For each sample, K band passes compute a y, of which
-the magnitude of the upper byte is used::
+A clip has N samples, in frames of L samples. For each sample, K band passes compute a y; the
+magnitude of its upper byte is used::
 
     e[t] = y[t] >> 8, or -1 - (y[t] >> 8) if that is negative           0..127
 
@@ -142,7 +142,7 @@ def mel_bands(count: int, rate: float) -> tuple[BandPass, ...]:
 
 
 def _nearest(centre: float, width: float, rate: float) -> BandPass:
-    """Return the band pass whose poles are nearest to those of a resonance, all in hertz."""
+    """Return the band pass with the poles nearest to a resonance's, all in hertz."""
     mirrored = bool(centre > rate / 4)
     angle = 2 * math.pi * (rate / 2 - centre if mirrored else centre) / rate
     pole = math.exp(-math.pi * width / rate) * np.exp(1j * angle)

@@ -47,7 +47,7 @@ class Axis(crop.CroppedAxis):
 
     @property
     def output_units(self) -> int:
-        """Width of an output in units, at least that of a pixel."""
+        """Width of an output in units, at least a pixel's width."""
         return self.pixels // math.gcd(self.pixels, self.outputs)
 
     def weights(self) -> NDArray[np.int64]:
@@ -127,7 +127,7 @@ class Areas(crop.CroppedImage):
 
 
 def _advice(cropped: crop.Shape, shape: crop.Shape) -> str:
-    """Return advice with the sizes closest to `shape` whose sums are short enough."""
+    """Return advice with the sizes closest to `shape` that have short enough sums."""
     height, width = cropped
     near: list[tuple[int, crop.Shape]] = []
     for rows in _simple_outputs(height):
@@ -172,7 +172,7 @@ class IntegerAveragePooling(IntegerStage):
     cuts: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse areas whose largest average would not be `maximum`."""
+        """Refuse areas if their largest average would not be `maximum`."""
         largest = self.pooling.area * BYTE_MAXIMUM * self.multiplier
         fits = (largest + self.half) >> 16 == self.maximum
         fits = fits and self.multiplier <= _MULTIPLIER_MAXIMUM

@@ -155,7 +155,7 @@ class Convolutions(FeatureStage):
         return values
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return the layers, whose values the classifier uses unchanged."""
+        """Return the layers; the classifier uses their values unchanged."""
         same = not inputs.zero.any() and bool((inputs.step == 1).all())
         fits = same and inputs.maximum == self.whole_maximum
         check_holds(fits, f"values of a last layer up to {self.whole_maximum} that are changed")

@@ -1,9 +1,10 @@
 """Deskew: shift each row of an image sideways to remove its slant.
 
 People write with different slants, and each slant would otherwise need prototypes of its own. The
-slant of an image is that of the line that fits its dark pixels best, computed from their moments:
-with x and y measured from the image's centre and cy the centre of mass, it is ``sum (y - cy) x b``
-over ``sum (y - cy)^2 b``. Row y then moves by the slant times ``y - cy``, rounded to whole pixels.
+slant of an image is the slant of the line that fits its dark pixels best, computed from their
+moments: with x and y measured from the image's centre and cy the centre of mass, it is ``sum (y -
+cy) x b`` over ``sum (y - cy)^2 b``. Row y then moves by the slant times ``y - cy``, rounded to
+whole pixels.
 
 The slant is computed from the device's input bytes in 32-bit integers, so that every execution
 shifts rows by the same amounts.

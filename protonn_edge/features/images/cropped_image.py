@@ -1,4 +1,4 @@
-"""An image, whose pixels are a point's features, row by row, and its central crop.
+"""An image, with a point's features as pixels, row by row, and its central crop.
 
 A signal is an image of height 1.
 """

@@ -103,7 +103,7 @@ class Int8LayerKernel(Kernel):
         return height * width
 
     def _mean(self, activity: Activity) -> float:
-        """Return the mean cycles, except those of getting rows."""
+        """Return the mean cycles without getting rows."""
         unknown = np.array([_ACTIVE]), np.array([_BELOW])
         (active,), (below,) = activity.stages.get(self.kind, unknown)
         zero, other = self.sums.tap_cycles

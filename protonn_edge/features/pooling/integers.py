@@ -35,7 +35,7 @@ class IntegerPooling(ImageStage):
     input_maximum: int  # the largest input, 1..255
 
     def __post_init__(self) -> None:
-        """Refuse windows whose sums could overflow, and shapes that generated code lacks."""
+        """Refuse windows with sums that could overflow, and shapes that generated code lacks."""
         height, width = self.window
         within = 1 <= height <= self.shape[0] and 1 <= width <= self.shape[1]
         check_holds(within, f"windows of {height}x{width} pixels")

@@ -319,7 +319,7 @@ class WindowKernel(Kernel):
         return fold(self.sample, "sample", ["end"], pairs)
 
     def _loops(self, fold: Fold) -> float:
-        """Return the cycles of all samples, except those of the compiler's code."""
+        """Return the cycles of all samples, without the compiler's code."""
         window, bands = self.stage.window.window, self.features.bands
         # samples that complete pairs of at least this many bands
         ending = [window >> level for level in range(bands + 1)]

@@ -79,7 +79,7 @@ class WindowFeatureStage(Windows, FeatureStage):
         X: NDArray[Any],
         rate: float | None = None,
     ) -> Self:
-        """Return the stage whose bytes cover each channel's range in raw, finite windows X.
+        """Return the stage with bytes that cover each channel's range in raw, finite windows X.
 
         - `shape`: samples of a channel, and channels.
         - `X` (n, window * channels), n >= 1; raises `InputError` if it has another shape.

@@ -1,1 +1,1 @@
-"""A tree whose nodes add gated sums to the scores: integers, tables in flash, the walk."""
+"""A tree with nodes that add gated sums to the scores: integers, tables in flash, the walk."""

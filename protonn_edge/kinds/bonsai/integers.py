@@ -56,7 +56,7 @@ class Sums:
 
 
 class CompleteTree:
-    """A complete tree, in floats or integers, whose nodes have equal numbers of rows."""
+    """A complete tree, in floats or integers, with equal numbers of rows for all nodes."""
 
     weights: Sized  # the rows of all nodes
     branches: Sized  # a row for each inner node

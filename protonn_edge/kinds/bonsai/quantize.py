@@ -4,7 +4,7 @@ Like ProtoNN (see `kinds.protonn.quantize`), Bonsai first projects its inputs to
 in steps of 1/127: coordinates of training points are within -1..1, and values beyond are clamped.
 `IntegerBonsaiTree` computes the tree from these or, in a local deep kernel, from the inputs.
 
-All entries of W share a unit, as do those of V. Only the sign of a branch matters, so each row of T
+All entries of W share a unit, as do all of V. Only the sign of a branch matters, so each row of T
 has its own unit. The shifts determine the resolution of sums: the shift of W is the smallest for
 which scores fit their bits, the shift of V the largest for which the table is fine enough.
 """
@@ -48,7 +48,7 @@ def coordinate_range(n: int) -> Range:
 
 
 def quantize(model: Model) -> IntegerChain:
-    """Return the integer model, whose scores times `score_scale` approximate the float scores.
+    """Return the integer model; its scores times `score_scale` approximate the float scores.
 
     Raises `InputError` if a matrix is 0, or numbers are too large to compute with.
     """

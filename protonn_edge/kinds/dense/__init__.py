@@ -1,1 +1,1 @@
-"""Networks with hidden layers: matrix products whose rectified sums become bytes."""
+"""Networks with hidden layers: matrix products with rectified sums that become bytes."""

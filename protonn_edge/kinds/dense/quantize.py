@@ -110,7 +110,7 @@ def _first(model: Model, head: DenseHead) -> folding.FittedProduct:
 def _hidden(
     folded: folding.FoldedMap, constant: NDArray[np.float64], maximum: int, accumulator_bits: int
 ) -> folding.QuantizedProduct:
-    """Return the matrix of a hidden layer, whose sums leave room for rounding its values."""
+    """Return the matrix of a hidden layer; its sums leave room for rounding its values."""
     dropped = accumulator_bits - _UPPER_BITS
     spare = (_HALF_STEP << dropped) + (1 << dropped >> 1)
     return folding.QuantizedProduct.of(folded, constant, maximum, accumulator_bits, spare)
@@ -143,7 +143,7 @@ def _behind(
     step: float,
     last: bool,
 ) -> folding.QuantizedProduct:
-    """Return the matrix after a hidden layer whose values are multiples of `step`."""
+    """Return the matrix after a hidden layer with values in multiples of `step`."""
     mean, deviation, _ = known
     folded = folding.FoldedMap(
         weights=W.astype(np.float64) * step,

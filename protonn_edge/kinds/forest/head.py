@@ -1,4 +1,4 @@
-"""The float forest, whose scores are sums over leaves of decision trees."""
+"""The float forest, with scores that are sums over leaves of decision trees."""
 
 from __future__ import annotations
 

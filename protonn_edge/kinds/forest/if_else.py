@@ -74,7 +74,7 @@ class Nodes:
 
     @cached_property
     def only_class(self) -> list[int | None]:
-        """The class of each tree whose leaves have one class but different values."""
+        """The class of each tree with leaves of one class but different values."""
         if self.vote:
             return [None] * len(self.table.trees.roots)
         starts = self.table.trees.leaf_starts

@@ -160,7 +160,7 @@ class GrownTrees:
         return replace(self, values=votes)._with_leaves(leaf)
 
     def merged(self) -> Self:
-        """Return the trees with each node whose leaves are equal replaced by a leaf."""
+        """Return the trees with a leaf in place of each node that has only equal leaves."""
         values, leaf = self.values.copy(), (~self.shape.inner).tolist()
         for place in reversed(np.flatnonzero(self.shape.inner).tolist()):
             left, right = place + 1, int(self.shape.right[place])
@@ -169,7 +169,7 @@ class GrownTrees:
         return replace(self, values=values)._with_leaves(leaf)
 
     def divided(self, parts: int) -> Self:
-        """Return trees with the same sums whose int8 leaves are `parts` times as fine.
+        """Return trees with the same sums and int8 leaves that are `parts` times as fine.
 
         The leaves of each tree are centred around 0, and the bias compensates. A tree with large
         leaves occurs several times, each time with a part of its values.
@@ -383,7 +383,7 @@ def new_ensemble(settings: ForestClassifier, seed: int) -> Any:
 
 
 def _report(model: Model, prepared: PreparedPoints) -> EpochReport:
-    """Return a report as of a single epoch, whose loss is the error rate."""
+    """Return a report as of a single epoch, with the error rate as its loss."""
 
     def share_right(X: Any, y: Any) -> float:
         return float(np.mean(model.predict(X) == y))

@@ -1,4 +1,4 @@
-"""The float linear model, whose scores are sums of weighted features."""
+"""The float linear model, with scores that are sums of weighted features."""
 
 from __future__ import annotations
 

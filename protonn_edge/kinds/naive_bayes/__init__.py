@@ -1,1 +1,1 @@
-"""Gaussian naive Bayes, whose scores are sums of weighted squared distances from class means."""
+"""Gaussian naive Bayes: each score is a sum of weighted squared distances from class means."""

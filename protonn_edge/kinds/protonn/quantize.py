@@ -278,7 +278,7 @@ def _label_maximum(head: ProtoNNHead, prototypes: _Prototypes) -> int:
 
 
 def _teaching(head: ProtoNNHead, label_maximum: int) -> Teaching | None:
-    """Return the limits for taught examples, whose vote depends on the largest label."""
+    """Return the limits for taught examples; their vote depends on the largest label."""
     if not head.teachable:
         return None
     return Teaching(head.teachable, max(1, round(head.taught_vote * label_maximum)))

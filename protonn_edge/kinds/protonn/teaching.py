@@ -94,7 +94,7 @@ def after_teaching(model: IntegerChain, Q: NDArray[np.uint8], y: NDArray[np.int6
 
 @dataclass(frozen=True, eq=False)
 class TaughtBoard:
-    """A board after teaching, whose integer model answers for raw points X (n, D)."""
+    """A board after teaching; its integer model answers for raw points X (n, D)."""
 
     model: IntegerChain
 

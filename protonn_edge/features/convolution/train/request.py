@@ -86,7 +86,7 @@ class ConvolutionRequest(ImageRequest):
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
-        """Read the layers from terms, the last of which may give bits."""
+        """Read the layers from terms; the last term may give bits."""
         found, bits = _BITS.fullmatch(terms[-1]), Bits()
         if found is not None:
             bits = Bits(int(found[1]), int(found[2] or 8))

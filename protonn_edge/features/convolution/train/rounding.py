@@ -55,7 +55,7 @@ class Bits:
 
 @dataclass(frozen=True, eq=False)
 class RoundedConvolution(Layer):
-    """A convolution whose weights, sums and clamped values are integers."""
+    """A convolution with integer weights, sums and clamped values."""
 
     latent: Convolution  # weights and biases before they are rounded, in the integers' units
     bits: Bits

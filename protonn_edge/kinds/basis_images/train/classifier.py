@@ -1,7 +1,7 @@
 """Basis images as a scikit-learn estimator: a student, and a network that reads its weights.
 
 From labelled images, the estimator trains a teacher, basis images, and a student in a device's
-integers. The student is a network whose last layer outputs the weights of the basis images.
+integers. The student is a network; its last layer outputs the weights of the basis images.
 """
 
 from __future__ import annotations

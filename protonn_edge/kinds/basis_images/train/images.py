@@ -249,7 +249,7 @@ def _distances(A: Float32) -> Float32:
 
 @dataclass(frozen=True, eq=False)
 class BasisImages:
-    """Images whose weighted sums a fixed teacher classifies (equations 1, 6 and 7)."""
+    """Images with weighted sums that a fixed teacher classifies (equations 1, 6 and 7)."""
 
     teacher: Teacher
     images: Float32  # (M, D)
@@ -269,7 +269,7 @@ class BasisImages:
         similarity: float,
         learned: bool = True,
     ) -> Self:
-        """Return `count` images of noise whose sums are about as light as images."""
+        """Return `count` images of noise, with sums about as light as images."""
         size = (count, teacher.shape[0] * teacher.shape[1])
         images = generator.standard_normal(size, dtype=np.float32) / np.float32(math.sqrt(count))
         margin = np.full(1, math.log(_FIRST_MARGIN), np.float32)

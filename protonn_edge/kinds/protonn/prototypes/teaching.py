@@ -181,7 +181,7 @@ class Taught:
         return int(order[0])
 
     def forget(self, label: int) -> Taught:
-        """Return these examples without those of a class."""
+        """Return these examples without the examples of a class."""
         kept = self.classes != label
         return Taught(self.points[kept], self.classes[kept])
 
