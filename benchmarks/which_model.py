@@ -75,6 +75,8 @@ _CASES = (
     Case("breast_cancer", load=load_breast_cancer),
     Case("wifi_rooms"),
     Case("occupancy"),
+    Case("gunpoint"),
+    Case("ecg5000"),
     Case("letter26"),
     Case("usps10", ("--image-shape", "16x16")),
     Case("har_hapt", ("--groups", "subject_train")),
