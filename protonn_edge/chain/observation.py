@@ -15,12 +15,13 @@ negative. It is the log-likelihood ratio of 30 % against 1 % of unusual answers.
 days of 67,500 answers; if 30 % are unusual, after some 28 answers.
 
 Counters stop at their maximum. They are in SRAM that is not cleared at a start, behind a tag of the
-model. In this module, a `chain` is an `IntegerChain`; its type is not named because its module
-imports this one.
+model and of the expected answers. In this module, a `chain` is an `IntegerChain`; its type is not
+named because its module imports this one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from dataclasses import dataclass
 from functools import cached_property
@@ -116,7 +117,7 @@ class IntegerExpected:
     edges: IntArray  # (7,)
     runners_up: NDArray[np.bool_]  # (L, L)
     shifted_bytes: int  # number of lowest bytes of a score that are left out
-    tag: int  # 32 bits of the model's hash
+    tag: int  # 32 bits of a hash of the model and of these numbers
 
     @classmethod
     def of(cls, chain: Any, expected: ExpectedAnswers) -> IntegerExpected:
@@ -127,8 +128,11 @@ class IntegerExpected:
             np.rint(np.clip(each / units, -(2.0**46), 2.0**46)).astype(np.int64)
             for each in (expected.low, expected.high, expected.edges)
         )
-        tag = int.from_bytes(bytes.fromhex(chain.model_sha256)[:4], "little")
         width, edges = np.minimum(high - low, _FULL), np.clip(edges, 1, _FULL)
+        digest = hashlib.sha256(bytes.fromhex(chain.model_sha256))
+        for each in (low, width, edges, expected.runners_up):
+            digest.update(each.astype("<i8").tobytes())
+        tag = int.from_bytes(digest.digest()[:4], "little")
         return cls(low & _FULL, width, edges, expected.runners_up, shifted, tag)
 
     @property
@@ -142,6 +146,11 @@ class IntegerExpected:
     def n_bytes(self) -> int:
         """The size of the counters."""
         return _HEAD.size + 2 * len(self.low) + 2
+
+    def recognized(self, content: bytes) -> Health | None:
+        """Return a device's counters if they are of these expected answers; see `of_bytes`."""
+        own = content[:4] == self.tag.to_bytes(4, "little")
+        return Health.of_bytes(content, len(self.low)) if own else None
 
     def observed(self, scores: IntArray, answers: IntArray) -> Health:
         """Return a new device's counters after answers (n,) of scores (n, L)."""

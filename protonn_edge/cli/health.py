@@ -8,6 +8,7 @@ from pathlib import Path
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model
+from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.observation import BINS
 from protonn_edge.cli.command import OUTPUT, Output, command
 from protonn_edge.cli.devices import port_to_hear
@@ -30,10 +31,12 @@ def health_command(
     The board runs firmware that 'build --observe' made from MODEL, with or without a sensor. It
     counts from power-on; other resets, such as opening the port, preserve the counters.
     """
-    board, model = load_board(board_name), quantize(load_model(model_file))
+    board, stored = load_board(board_name), load_model(model_file)
+    model = observed(quantize(stored), stored)
+    assert model.expected is not None
     port = port_to_hear(out, port, board)
     with closing(Link(port, board.baud)) as line, out.status(f"waiting for a board at {port}"):
-        health = read_health(line, port, model)
+        health = read_health(line, port, model.expected)
     shares = health.shares((*health.classes, health.rejected))
     rows = [
         (name, f"{count:,} ({100 * share:.3g} %)")

@@ -90,7 +90,7 @@ def boosted_rule(
     features, thresholds, values = (np.concatenate(each) for each in zip(*parts, strict=True))
     for numbers in (start, thresholds, values):
         if not (np.abs(numbers) < reading.LARGEST).all():
-            raise ValueError("numbers are not finite")
+            raise ValueError(f"numbers are not finite, or above {reading.LARGEST:g}")
     grown = GrownTrees(features, thresholds, values, np.zeros(len(features)), start, together)
     return TreeRule(grown, strict, fine=True)
 

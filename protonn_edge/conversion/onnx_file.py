@@ -230,7 +230,7 @@ def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
     array: NDArray[Any] = np.asarray(numpy_helper.to_array(tensor))
     if array.dtype.kind == "f" and not (np.abs(array) <= LARGEST).all():
         raise InputError(
-            f"{what} has the constant {name!r} with a number that is not finite; train the network "
-            "again"
+            f"{what} has the constant {name!r} with a number that is not finite, or above "
+            f"{LARGEST:g}; train the network again"
         )
     return array

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.observation import Health
+from protonn_edge.chain.observation import Health, IntegerExpected
 from protonn_edge.device import protocol
 from protonn_edge.device.connection import Deadline, Host, Link
 from protonn_edge.device.message_reader import MessageReader
 from protonn_edge.errors import DeviceError
-from protonn_edge.quantization import IntegerChain
 
 _DEADLINE_S = 15.0  # covers a bootloader, and the second between two messages
 _EVERY_S = 0.5
@@ -16,8 +15,8 @@ _LONGEST_FRAME = 300
 _ASKING = protocol.DELIMITER + protocol.encode_message(protocol.HealthRequest(), 0)
 
 
-def read_health(line: Link, where: str, model: IntegerChain) -> Health:
-    """Return the counters of the board at an open line, which must run `model`.
+def read_health(line: Link, where: str, expected: IntegerExpected) -> Health:
+    """Return the counters of the board at an open line, which must expect the same answers.
 
     A board with a sensor sends them; others are asked. Raises `DeviceError` if none arrive within
     15 s, or the board has another model or none that is observed.
@@ -36,11 +35,11 @@ def read_health(line: Link, where: str, model: IntegerChain) -> Health:
                     "--observe, and upload it"
                 )
             assert isinstance(message, protocol.HealthReply)
-            health = Health.of_bytes(message.content, model.n_classes)
-            if health is None or message.content[:4].hex() != model.model_sha256[:8]:
+            health = expected.recognized(message.content)
+            if health is None:
                 raise DeviceError(
-                    f"the board at {where} runs another model; name the model that it runs, or "
-                    "upload this one"
+                    f"the board at {where} runs another model, or this one calibrated otherwise; "
+                    "name the model that it runs, or upload this one"
                 )
             return health
     raise DeviceError(

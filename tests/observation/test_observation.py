@@ -71,7 +71,8 @@ def counted(content: bytes) -> tuple[Health, str]:
     model, _ = chain()
     health = Health.of_bytes(content[:-1], model.n_classes)
     assert health is not None
-    assert content[:4].hex() == model.model_sha256[:8]
+    assert model.expected is not None
+    assert int.from_bytes(content[:4], "little") == model.expected.tag
     return health, VERDICTS[content[-1]]
 
 
@@ -158,6 +159,15 @@ def test_the_uno_counts_on_after_a_watchdogs_reset_but_not_with_damaged_counters
             assert dumped() == (of_numpy(points[:0]), "new")
             classify(points[:3])
         assert uno.stats().faults == ()
+
+
+def test_counters_of_other_expected_answers_are_not_kept() -> None:
+    model = chain()[0]
+    points = random_inputs(4, 1500, model)
+    again, other = (observing(model, each).expected for each in (points, points[:1000]))
+    assert again is not None
+    assert other is not None
+    assert again.tag == observing(model, points).expected.tag != other.tag
 
 
 def test_few_points_and_models_that_cannot_be_observed_give_no_statistics() -> None:
@@ -256,7 +266,8 @@ def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> N
         assert {key: found[key] for key in measured} == measured
         shown = succeed("health", path, "--port", uno.url).output
         assert "lead over the second class" in shown
-        save_model(random_model(2, features=12, prototypes=20, classes=5), path)
+        other = random_model(2, features=12, prototypes=20, classes=5)
+        save_model(replace(other, expected=model.expected), path)
         refused = run("health", path, "--port", uno.url)
         assert refused.exit_code == 1
         assert "runs another model" in refused.output
