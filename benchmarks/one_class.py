@@ -48,7 +48,7 @@ COLUMNS = [
     ("asked %", lambda r: f"{100 * r['rate']:g}"),
     ("false alarms %", lambda r: f"{100 * r['false_alarms'] / r['normal']:.2f}"),
     ("of", lambda r: f"{r['normal']:,}"),
-    ("to be expected", lambda r: "{:.2f} to {:.2f}".format(*r["expected_percent"])),
+    ("expected", lambda r: "{:.2f} to {:.2f}".format(*r["expected_percent"])),
     ("found %", lambda r: f"{100 * r['others_found'] / r['others']:.2f}"),
     ("of others", lambda r: f"{r['others']:,}"),
     ("official: false alarms, found %", lambda r: "{:.2f}, {:.2f}".format(*r["official_percent"])),

@@ -100,7 +100,7 @@ def _cycles(what: str, find: Callable[[], Paths], given: str) -> Iterator[Claim]
         ("cycles-most", "at most", paths.longest),
         ("cycles-least", "at least", paths.shortest),
     ):
-        sentence = f"{what} takes {how} {path.cycles:,} cycles, without interrupts{given}"
+        sentence = f"{what} takes {how} {path.cycles:,} cycles, not counting interrupts{given}"
         yield Claim(name, sentence, claims.PROVEN, _ENUMERATED, path.cycles)
 
 
@@ -125,7 +125,7 @@ def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterato
     except CheckFailed as failure:
         yield Claim("stack-entry", f"the stack of {entry}", claims.NOT_CHECKED, str(failure))
     else:
-        sentence = f"{entry} takes at most {size:,} B of the stack, without interrupts{given}"
+        sentence = f"{entry} takes at most {size:,} B of stack, not counting interrupts{given}"
         yield Claim("stack-entry", sentence, claims.PROVEN, _FOLLOWED, size)
 
 

@@ -102,7 +102,7 @@ def check_sample_rate(rate: float | None) -> None:
     slowest, fastest = SAMPLE_RATES
     if rate is not None and not slowest <= rate <= fastest:
         raise InputError(
-            f"the sampling rate is {rate:g}; give {slowest:g} to {fastest:g} samples a second"
+            f"the sampling rate is {rate:g}; it must be {slowest:g} to {fastest:g} samples a second"
         )
 
 

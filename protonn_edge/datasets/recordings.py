@@ -91,8 +91,9 @@ def cut_windows(
     step = window if stride is None else stride
     if window < 2 or step < 1 or not 0 <= test_share < 1:
         raise InputError(
-            f"windows of {window} samples every {step}, {test_share:g} of them for testing: give "
-            "at least 2 samples, a stride of at least 1, and a share from 0 to below 1"
+            f"windows have {window} samples, a stride of {step} and a test share of "
+            f"{test_share:g}; give at least 2 samples, a stride of at least 1, and a share of at "
+            "least 0 and below 1"
         )
     runs = runs_of(labels, seams)
     shares = [test_share if tested is None or not tested[first] else 1.0 for first, _ in runs]
@@ -130,7 +131,7 @@ def _no_windows(
     fewer = ", or a smaller share for testing" if test_share else ""
     gaps_in_runs = len(runs) - len(runs_of(labels))
     if gaps_in_runs:
-        shared += f" (runs also end at gaps in time and new sessions, {gaps_in_runs:,} in all)"
+        shared += f" (runs also end at time gaps and at new sessions, {gaps_in_runs:,} in all)"
         fewer += ", or --drop the column of times or sessions if it is wrong"
     return InputError(
         f"the longest run of equal labels without a gap has {counted(longest, 'sample')}{shared}, "

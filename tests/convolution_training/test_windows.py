@@ -88,7 +88,7 @@ def test_a_file_keeps_the_window(model: Model, tmp_path: Path) -> None:
         ("convolution_pixels", np.ones((2, 4)), "have scales of 4 channels for 32x1x3"),
         ("convolution_pixels", np.ones((3, 3)), "'convolution_pixels' has the shape"),
         ("convolution_pixels", np.zeros((2, 3)), "a step of the samples is not above 0"),
-        ("convolution_rate", np.array([0.0]), "the sampling rate is 0; give"),
+        ("convolution_rate", np.array([0.0]), "the sampling rate is 0; it must be"),
         ("convolution_rate", np.array([np.nan]), "'convolution_rate'"),
     ],
 )

@@ -148,7 +148,7 @@ def protonn_head(model: Model, use: str) -> ProtoNNHead:
     """Return the matrices of a ProtoNN; `use` names the purpose in the error for other kinds."""
     if not isinstance(model.head, ProtoNNHead):
         raise InputError(
-            f"the model is of the kind {model.head.kind!r}, but {use} accepts only 'protonn'; give "
+            f"the model is of kind {model.head.kind!r}, but {use} accepts only 'protonn'; give "
             "a model that was trained with --classifier protonn"
         )
     return model.head

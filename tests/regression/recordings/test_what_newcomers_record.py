@@ -168,7 +168,7 @@ def test_gaps_are_named_where_they_leave_no_window(tmp_path: Path) -> None:
     path = table(tmp_path / "r.csv", "ms,x,label", rows)
     sentence = refusal(run(*cut(path)))
     assert (
-        "(runs also end at gaps in time and new sessions, 8 in all), but a window has 50"
+        "(runs also end at time gaps and at new sessions, 8 in all), but a window has 50"
         in sentence
     )
     assert "or --drop the column of times or sessions if it is wrong" in sentence
