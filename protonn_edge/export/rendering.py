@@ -366,7 +366,7 @@ class OwnSketch:
     command: str  # the command that exports the library, in the project's folder
     code: str  # a whole sketch, which only lacks the sensor
     feature: str  # feature i, as a part of a sentence
-    raw: str  # its raw value, as the end of one
+    raw: str  # its raw value, as another part
     constants: tuple[tuple[str, str], ...]  # the constant of each class, and the class
 
 
@@ -387,16 +387,24 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
         cases=[{"constant": constant, "comment": comment} for constant, comment in shown],
         more=len(cases) - len(shown),
     )
-    feature = "column i of the training data"
-    if model.n_channels is not None:
-        feature = f"channel i % {model.n_channels} of sample i / {model.n_channels} of a window"
-    return OwnSketch(command_line(words), code, feature, _raw(model), tuple(constants))
+    feature, raw = _feature(model.feature_stage), _raw(model)
+    return OwnSketch(command_line(words), code, feature, raw, tuple(constants))
+
+
+def _feature(stage: FeatureStage | None) -> str:
+    if stage is None:
+        return "column i of the training data"
+    channels, place = stage.n_channels or 1, "pixel" if stage.signal is None else "sample"
+    whole = "an image, row by row" if stage.signal is None else "a window"
+    if channels == 1:
+        return f"{place} i of {whole}"
+    return f"channel i % {channels} of {place} i / {channels} of {whole}"
 
 
 def _raw(model: IntegerChain) -> str:
     sent = safe_sendings(model)
     if not sent:
-        return "in the unit of the training data"
+        return "its value in the unit of the training data, as a whole number"
     if len({each.factor for each in sent}) == 1:
         return f"its value in the training data times {sent[0].factor}, rounded"
-    return "in the unit that the library's README lists for each feature"
+    return "its value in the unit that the library's README lists, as a whole number"

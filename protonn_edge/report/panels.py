@@ -282,8 +282,8 @@ def sketch_panels(one: Evidence) -> list[Panel]:
         "--platformio into the folder “lib” of your project."
     )
     reading = (
-        f"Read your sensor in the line “// sensor”. Feature i is {sketch.feature}; raw is a "
-        f"whole number: {sketch.raw}."
+        f"Read your sensor in the line “// sensor”. Feature i is {sketch.feature}; "
+        f"raw is {sketch.raw}."
     )
     name, headings = "What pnn_finish() returns", ("constant", "class")
     constants = PageTable(name, headings, sketch.constants, texts=frozenset({1}))

@@ -11,7 +11,13 @@ import pytest
 from arduino_ide import build_sketch, needs_arduino_core, run_on_uno
 from command_line import run
 from evidence_factory import hostile_model
-from model_factory import random_model, random_points, random_window_model, window_features_of
+from model_factory import (
+    random_model,
+    random_points,
+    random_window_model,
+    tiny_gradients_model,
+    window_features_of,
+)
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.decision import Rejection
@@ -67,3 +73,8 @@ def test_a_board_is_named_where_it_is_not_the_usual_one():
 def test_a_feature_of_a_window_is_a_sample_of_a_channel():
     model = quantize(random_window_model(window_features_of("mean,deviation")))
     assert own_sketch(model, UNO).feature == "channel i % 2 of sample i / 2 of a window"
+
+
+def test_a_feature_of_an_image_is_a_pixel():
+    model = tiny_gradients_model()
+    assert own_sketch(model, UNO).feature == "pixel i of an image, row by row"
