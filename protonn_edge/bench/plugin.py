@@ -53,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--pnn-board", default="uno", help="the board's name or .toml file")
     group.addoption(
-        "--pnn-project", type=Path, metavar="FOLDER", help="where `protonn-edge build` was run"
+        "--pnn-project", type=Path, metavar="FOLDER", help="the folder of `protonn-edge build`"
     )
     group.addoption("--pnn-data", type=Path, metavar="FILE", help="labelled test points")
     group.addoption(

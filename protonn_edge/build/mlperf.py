@@ -97,7 +97,7 @@ def build_benchmark(
         built = build(model, board, folder, options)
         reference, plan = Project(folder).generated()
         if not isinstance(reference, IntegerChain):
-            raise InputError("MLPerf Tiny compares integers here; leave out --precision")
+            raise InputError("firmware for MLPerf Tiny computes in integers; leave out --precision")
         if plan.chunk_features < reference.n_features:
             raise CheckFailed(
                 f"MLPerf Tiny repeats predictions, so {board.name} must hold all "

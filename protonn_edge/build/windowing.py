@@ -264,7 +264,7 @@ class Windowing:
         """A description for display."""
         rate = self.sampling.actual_rate
         votes = "" if self.votes == 1 else f", reported by a majority of {self.votes}"
-        rest = f", then {self.refractory_s:g} s of pause" if self.refractory else ""
+        rest = f", then a pause of {self.refractory_s:g} s" if self.refractory else ""
         every = f"every {self.hop} ({self.hop / rate:.3g} s)"
         if self.from_onset:
             every = f"from each onset of sound, at least {self.hop / rate:.3g} s apart"

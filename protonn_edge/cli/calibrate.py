@@ -25,8 +25,8 @@ from protonn_edge.report.terminal import fact_table
 DEFAULT_STATISTICS: tuple[Statistic, ...] = ("score",)
 
 REJECTION_BY = option(
-    f"{', '.join(STATISTICS)} (the lead over the second-best score); if you give several, they "
-    "share the rate.  [default: score]",
+    f"{', '.join(STATISTICS)} (the lead over the second-best score); several share the rate "
+    "of --rejection.  [default: score]",
     click.Choice(STATISTICS),
     flag="--rejection-by",
     multiple=True,

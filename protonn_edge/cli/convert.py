@@ -39,7 +39,7 @@ class ConvertOptions:
     )
     data: Path | None = option(
         "The training data or, for a model, points for comparing the answers.  [default: "
-        "train.txt in the folder, or two above it]",
+        "train.txt in the folder, or two levels above it]",
         PATH,
     )
     normalization: str = option(
@@ -66,9 +66,9 @@ class ConvertOptions:
         "NAMES",
     )
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
-    bits: int = option("From a network in floats: the bits of a Conv's weight: 8, 4 or 2.", shown=8)
+    bits: int = option("From a network in floats: bits per Conv weight, 8, 4 or 2.", shown=8)
     fine_tune: bool = option(
-        "From a network in floats: train it in these bits on the labels of the data.",
+        "From a network in floats: train it with this many bits on the labels of the data.",
         is_flag=True,
     )
     epochs: int = option(

@@ -45,7 +45,7 @@ def health_command(
         )
     ]
     margins = ", ".join(f"{100 * share:.3g}" for share in health.shares(health.margins))
-    expected = f"% (each about {100 / BINS:g}), from small to large"
+    expected = f"% (each should be about {100 / BINS:g}), from small to large"
     rows.append(("lead over the second class", f"{margins} {expected}"))
     if health.cycles:
         most = board.milliseconds(health.cycles)

@@ -139,7 +139,7 @@ def _shown(listener: Listener, labels: Labels | None, answer: Answer) -> tuple[s
     """Return a line about an answer, and an object for JSON."""
     if isinstance(answer, WindowAnswer):
         return _line(listener, answer), _record(listener, answer)
-    assert labels is not None, "only who teaches is replied to"
+    assert labels is not None, "replies come only when teaching"
     return labels.learned(answer)
 
 

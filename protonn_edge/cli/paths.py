@@ -88,7 +88,7 @@ def _begins(mark: str) -> Callable[[Path], bool]:
 
 MODEL = FileKind("a model file", lambda path: "format_version" in _arrays(path))
 CONVERTED = FileKind(
-    "a model file, or the ONNX of one",
+    "a model file or an ONNX file made from one",
     lambda path: MODEL.includes(path) or b"protonn-edge" in _head(path),
 )
 WINDOWS = FileKind(

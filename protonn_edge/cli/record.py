@@ -96,7 +96,7 @@ def record_command(
                 with Keys("give --seconds and --takes") as keys:
                     record_by_keys(recorder, keys, labels, seconds, pause)
             else:
-                assert seconds is not None, "it was asked for"
+                assert seconds is not None, "without keys, a take needs a length"
                 _record_takes(out, recorder, labels, seconds, takes or 1, pause)
         except CheckFailed as error:
             failure = error

@@ -42,7 +42,7 @@ class TrainOptions:
     )
     groups: str | None = options.GROUPS
     rate: float | None = rejection_rate(
-        'Reject inputs unlike any class as "unknown", and by mistake about this '
+        'Answer "unknown" to inputs unlike any class, and by mistake to about this '
         "share of valid inputs, such as 1%."
     )
     by: tuple[Statistic, ...] = REJECTION_BY

@@ -293,7 +293,7 @@ def _record(
 def _chance(record: dict[str, Any]) -> str:
     best, taken = record["most_accurate"], record["cross_validated"]
     lead, n = 100 * record["lead_by_chance"], record["trials"]["complete"]
-    chance = f"the best of {n:,} equally good trials would lead by about {lead:.2f}"
+    chance = f"by chance, the best of {n:,} equally good trials leads by about {lead:.2f}"
     if best["trial"] == taken["trial"]:
         return f"no other trial is better; {chance} points"
     ahead = 100 * (best["score"] - taken["score"])

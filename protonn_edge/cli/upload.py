@@ -53,8 +53,8 @@ def upload(
     board = _board_of(folder, environment, port)
     if board.upload_baud == 0 and board.upload_protocol == _OVER_SERIAL_LINE:
         raise InputError(
-            f"the baud rate for uploads to {environment} is unknown; write upload_baud = 115_200 "
-            "into the board's file, and build it again"
+            f"the baud rate for uploads to {environment} is unknown; add a line such as "
+            "upload_baud = 115_200 to the board's file, and build the project again"
         )
     _check_sources(folder)
     if board.upload_baud == 0:

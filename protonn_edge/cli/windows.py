@@ -63,8 +63,8 @@ def windows_command(
         click.IntRange(0),
     ),
     onset: int | None = option(
-        "Cut a clip where a sound begins: where the mean difference of samples, in steps of a "
-        "byte, exceeds N; 4 is usual. The data set stores N for 'train'.",
+        "Cut a clip where a sound begins: where the mean difference between successive samples, "
+        "scaled to 8 bits, exceeds N; 4 is usual. The data set stores N for 'train'.",
         click.IntRange(*THRESHOLDS),
     ),
     test_share: float = option(
@@ -349,7 +349,8 @@ class _Cut:
         if recorded.channels == MICROPHONE.channels and (recorded.rate or 0.0) > ANALOG_RATE:
             text = (
                 f"{recorded.rate:g} samples a second are more than the {ANALOG_RATE:,.0f} that a "
-                "board can take from a microphone; convert the recording to 8,000 samples a second"
+                "board can sample from a microphone; convert the recording to 8,000 samples a "
+                "second"
             )
             yield Notice("rate", text, warning=True)
         runs = recordings.runs_of(labels, recorded.seams)

@@ -134,8 +134,8 @@ def _check_folded(
     if not widths <= _FOLDING_TOLERANCE:  # NaN is too much, too
         raise InputError(
             "the features' offsets are too large for matrices of float32 on raw features: they "
-            f"would be wrong by {widths:.2g} RBF widths, the limit is {_FOLDING_TOLERANCE:g}; take "
-            "normalized features"
+            f"would be wrong by {widths:.2g} RBF widths, but the limit is {_FOLDING_TOLERANCE:g}; "
+            "choose the features 'normalized'"
         )
 
 

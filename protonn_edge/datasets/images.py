@@ -180,6 +180,6 @@ def image_files(folder: Path, groups: str | None) -> ImageFiles:
     """Return the files of a folder of images that is not divided yet."""
     takes = takes_in(folder, suffixes=IMAGES)
     if groups is not None or any(take.tested for take in takes):
-        what = "has no column" if groups is not None else "is divided already"
-        raise InputError(f"{folder} is a folder of images, which {what}; use a table")
+        what = "has no columns for --groups" if groups is not None else "is already divided"
+        raise InputError(f"{folder} is a folder of images, which {what}; choose other data")
     return ImageFiles(folder, takes)

@@ -224,7 +224,7 @@ def _points_of(
         if chosen is not None:
             text = (
                 f"the model's training held out {chosen.sum():,} of these {len(points):,} points; "
-                "only they are used"
+                "only those are used"
             )
             notices.append(Notice("held_out", text))
             points, labels = points[chosen], labels[chosen]

@@ -98,7 +98,7 @@ class Result:
         cycles = _optional("cycles", fields[3], _UINT32)
         mismatch = _optional("mismatch", fields[4], range(2))
         if (predicted is None) != (cycles is None):
-            raise ValueError("'predicted' and 'cycles' must both be there or both be empty")
+            raise ValueError("'predicted' and 'cycles' must both be given or both be empty")
         scores = None
         if any(fields[len(_FIXED) :]):
             scores = tuple(_integer("score", text, _INT32) for text in fields[len(_FIXED) :])

@@ -67,7 +67,7 @@ class Description(Message, ABC):
         """Return the description; `ProtocolError` for impossible values, too."""
         description = super().from_payload(payload)
         if not description.is_possible:
-            raise ProtocolError(f"a {cls.NAME} is of no board")
+            raise ProtocolError(f"a {cls.NAME} has values that no board sends")
         return description
 
     @property
@@ -82,7 +82,7 @@ class Description(Message, ABC):
             return sensor_kind("a0" if name == "analog" else name)
         text = self.about.decode(errors="replace") if self.sensor_number == DESCRIBED else ""
         if (kind := SensorKind.of_text(text)) is None:
-            raise ProtocolError(f"a {self.NAME} is of no board")
+            raise ProtocolError(f"a {self.NAME} has values that no board sends")
         return kind
 
     @property

@@ -56,7 +56,7 @@ class TeachingListener(Listener):
     @property
     def taught(self) -> TaughtMessage:
         """The number of examples of each class, after `wait` has returned."""
-        assert self.stream.taught is not None, "it was waited for"
+        assert self.stream.taught is not None, "wait() returns only after this message"
         return self.stream.taught
 
     def wait(self) -> None:

@@ -140,7 +140,7 @@ class PoolingRequest(features.ImageRequest):
 
 _ONSET = "onset:"
 _DEFAULT_ONSET = 4
-_HEARD = rows.Refusal(lambda case: AudioStage.kind in case.kinds, "energies of sound are taken")
+_HEARD = rows.Refusal(lambda case: AudioStage.kind in case.kinds, "energies of sound are computed")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

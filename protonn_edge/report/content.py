@@ -311,7 +311,7 @@ def _record(
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is not what {written}") from error
     if known != model_sha256:
-        raise InputError(f"{path} is about another model than the run; {remedy} the run's model")
+        raise InputError(f"{path} is from another model than the results; {remedy} their model")
 
 
 def _objects(

@@ -29,7 +29,7 @@ def progress_table(
     counts = Counter(record.outcome for record in progress.records.values())
     trained = sum(counts.values()) - counts["rejected"]
     words = [
-        f"{trained:,} of {trials:,} trials ({counts['pruned']:,} given up)",
+        f"{trained:,} of {trials:,} trials ({counts['pruned']:,} stopped early)",
         f"{counts['rejected']:,} did not fit",
         f"{progress.running:,} under way",
     ]

@@ -144,7 +144,11 @@ class PlayedSensor:
         if len(shape) != 2 or shape[0] == 0:
             raise InputError(f"{self.kind.name} has no samples; give one per row")
         if self.values.nbytes > _PLAYED_LIMIT_BYTES:
-            raise InputError(f"{self.kind.name} has {shape[0]:,} samples; play fewer")
+            most = _PLAYED_LIMIT_BYTES // self.values[0].nbytes
+            raise InputError(
+                f"{self.kind.name} has {shape[0]:,} samples, but the limit is {most:,}; cut the "
+                "recording into several"
+            )
         pin = self.kind.pin
         spreads = self.kind.is_input
         most = ANALOG_PINS - (pin or 0) if spreads else len(self.kind.channels)

@@ -113,9 +113,9 @@ SIZE_BUDGET = Parameter(
 )
 EPOCHS = Parameter((PASSES,), "Passes over the training points.", "--epochs", True)
 BATCH_SIZE = Parameter((COUNT, AUTO), "Points per step.", "--batch-size")
-LEARNING_RATE = Parameter((Number(float, 1e-9, 1e9),), "The largest step.", "--learning-rate")
+LEARNING_RATE = Parameter((Number(float, 1e-9, 1e9),), "The largest step size.", "--learning-rate")
 INPUT_NOISE = Parameter(
-    (DEVIATION, AUTO), "Deviation of noise added to normalized features.", "--noise"
+    (DEVIATION, AUTO), "Standard deviation of noise to add to normalized features.", "--noise"
 )
 
 

@@ -231,7 +231,7 @@ class ImpossibleCycles:
     possible: PossibleCycles  # the possible cycles
 
     def __str__(self) -> str:
-        return f"point {self.point}: {self.cycles:,} cycles, but must have {self.possible}"
+        return f"point {self.point}: {self.cycles:,} cycles, but it must take {self.possible}"
 
 
 @dataclass(frozen=True)

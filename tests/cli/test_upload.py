@@ -111,7 +111,7 @@ def test_a_board_without_a_rate_for_uploads_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: list[tuple[str, ...]]
 ) -> None:
     folder = logged_by("", tmp_path, monkeypatch)
-    assert "is unknown; write upload_baud = 115_200 into the board's" in refusal(
+    assert "is unknown; add a line such as upload_baud = 115_200 to the board's" in refusal(
         run("upload", folder)
     )
     assert ran == []

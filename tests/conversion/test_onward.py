@@ -95,7 +95,7 @@ def test_only_files_of_the_kind_are_replaced(tmp_path: Path):
     save_model(random_model(), model)
     target.write_text("a network")
     done = run("convert", model, "-o", target)
-    assert_one_sentence(done, "is not a model file, or the ONNX of one")
+    assert_one_sentence(done, "is not a model file or an ONNX file made from one")
     assert target.read_text() == "a network"
     target.unlink()
     for _ in range(2):

@@ -146,7 +146,7 @@ def test_features_of_images_know_the_shape(tmp_path: Path, *, as_folder: bool) -
 def test_a_folder_is_not_divided_twice(tmp_path: Path) -> None:
     folder_of(tmp_path / "train")
     folder_of(tmp_path / "test")
-    assert_one_sentence(run("split", tmp_path, "-o", tmp_path / "x"), "is divided already")
+    assert_one_sentence(run("split", tmp_path, "-o", tmp_path / "x"), "is already divided")
     images = tmp_path / "train"
     assert_one_sentence(run("split", images, "-o", tmp_path / "x", "--groups", "a"), "no column")
 

@@ -143,7 +143,7 @@ def test_without_resume_a_file_starts_anew(tmp_path):
         ("", "it has 0 fields, not 9"),
         (f"1,0,0,1,0,,1,2,3,{RUN}", "it has 10 fields, not 9"),
         ('"1', "it has 1 fields"),
-        (f"1,0,0,,0,,1,2,{RUN}", "both be there or both be empty"),
+        (f"1,0,0,,0,,1,2,{RUN}", "both be given or both be empty"),
         (f"1,0,0,-1,0,,1,2,{RUN}", "'cycles' must be an integer from 0 to 4294967295"),
         (f"1,0,256,1,0,,1,2,{RUN}", "'predicted' must be an integer from 0 to 255"),
         (f"1,0.5,0,1,0,,1,2,{RUN}", "'label' must be an integer"),

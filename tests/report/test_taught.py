@@ -57,5 +57,5 @@ def test_anything_else_is_one_sentence(people: Any, tmp_path: Path) -> None:
 
 
 def test_another_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is about another model than the run"):
+    with pytest.raises(InputError, match="is from another model than the results"):
         read_taught(written(tmp_path / "t.json", PEOPLE), "cd")

@@ -45,7 +45,7 @@ class NaiveBayesHead(Head):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.variances.min() <= 0:
-            raise InputError("array 'variances' has one that is not above 0; train the model again")
+            raise InputError("array 'variances' has a value of 0 or less; train the model again")
 
     @property
     def values_a_point(self) -> int:

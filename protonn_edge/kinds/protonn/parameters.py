@@ -145,7 +145,7 @@ class ProtoNNParameters(MiniBatchParameters):
         None,
         COUNT,
         None,
-        help=f"m, shared among the classes.  [default: {PROTOTYPES_PER_CLASS} per class]",
+        help=f"m, in all classes together.  [default: {PROTOTYPES_PER_CLASS} per class]",
         option="--prototypes",
         common=True,
     )
@@ -179,10 +179,10 @@ class ProtoNNParameters(MiniBatchParameters):
         1.5, Number(float, 1e-6, 1e6), help="Initial gamma, as a multiple of 1 / median distance."
     )
     quantization_aware: bool = parameter(
-        True, "boolean", help="Joint: train the second half on the integer model's results."
+        True, "boolean", help="Joint: use the integer model's results in the second half."
     )
     iterations: int = parameter(20, TURNS, help="Alternating: passes over each matrix.")
-    pass_epochs: int = parameter(20, TURNS, help="Alternating: epochs per pass.")
+    pass_epochs: int = parameter(20, TURNS, help="Alternating: epochs in each pass.")
     step_sizes: str = parameter(
         "inverse_sqrt",
         Choices(STEP_SIZES),

@@ -75,7 +75,7 @@ def test_sound_that_no_board_samples_is_told_when_it_is_cut(
 ) -> None:
     done = run_json(*cut(sound(tmp_path / "hum.wav", rate)))
     said = [notice["text"] for notice in done["notices"] or ()]
-    assert sum("more than the 9,000 that a board can take" in text for text in said) == told
+    assert sum("more than the 9,000 that a board can sample" in text for text in said) == told
 
 
 def test_several_channels_of_a_wav_file_are_told_once(tmp_path: Path) -> None:

@@ -85,8 +85,8 @@ class Teaching:
         if 0 < board.eeprom_bytes < store.size:
             most = (board.eeprom_bytes - store.header) // store.record - 1
             raise CheckFailed(
-                f"room for {self.room} taught examples takes {store.size:,} B EEPROM, {board.name} "
-                f"has {board.eeprom_bytes:,}; train with --teachable {most}"
+                f"room for {self.room} taught examples needs {store.size:,} B of EEPROM, but "
+                f"{board.name} has {board.eeprom_bytes:,}; train with --teachable {most}"
             )
 
     def far_from(self, distance_limit: int) -> int:
