@@ -65,8 +65,8 @@ class TuneOptions:
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
     choose: str | None = option(
-        "best, or smallest-within, fastest-within or default-within X, where X is percentage "
-        "points or chance.  [default: best; with --groups: default-within chance]",
+        "best, or smallest-, fastest- or default-within N points, or chance.  [default: best; "
+        "with --groups: default-within chance]",
         metavar="CHOICE",
     )
     jobs: int | None = option(
