@@ -65,8 +65,8 @@ class TuneOptions:
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
     choose: str | None = option(
-        "best, or smallest-, fastest- or default-within N points, or chance.  [default: best; "
-        "with --groups: default-within chance]",
+        "best, or {smallest,fastest,default}-within N (points or chance).  [default: best; "
+        "--groups: default-within chance]",
         metavar="CHOICE",
     )
     jobs: int | None = option(
@@ -74,7 +74,7 @@ class TuneOptions:
     )
     scheduler: str | None = option("A Dask scheduler, such as tcp://host:8786.", flag="--dask")
     folds: int | None = option(
-        "Folds of cross-validation.  [default: 3, or 7 with --groups]", click.IntRange(2, 20)
+        "Folds of cross-validation.  [default: 3; 7 with --groups]", click.IntRange(2, 20)
     )
     groups: str | None = options.GROUPS
     classifier: GivenClassifier = any_classifier()
