@@ -19,9 +19,7 @@ from protonn_edge.kinds.basis_images.train.classifier import (
     BasisImagesClassifier as BasisImagesClassifier,
 )
 from protonn_edge.kinds.bonsai.train import BonsaiClassifier as BonsaiClassifier
-from protonn_edge.kinds.bonsai.train import (
-    LocalDeepKernelClassifier as LocalDeepKernelClassifier,
-)
+from protonn_edge.kinds.bonsai.train import LocalDeepKernelClassifier as LocalDeepKernelClassifier
 from protonn_edge.kinds.dense.train import DenseClassifier as DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier as ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier as LinearClassifier

@@ -24,13 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from protonn_edge.avr.flow import (
-    Depth,
-    Function,
-    function_at,
-    functions_from,
-    interrupt_handlers,
-)
+from protonn_edge.avr.flow import Depth, Function, function_at, functions_from, interrupt_handlers
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.avr.state import ON, RETI
 from protonn_edge.errors import CheckFailed, InputError

@@ -12,14 +12,7 @@ from typing import Any
 
 from protonn_edge.avr.cores import CORES, Core
 from protonn_edge.errors import InputError
-from protonn_edge.system.described import (
-    FILE_LIMIT_BYTES,
-    TITLE,
-    Key,
-    Shelf,
-    matches,
-    whole_number,
-)
+from protonn_edge.system.described import FILE_LIMIT_BYTES, TITLE, Key, Shelf, matches, whole_number
 from protonn_edge.system.schema import list_of, number, whole
 
 HOST = "host"  # the core of the board that is this computer

@@ -41,8 +41,7 @@ def emulate_command(
     ),
     wire_speed: bool = option("Never run faster than a real board.", is_flag=True),
     bootloader: bool = option(
-        "Run the Optiboot bootloader; you can then omit FIRMWARE and upload it later.",
-        is_flag=True,
+        "Run the Optiboot bootloader; you can then omit FIRMWARE and upload it later.", is_flag=True
     ),
     sensors: tuple[str, ...] = PLAYED,
     eeprom: Path | None = EEPROM,

@@ -74,11 +74,7 @@ def of_data(model: Model, dataset: Dataset) -> Model:
     known = {} if preparation is None else preparation.to_record()
     record = {**known, **model.record}  # a pipeline's imputers go first
     return replace(
-        model,
-        feature_names=names,
-        instrument=dataset.instrument,
-        record=record,
-        training_rows=rows,
+        model, feature_names=names, instrument=dataset.instrument, record=record, training_rows=rows
     )
 
 

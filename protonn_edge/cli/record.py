@@ -58,8 +58,7 @@ def record_command(
         FiniteRange(0, 86_400, min_open=True),
     ),
     takes: int | None = option(
-        "Record this many takes of each label in turn, without keys.",
-        click.IntRange(1),
+        "Record this many takes of each label in turn, without keys.", click.IntRange(1)
     ),
     pause: float = option("Seconds to wait before each take.", FiniteRange(0, 3600), shown=1.0),
     session: str = option("The person or session, used by 'train --groups'.", shown="session-1"),

@@ -62,9 +62,7 @@ def report_command(
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
     front_path: Path | None = option(
-        "The JSON file of 'tune --front', for its plot.",
-        PATH,
-        flag="--front",
+        "The JSON file of 'tune --front', for its plot.", PATH, flag="--front"
     ),
     taught_path: Path | None = option(
         "The output of 'inspect --teach --json', to plot accuracy against taught examples.",
@@ -165,12 +163,7 @@ def report_command(
     out.finish({"report": str(output), "runs": runs})
 
 
-def write_report(
-    evidence: Sequence[Evidence],
-    output: Path,
-    out: Output,
-    **more: Any,
-) -> None:
+def write_report(evidence: Sequence[Evidence], output: Path, out: Output, **more: Any) -> None:
     """Write the report of runs, and more parameters of `render_page`, to a file; print its path."""
     # Half a second of imports that other commands save.
     from protonn_edge.report.page import render_page  # noqa: PLC0415

@@ -25,10 +25,7 @@ def split_command(
     data: Path = POINTS,
     output: Path = option("The folder to write both parts to.", FOLDER, required=True),
     share: float = option(
-        "Share of the rows to put into the test part.",
-        SHARE,
-        flag="--test",
-        shown=0.25,
+        "Share of the rows to put into the test part.", SHARE, flag="--test", shown=0.25
     ),
     groups: str | None = option(
         "A column, by its name or number: rows with the same value stay together.", metavar="COLUMN"

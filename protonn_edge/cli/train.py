@@ -57,9 +57,7 @@ class TrainOptions:
     )
     verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)
     minutes: float = option(
-        "With --classifier best: minutes for the search.",
-        options.FiniteRange(1e-3, 1e5),
-        shown=5,
+        "With --classifier best: minutes for the search.", options.FiniteRange(1e-3, 1e5), shown=5
     )
     metric: str = options.METRIC
     board_name: str = options.BOARD

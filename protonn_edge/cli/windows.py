@@ -19,12 +19,7 @@ from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.cli.tables import TABLE, columns_option
 from protonn_edge.datasets import Notice, TableOptions, recordings
 from protonn_edge.datasets.naming import check_names, label_text, listed, title
-from protonn_edge.datasets.recorded import (
-    Recording,
-    followed_by,
-    read_noise,
-    read_recording,
-)
+from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.datasets.rules import is_called_as_time
 from protonn_edge.errors import InputError, counted
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT

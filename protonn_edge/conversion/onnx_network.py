@@ -69,8 +69,7 @@ class NetworkBuilder(OnnxChain):
             self.before, scale, shift = (scale, shift), np.ones(channels), np.zeros(channels)
         if layout.padded and shift.any():
             raise node.unsupported(
-                "pads values that a normalization after a Relu shifted",
-                "normalize before the Relu",
+                "pads values that a normalization after a Relu shifted", "normalize before the Relu"
             )
         per_channel = (len(W), 1, 1, 1) if depthwise else (1, 1, 1, channels)
         bias = bias + (W * shift.reshape(per_channel)).sum(axis=(1, 2, 3))

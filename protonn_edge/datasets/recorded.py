@@ -31,13 +31,7 @@ from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, read_parts
 from protonn_edge.datasets.recordings import Repeated, gaps, runs_in
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.takes import (
-    WAVES,
-    label_of,
-    named_like,
-    takes_in,
-    unread,
-)
+from protonn_edge.datasets.takes import WAVES, label_of, named_like, takes_in, unread
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument
 from protonn_edge.sensors.played import read_wave
@@ -121,10 +115,7 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
     _one_rate(both)
     _one_instrument(both)
     notices = (
-        replace(
-            each,
-            text=f"the noise is constant in {listed(each.columns)}; check the recording",
-        )
+        replace(each, text=f"the noise is constant in {listed(each.columns)}; check the recording")
         if each.kind == "constant"
         else each
         for each in dataset.notices

@@ -15,12 +15,7 @@ from protonn_edge.device.protocol import (
     StoreRequest,
     encode_message,
 )
-from protonn_edge.device.sensor_board import (
-    READ_S,
-    TaughtMessage,
-    TeachRequest,
-    WindowAnswer,
-)
+from protonn_edge.device.sensor_board import READ_S, TaughtMessage, TeachRequest, WindowAnswer
 from protonn_edge.errors import CheckFailed
 from protonn_edge.kinds.protonn.prototypes.teaching import is_of_another
 

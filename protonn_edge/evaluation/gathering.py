@@ -132,10 +132,7 @@ def _points_of(
 
 
 def _firmware_of(
-    model: Model,
-    reference: DeviceModel,
-    built: Sequence[tuple[Project, DevicePlan]],
-    board: Board,
+    model: Model, reference: DeviceModel, built: Sequence[tuple[Project, DevicePlan]], board: Board
 ) -> Firmware:
     """Return the linked firmware of a project, or one built now with the same plan.
 

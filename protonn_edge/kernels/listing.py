@@ -164,11 +164,7 @@ class Listing:
         return _folded(self, start, tuple(ends), tuple(odds.items()), "mean")
 
     def fold(
-        self,
-        start: str,
-        ends: Collection[str],
-        odds: Mapping[str, float],
-        combine: Combine,
+        self, start: str, ends: Collection[str], odds: Mapping[str, float], combine: Combine
     ) -> float:
         """Return the cycles of all paths to the ends; `combine` merges them at each branch.
 
@@ -244,12 +240,7 @@ class Listing:
 _Ways = tuple[tuple[int, int], ...]  # cycles to each of one or two next places, with that place
 
 
-def _combined(
-    ways: _Ways,
-    share: float,
-    known: Mapping[int, float],
-    combine: Combine,
-) -> float:
+def _combined(ways: _Ways, share: float, known: Mapping[int, float], combine: Combine) -> float:
     """Return the cycles to the ends, given the cycles from the next places."""
     left = [cycles + known[there] for cycles, there in ways]
     return left[0] if len(left) == 1 else combine(left[0], left[1], share)

@@ -31,11 +31,7 @@ _SHELF_LIFE_YEARS = 10  # beyond which other things than the load empty a batter
 _SELF_DISCHARGE = 0.03  # of an alkaline battery's energy, a year
 _LARGEST_FILE = 8 << 20
 _MOST_CANDIDATES = 10_000
-_TAUGHT = {
-    "name": text(200),
-    "n": whole(0, 10**9),
-    "accuracies": list_of(number(0, 1), 255),
-}
+_TAUGHT = {"name": text(200), "n": whole(0, 10**9), "accuracies": list_of(number(0, 1), 255)}
 _METERED = {  # by the type of a field
     "str": text(40),
     "int": whole(0, 10**12),

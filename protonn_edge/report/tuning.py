@@ -49,11 +49,7 @@ def candidate_table(
 
 
 def _table(
-    rows: Sequence[Record],
-    board: Board,
-    columns: Columns,
-    metric: Metric,
-    title: str | None = None,
+    rows: Sequence[Record], board: Board, columns: Columns, metric: Metric, title: str | None = None
 ) -> Table:
     shares = ("%",) if metric == ACCURACY else (f"{metric} %", "accuracy %")
     figures = ("trial", *shares, "flash B", "SRAM B", "ms mean", "ms max")

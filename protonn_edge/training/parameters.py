@@ -250,9 +250,7 @@ class FeatureParameters(Parameterized):
         0.5, Number(float, 0, 1), help="Share of the images to move at random in each pass."
     )
     network_still_epochs: int = parameter(
-        0,
-        Number(int, 0, 1_000_000),
-        help="Number of final passes over unmoved images.",
+        0, Number(int, 0, 1_000_000), help="Number of final passes over unmoved images."
     )
     network_callback: Callable[[Any], object] | None = parameter(None, callable, None)
 

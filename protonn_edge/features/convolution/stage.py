@@ -15,13 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, check_type, checked_array, little_endian
-from protonn_edge.chain.feature_stage import (
-    Facts,
-    FeatureStage,
-    Shape,
-    Signal,
-    check_sample_rate,
-)
+from protonn_edge.chain.feature_stage import Facts, FeatureStage, Shape, Signal, check_sample_rate
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, check_holds
 from protonn_edge.errors import InputError
@@ -381,9 +375,7 @@ def _int8_layer(shape: ImageShape, maximum: int, stock: _Stock) -> IntegerInt8La
     )
 
 
-def _image(
-    numbers: NDArray[np.int64],
-) -> tuple[IntegerAveragePooling | None, ImageShape, int]:
+def _image(numbers: NDArray[np.int64]) -> tuple[IntegerAveragePooling | None, ImageShape, int]:
     """Return the average pooling or None, and the first layer's input: shape and largest value."""
     height, width, channels, maximum, *others = numbers.tolist()
     if not any(others):

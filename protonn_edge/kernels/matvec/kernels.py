@@ -129,12 +129,7 @@ class Matvec:
         """The passes over the inputs."""
         together = 2 if self.kernel == "packed" else 1
         return tuple(
-            Pass(
-                self.kernel,
-                block,
-                self.weights[block.first : block.last + 1],
-                self.maximum,
-            )
+            Pass(self.kernel, block, self.weights[block.first : block.last + 1], self.maximum)
             for block in loops.blocks_of(len(self.weights), self.width, together)
         )
 

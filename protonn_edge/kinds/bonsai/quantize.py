@@ -23,10 +23,7 @@ from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai import integers as trees
-from protonn_edge.kinds.bonsai.head import (
-    BonsaiHead,
-    TreeHead,
-)
+from protonn_edge.kinds.bonsai.head import BonsaiHead, TreeHead
 from protonn_edge.kinds.protonn.projection import integers as projections
 
 _STEP = 1 / 127  # step of a coordinate

@@ -202,10 +202,7 @@ class GrownTrees:
         return self._part(np.arange(end))
 
     def _part(self, nodes: NDArray[np.int64]) -> Self:
-        return replace(
-            self,
-            **{name: getattr(self, name)[nodes] for name in _OF_NODES},
-        )
+        return replace(self, **{name: getattr(self, name)[nodes] for name in _OF_NODES})
 
 
 def fitting(

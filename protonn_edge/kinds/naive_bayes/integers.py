@@ -10,13 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import (
-    IntArray,
-    IntegerStage,
-    Range,
-    check_bits,
-    check_holds,
-)
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_bits, check_holds
 
 SCORE_BITS = 32
 TERM_SHIFT = 8  # reduces a term from 32 bits to 24

@@ -60,11 +60,7 @@ class PrototypeHead:
 
     @classmethod
     def of_points(
-        cls,
-        features: Float32,
-        Y: Float32,
-        sizes: tuple[int, int],
-        generator: np.random.Generator,
+        cls, features: Float32, Y: Float32, sizes: tuple[int, int], generator: np.random.Generator
     ) -> Self:
         """Return a head of `sizes` (d, m), with some of n >= 1 points (n, F) as prototypes."""
         d, m = sizes

@@ -55,11 +55,7 @@ def batch_size_for(n_points: int, n_classes: int) -> int:
 
 
 def alternate(
-    start: Parameters,
-    data: TrainingSet,
-    settings: ProtoNNParameters,
-    *,
-    seed: int,
+    start: Parameters, data: TrainingSet, settings: ProtoNNParameters, *, seed: int
 ) -> progress.Trained:
     """Train from `start` (paper, algorithm 1).
 

@@ -17,22 +17,12 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import (
-    ProtoNNHead,
-    check_gamma,
-    check_teachable,
-    protonn_head,
-)
+from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, check_teachable, protonn_head
 from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
 from protonn_edge.kinds.protonn.teaching import with_new_classes
 from protonn_edge.kinds.protonn.train.alternating import alternate
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
-from protonn_edge.kinds.protonn.train.joint import (
-    Augment,
-    Episodes,
-    QuantizationAware,
-    minimize,
-)
+from protonn_edge.kinds.protonn.train.joint import Augment, Episodes, QuantizationAware, minimize
 from protonn_edge.training.answers import with_new_names
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.initialization import as_it_starts, initial_parameters
