@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import rounding  # noqa: F401 - before NumPy
 import click
 from printing import Record, print_table
 from rows import Row
