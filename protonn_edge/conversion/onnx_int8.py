@@ -250,6 +250,11 @@ class TfliteBuilder(Int8Builder):
     to_even = None
     rounds_once = False
 
+    def _scaled(self, node: Node, scale: Float64, shift: Float64) -> _Sums:
+        if self.image is None and self.places.ndim > 1:  # here, channels are innermost
+            raise node.unsupported("changes values of the input", "move it after a layer")
+        return super()._scaled(node, scale, shift)
+
     def average(self, node: Node, window: Window, area: int) -> None:
         """Take averages, which have the scale of their inputs, or means."""
         if node.operator != "AveragePool":

@@ -112,9 +112,10 @@ class _Translation:
         self.constants: dict[str, NDArray[Any]] = {}
         self.where = "the input"  # in errors: the operator
         self.decided = False  # whether an operator decides between scores
-        # height and width of images; exchanged if the first image is one pixel high, since one that
-        # is one pixel wide has the same bytes, but short rows
+        # Height and width of the present image. They are exchanged if it is one pixel high, and the
+        # first one is a line: an image that is one pixel wide has the same bytes, but short rows.
         self.axes: tuple[int, ...] = ()
+        self._line = False
         self._tensors, self._buffers, self._left = tensors, buffers, MOST_VALUES
         self._values = {given: _INPUT}
         self._scales: dict[str, tuple[float, int]] = {}  # of values that are bytes, by name
@@ -206,7 +207,8 @@ class _Translation:
         shape = (1, *shape) if len(shape) == 3 else shape  # samples with channels
         if len(shape) != 4:
             raise self.refused(f"takes an input of shape {shape}, which is not an image")
-        self.axes = self.axes or ((2, 1) if shape[1] == 1 else (1, 2))
+        self._line = self._line if self.axes else 1 in shape[1:3]
+        self.axes = (2, 1) if self._line and shape[1] == 1 else (1, 2)
         return self.node("Transpose", self.reshaped(number, *shape), perm=[0, 3, *self.axes])
 
     def from_image(self, value: str) -> str:

@@ -25,6 +25,7 @@ from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.quantization import quantize
 
 AVERAGE, CONV, DEPTHWISE, DENSE, MEAN, QUANTIZE = 1, 3, 4, 9, 40, 114
+MAX, RELU, RESHAPE = 17, 19, 22
 VALID, STILL = {0: 1, 1: 1, 2: 1}, {0: 0, 1: 0, 2: 0}  # padding and strides
 WEB = Path(__file__).parents[3] / "web"
 IDENTITY = np.eye(4, dtype=np.int8)
@@ -143,6 +144,7 @@ REFUSED: dict[str, tuple[int, Mapping[int, int], list[dict[Any, Any]], str]] = {
         *(DEPTHWISE, VALID, [tensor((1, 1, 1, 2**15), 0.1), weights(1, 1, 1, 2**16)]),
         "has an input or output of 1 x 1 x 65,536; use at most 255",
     ),
+    "an activation of an image": (RELU, {}, [IMAGE], "changes values of the input"),
     "an average of rows": (
         *(MEAN, {}, [IMAGE, tensor((1,), kind=INT32, data=np.array([1], "<i4"))]),
         "does not average all pixels of an image",
@@ -163,3 +165,20 @@ def test_files_that_no_converter_writes_are_refused_in_one_sentence(
         load_network(path, str(path))
     check_refusal(refused.value)
     assert sentence in str(refused.value)
+
+
+def test_a_line_of_samples_may_be_a_row_or_a_column() -> None:
+    """Keras 2 writes Conv1D with rows, and MaxPooling1D with columns."""
+    row, column, made = ((1, 1, 6, 2), (1, 6, 1, 2), (1, 3, 1, 2))
+    same = {0: 0, 1: 1, 2: 1}
+    parts = [tensor(row, 0.1), weights(2, 1, 3, 2), tensor(row, 0.1), tensor(column, 0.1)]
+    operators = [
+        (CONV, [0, 1], 2, same),
+        (RESHAPE, [2], 3, {}),
+        (MAX, [3], 4, {0: 1, 1: 1, 2: 2, 3: 1, 4: 2}),
+    ]
+    tensors = [*parts, tensor(made, 0.1), tensor((1, 6), 0.1), weights(2, 6), tensor((1, 2), 0.1)]
+    operators += [(RESHAPE, [4], 5, {}), (DENSE, [5, 6], 7, {})]
+    layers = load_network(network(tensors, operators), "the file").rule.layers
+    assert [layer.shape for layer in layers] == [(6, 1, 2), (6, 1, 2), (3, 1, 2)]
+    assert [layer.window for layer in layers] == [(3, 1), (2, 1), (3, 1)]
