@@ -91,8 +91,10 @@ def _taught(
     from protonn_edge.evaluation.teaching import teach_people  # noqa: PLC0415 - few need it
 
     names = group_names(*groups)
-    if model.training_rows is not None and len(names) > len(y):
-        names = names[model.training_rows.held_out_rows(len(names))]
+    trained = model.training_rows
+    chosen = None if trained is None else trained.held_out_rows(len(names))
+    if chosen is not None and len(y) == chosen.sum() < len(names):
+        names = names[chosen]
     group_numbers(names, len(y))  # which refuses missing names
     integers = quantize(model)
     people = teach_people(integers, integers.quantize(X), y, names.astype(np.str_), most)

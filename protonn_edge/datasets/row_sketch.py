@@ -124,15 +124,16 @@ class RowSketch:
             compared = compared[compared <= self.hashes[-1]]
         return Overlap(len(X), len(compared), int(np.isin(compared, self.hashes).sum()))
 
-    def held_out_rows(self, n: int) -> NDArray[np.bool_]:
-        """Return which of n rows of data were held out, if these were divided."""
-        bits = np.zeros(0, np.uint8) if self.held_out is None else self.held_out
-        return np.unpackbits(bits, count=n).astype(np.bool_)
+    def held_out_rows(self, n: int) -> NDArray[np.bool_] | None:
+        """Return which of n rows of data were held out; None if these were not divided."""
+        if self.held_out is None or len(self.held_out) != -(-n // 8):
+            return None
+        return np.unpackbits(self.held_out, count=n).astype(np.bool_)
 
     def held_out_of(self, X: NDArray[Any]) -> NDArray[np.bool_] | None:
         """Return which rows of X (n, D) were held out; None if these are not the divided data."""
-        if self.held_out is None or len(self.held_out) != -(-len(X) // 8):
-            return None
         chosen = self.held_out_rows(len(X))
+        if chosen is None or not chosen.any():
+            return None
         trained = self.overlap(X[~chosen])
-        return chosen if chosen.any() and trained.known == trained.compared > 0 else None
+        return chosen if trained.known == trained.compared > 0 else None
