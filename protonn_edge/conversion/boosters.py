@@ -47,7 +47,7 @@ class StoredTree:
         while waiting:
             node = waiting.pop()
             if not 0 <= node < len(leaf) or seen[node]:
-                raise ValueError("its nodes do not form a tree")
+                raise ValueError("the nodes of a tree are not linked as a tree")
             seen[node] = True
             if one_way[node] and not leaf[node]:
                 waiting.append(left[node] if self.thresholds[node] > 0 else right[node])
@@ -76,7 +76,7 @@ def boosted_rule(
     if not 0 <= columns.min() <= columns.max() < len(start):
         raise ValueError("a tree belongs to an unknown class")
     if 8 * len(start) * sum(len(tree.leaf) for tree in trees) > _LIMIT_BYTES:
-        raise ValueError("its trees have too many nodes")
+        raise ValueError("the trees have too many nodes")
     parts = []
     for tree, column in zip(trees, columns.tolist(), strict=True):
         order = tree.preorder()
@@ -90,7 +90,7 @@ def boosted_rule(
     features, thresholds, values = (np.concatenate(each) for each in zip(*parts, strict=True))
     for numbers in (start, thresholds, values):
         if not (np.abs(numbers) < reading.LARGEST).all():
-            raise ValueError(f"numbers are not finite, or above {reading.LARGEST:g}")
+            raise ValueError(f"a number is not finite, or above {reading.LARGEST:g}")
     grown = GrownTrees(features, thresholds, values, np.zeros(len(features)), start, together)
     return TreeRule(grown, strict, fine=True)
 
@@ -128,7 +128,10 @@ def vector(values: Any, size: int, kinds: str = "iub") -> NDArray[Any]:
     """
     array = np.asarray(values)
     if array.shape != (size,) or (size and array.dtype.kind not in kinds):
-        raise ValueError(f"an array has the shape {array.shape} and the type {array.dtype.name}")
+        raise ValueError(
+            f"an array must have the shape {(size,)}, but has the shape {array.shape} and the type "
+            f"{array.dtype.name}"
+        )
     return array.astype(np.float64 if kinds == "f" else np.int64)
 
 
@@ -139,5 +142,5 @@ def unsupported(what: str, has: str, remedy: str) -> InputError:
 
 def by_category(what: str) -> InputError:
     """Return the error for trees that test whether a feature is one of several categories."""
-    remedy = "train it on numeric features, such as one per category"
+    remedy = "train it on numeric features, such as one feature for each category"
     return unsupported(what, "splits by categories", remedy)

@@ -57,8 +57,8 @@ def _numbers_in_range() -> Iterator[None]:
             yield
     except (FloatingPointError, np.linalg.LinAlgError) as error:
         raise InputError(
-            f"the estimator does not fit these points ({error}); scale the features, and fit it "
-            "again"
+            f"the estimator's numbers are out of range on these points ({error}); scale the "
+            "features, and fit the estimator again"
         ) from error
 
 
@@ -150,7 +150,7 @@ def from_sklearn(
     check_counts(features=points.shape[1], classes=len(fitted.labels))
     names = tuple(label_text(str(label)) for label in fitted.labels)
     names = names if classes is None else tuple(map(str, classes))
-    check_names(names, f"the {fitted.name}, among its classes,", distinct=True)
+    check_names(names, f"the classes of the {fitted.name}", distinct=True)
     measured, labels = points, y
     if evaluate_on is not None:
         measured, labels = fitted.features.taken(evaluate_on[0], "evaluate_on"), evaluate_on[1]
@@ -175,11 +175,11 @@ def _tuning(
     if not isinstance(fitted.rule, FloatNetwork):
         other = {Int8Network: "has int8 layers", TreeRule: "consists of trees"}
         raise InputError(
-            "fine-tuning is for networks in floats, but the "
-            f"{fitted.name} {other.get(type(fitted.rule), 'is not a network')}; leave it out"
+            f"fine-tuning applies only to networks of floats, but the {fitted.name} "
+            f"{other.get(type(fitted.rule), 'is not a network')}; omit fine-tuning"
         )
     if y is None:
-        raise InputError("fine-tuning needs the labels of the points, y; pass them too")
+        raise InputError("fine-tuning needs the labels of the points; pass them as y")
     return Tuning.of(X, class_indices(fitted, np.asarray(y), len(X)), epochs, seed)
 
 
@@ -263,8 +263,9 @@ class _Search:
         fitting_ones = [candidate for candidate in found if candidate is not None]
         if not fitting_ones:
             raise CheckFailed(
-                f"no subset of the {self.estimator.name}'s trees fits the "
-                f"{self.limit.board.name} or the budget; use fewer classes, or a larger board"
+                f"no subset of the {self.estimator.name}'s trees is small enough for the "
+                f"{self.limit.board.name} or the budget; fit smaller trees, use fewer classes, or "
+                "choose a larger board"
             )
         return max(fitting_ones, key=lambda candidate: candidate.agreement)
 
@@ -330,14 +331,14 @@ class _Search:
         if len(np.unique(self.answers)) < len(self.classes):
             raise InputError(
                 f"the {self.estimator.name} predicts only {len(np.unique(self.answers)):,} of its "
-                f"{len(self.classes):,} classes on these points; use points of every class"
+                f"{len(self.classes):,} classes for these points; use points of every class"
             )
         start = self._largest_that_fits()
         if start is None:
             raise CheckFailed(
                 f"not even the smallest model of {self.X.shape[1]:,} features and "
-                f"{len(self.classes):,} classes fits the {self.limit.board.name} or the budget; "
-                "use fewer features, or a larger board"
+                f"{len(self.classes):,} classes is small enough for the {self.limit.board.name} or "
+                "the budget; use fewer features, or choose a larger board"
             )
         if self.epochs == 0:
             return start
@@ -377,8 +378,8 @@ class _Search:
             except InputError:  # the prototypes are too far apart for integers
                 continue
         raise InputError(
-            "integers cannot represent both the outliers and the other points of the "
-            f"{self.estimator.name}; clip or scale the features, and fit it again"
+            "integers cannot represent both the outliers and the other points; clip or scale the "
+            f"features, and fit the {self.estimator.name} again"
         )
 
     def _directions(self) -> int:

@@ -78,8 +78,8 @@ def _layer(name: str, parameters: Parameters) -> tuple[NDArray[Any], NDArray[Any
     weights = parameters[f"{name}_weights"].astype(np.int64) << left
     if not -128 <= weights.min() <= weights.max() <= 127:
         raise InputError(
-            f"array '{name}_weights' has {int(np.abs(weights).max())}, which does not fit a signed "
-            f"byte with its shift of {left} bits; use smaller weights"
+            f"array '{name}_weights' reaches {int(np.abs(weights).max())} in magnitude after a "
+            f"left shift of {left} bits, but a signed byte holds -128 to 127; use smaller weights"
         )
     return weights, parameters[f"{name}_bias"].astype(np.int64), right + 1
 
@@ -91,7 +91,7 @@ def _convolution(
     if not 0 < right <= SHIFTS[0]:
         raise InputError(
             f"array '{name}_shifts' shifts by {right} bits to the right, but must shift by 1 to "
-            f"{SHIFTS[0]}; give smaller weights"
+            f"{SHIFTS[0]}; correct the array"
         )
     return IntegerConvolution(
         shape,

@@ -167,13 +167,13 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
     name = type(classifier).__name__
     if isinstance(classifier, DeviceClassifier):
         raise InputError(
-            f"a {name} is already a classifier for devices; use its to_model(), or from_pipeline "
-            "with its Pipeline"
+            f"a {name} already trains models for devices; call its method to_model(), or pass the "
+            "Pipeline that contains it to from_pipeline"
         )
     if type(classifier) not in _READERS:
         known_ones = {each.__name__ for each in _READERS}.union(*LIBRARIES.values())
         raise InputError(
-            f"a {name} cannot be converted; give a fitted {', '.join(sorted(known_ones))}, or a "
+            f"a {name} cannot be converted; pass a fitted {', '.join(sorted(known_ones))}, or a "
             "Pipeline that ends in one of these"
         )
     reading.check_fitted(classifier)
@@ -182,7 +182,7 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
         raise reading.several_outputs(classifier)
     if len(labels) < 2:
         raise InputError(
-            f"the {name} was fitted on fewer than two classes; fit it on points of at least two"
+            f"the {name} was fitted on fewer than two classes; fit it on at least two classes"
         )
     rule = _READERS[type(classifier)](classifier, k, len(labels))
     names = getattr(classifier, "feature_names_in_", np.array([], str))
@@ -199,7 +199,7 @@ def _steps(estimator: Any) -> list[tuple[Any, Any]]:
     )
     if not (pairs and steps):
         raise InputError(
-            "the Pipeline's steps are not pairs of a name and an estimator; fit it again"
+            "the Pipeline's steps are not pairs of a name and an estimator; fit the Pipeline again"
         )
     return [(name, step) for name, step in steps]
 
@@ -214,7 +214,7 @@ def _check_features(first: Any, n_features: int) -> None:
     if wanted != n_features:
         raise InputError(
             f"the {name} was fitted with {wanted:,} features, but the points have {n_features:,}; "
-            "give the points that it was fitted with, before any scaling"
+            "give points with the features that it was fitted on, before any scaling"
         )
 
 
@@ -258,7 +258,7 @@ def _machine(classifier: Any, k: int, n_classes: int) -> RBFRule:
     if kernel != "rbf":
         remedy = "fit a LinearSVC" if kernel == "linear" else "fit one with kernel='rbf'"
         raise InputError(
-            f"the {name} has the kernel {kernel[:40]!r}; only 'rbf' can be converted, so {remedy}"
+            f"the {name} has the kernel {kernel[:40]!r}; only 'rbf' can be converted; {remedy}"
         )
     support = reading.numbers_of(classifier, "support_vectors_", (None, k))
     duals = reading.numbers_of(classifier, "dual_coef_", (n_classes - 1, len(support)))
@@ -304,8 +304,8 @@ def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
     weights = "uniform" if classifier.weights is None else reading.text_of(classifier, "weights")
     if weights not in ("uniform", "distance"):
         raise InputError(
-            "the KNeighborsClassifier weights neighbours by a custom function; only 'uniform' and "
-            "'distance' can be converted"
+            "the KNeighborsClassifier weights neighbours by a custom function; only the weights "
+            "'uniform' and 'distance' can be converted"
         )
     points = reading.numbers_of(classifier, "_fit_X", (None, k))
     classes = reading.numbers_of(classifier, "_y", (len(points),)).astype(np.int64)

@@ -89,4 +89,4 @@ class Int8Network:
         layer = max(self.layers, key=size)
         shapes = f"{image_text(layer.shape)} to {image_text(layer.output_shape)}"
         number = self.layers.index(layer) + 1
-        return f"{needs}; make the largest layer smaller, number {number} ({shapes})"
+        return f"{needs}; make layer {number}, the largest ({shapes}), smaller"

@@ -102,8 +102,8 @@ class Conversion(Deployable):
         stage = self.model.feature_stage
         named = f"a {self.model.head.title} model" + (f" that {stage.does}" if stage else "")
         sizes = (stage and stage.title) or sizes or named
-        held_out = ", held out" if self.held_out else ""
-        of = f"{self.model_bytes:,} B of int8 parameters; on {self.n:,} points{held_out}:"
+        points = "held-out points" if self.held_out else "points"
+        of = f"{self.model_bytes:,} B of int8 parameters; on {self.n:,} {points}:"
         lines = [f"{self.estimator}{compared} as {sizes}, {of}"]
         for step in self.steps:
             right = "" if step.accuracy is None else f", accuracy {100 * step.accuracy:6.2f} %"
@@ -111,15 +111,16 @@ class Conversion(Deployable):
         if tuned := self.model.record.get("fine_tuning"):
             lines.append(
                 f"  fine-tuned on {tuned['points']:,} points: accuracy {100 * tuned['before']:.2f} "
-                f"% before and {100 * tuned['after']:.2f} % after, on {tuned['tested']:,} others"
+                f"% before and {100 * tuned['after']:.2f} % after, on {tuned['tested']:,} other "
+                "points"
             )
         if self.lost is not None:
             word = "lost" if self.lost >= 0 else "gained"
-            lines.append(f"  {word} {100 * abs(self.lost):.2f} points of accuracy")
+            lines.append(f"  {word} {100 * abs(self.lost):.2f} percentage points of accuracy")
         cycles = self.plan.worst_cycles
         lines.append(
             f"  needs about {self.plan.flash_bytes:,} B of flash and {self.plan.sram_bytes:,} B of "
-            f"SRAM on the {self.board.name}; a point takes at most {cycles:,} cycles, "
+            f"SRAM on the {self.board.name}; a prediction takes at most {cycles:,} cycles, "
             f"{self.board.milliseconds(cycles):.1f} ms"
         )
         lines += [f"  warning: {self.warning}"] if self.warning else []
@@ -139,7 +140,7 @@ def class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indice
         if text not in numbers:
             known = ", ".join(repr(name[:40]) for name in list(numbers)[:12])
             raise InputError(
-                f"row {row:,} has the label {text[:40]!r}, but the {estimator.name} has only "
-                f"{known}; give the labels that it was fitted with"
+                f"row {row:,} has the label {text[:40]!r}, but the {estimator.name} has only the "
+                f"classes {known}; give labels that it was fitted with"
             )
     return np.array([numbers[text] for text in texts], dtype=np.int64)

@@ -77,7 +77,7 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClas
         learner = (json.loads(content) if text else ubjson.parse(content))["learner"]
         booster, parameters = learner["gradient_booster"], learner["learner_model_param"]
         if booster["name"] != "gbtree":
-            has = f"sums of a booster {str(booster['name'])[:20]!r}"
+            has = f"scores of the booster {str(booster['name'])[:20]!r}"
             raise unsupported(what, has, "train it with booster='gbtree'")
         _check_objective(str(learner["objective"]["name"]), what)
         k, groups = int(parameters["num_feature"]), max(1, int(parameters["num_class"]))
@@ -108,7 +108,7 @@ def _check_objective(name: str, what: str) -> None:
 def _xgboost_tree(tree: Any, what: str) -> StoredTree:
     n = int(tree["tree_param"]["num_nodes"])
     if int(tree["tree_param"]["size_leaf_vector"]) > 1:
-        raise unsupported(what, "leaves of several classes", "train it with one tree per class")
+        raise unsupported(what, "leaves with several values", "train it with one tree per class")
     if vector(tree["split_type"], n).any():
         raise by_category(what)
     numbers = vector(tree["split_conditions"], n, "f").astype(np.float32)

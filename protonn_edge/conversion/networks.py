@@ -158,9 +158,10 @@ class FloatNetwork:
             return None
         shown = ", ".join(dict.fromkeys(f"{each:.4g}" for each in self.zeros[:_SHOWN]))
         return (
-            f"the first Conv pads points of {X.min():.4g} to {X.max():.4g} with {shown}, which no "
-            "byte represents in all channels, so answers may differ; train the network on points "
-            "that include 0, with all channels scaled alike, or without padding"
+            f"the first Conv pads points with values of {X.min():.4g} to {X.max():.4g} with "
+            f"{shown}, but no byte represents this padding in all channels, so answers may differ; "
+            "train the network on points that include 0, with all channels scaled alike, or "
+            "without padding"
         )
 
     def answers(self, Z: NDArray[Any]) -> Indices:
@@ -187,7 +188,8 @@ class Tuning:
         if np.bincount(y).max() < 3 or epochs == 0:
             raise InputError(
                 f"fine-tuning has {len(y):,} labelled points and {epochs:,} epochs, but needs at "
-                "least three points of a class, and one epoch; give more, or leave it out"
+                "least three points of one class, and one epoch; give more points or epochs, or "
+                "omit fine-tuning"
             )
         tested = chosen_for_test(len(y), _HELD_OUT, seed, [*map(str, y)])
         return cls(X, y, tested, max(1, round(epochs * _TUNED_PASSES)), seed)

@@ -42,8 +42,8 @@ def check_apart(node: Node, window: Window) -> None:
     """Refuse windows that overlap, or have gaps between them."""
     if window.strides != window.sides:
         raise node.unsupported(
-            f"has windows of {window.sides} that move by {window.strides}",
-            "use windows that move by their size",
+            f"has the kernel shape {window.sides} and the strides {window.strides}",
+            "use strides equal to the kernel shape",
         )
 
 
@@ -91,14 +91,16 @@ class OnnxChain:
         """Add a node; an error of NumPy becomes a sentence with its name."""
         there = [name for name in node.outputs if name in self._given]
         if there or not node.outputs:
-            raise node.unsupported(f"has an output of an earlier node, {shortened(str(there), 40)}")
+            raise node.unsupported(
+                f"has no outputs, or repeats those of earlier nodes: {shortened(str(there), 40)}"
+            )
         self._given.update(filter(None, node.outputs))
         try:
             self._take(node)
         except InputError:
             raise
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise node.unsupported("does not fit its inputs") from error
+            raise node.unsupported("cannot be applied to its inputs") from error
 
     def _take(self, node: Node) -> None:
         """Compute constants, such as the shapes that PyTorch computes, or the present values."""
@@ -113,7 +115,7 @@ class OnnxChain:
             raise node.unsupported(
                 f"takes {strange[0][:40]!r}, which "
                 + ("an earlier node already uses" if again else "no earlier node produces"),
-                "export a network whose layers form a single chain" if again else "export it again",
+                "use layers that form a single chain" if again else "export the network again",
             )
         elif node.operator in BEGINNINGS:
             self.decide(self.current).take(node, self.constants)
@@ -122,8 +124,8 @@ class OnnxChain:
             if reader is None or len(names) > 1:
                 remedy = "use layers of " + ", ".join(sorted({*self._readers, *BEGINNINGS}))
                 if "TreeEnsemble" in node.operator:
-                    remedy = "convert its estimator, of scikit-learn, XGBoost or LightGBM"
-                raise node.unsupported("has no counterpart", remedy)
+                    remedy = "convert the estimator of scikit-learn, XGBoost or LightGBM instead"
+                raise node.unsupported("has no counterpart on the device", remedy)
             reader(self, node)
             node.check_read(self.current)
             self.current = node.outputs[0]
@@ -142,7 +144,7 @@ class OnnxChain:
         self._folded -= sum(each.size for each in values)
         if compute is None or self._folded < 0:
             raise node.unsupported(
-                "has only constants as inputs, and cannot be folded",
+                "has only constants as inputs and cannot be folded into a constant",
                 "simplify the network, for example with onnxsim",
             )
         node.read.update(range(len(node.inputs)))
@@ -165,7 +167,7 @@ class OnnxChain:
         """Return the value of each channel, of values by place that are equal in each."""
         each = values.reshape(-1, self.shape[2])
         if (each != each[0]).any():
-            raise node.unsupported("needs several values in one channel", "use one per channel")
+            raise node.unsupported("has several values per channel", "use one value per channel")
         found: Float64 = each[0]
         return found
 
@@ -176,7 +178,8 @@ class OnnxChain:
             self.places = self.places[..., None]
         if self.places.ndim != 3 or self.flat:
             raise node.unsupported(
-                f"takes values of shape {self.places.shape}", "use it on images, before Gemm"
+                f"takes values of shape {self.places.shape}, which are not an image",
+                "apply it to images, before any Gemm or Flatten",
             )
         inner = np.moveaxis(self.places, 0, 2)
         moved = (inner.ravel() != np.arange(inner.size)).any()
@@ -184,7 +187,7 @@ class OnnxChain:
             if moved or inner.shape != self.shape:
                 raise node.unsupported(
                     f"takes an image of {image_text(self.shape)} after a Reshape or Transpose",
-                    "move it before the change of axes",
+                    "move it before the Reshape or Transpose",
                 )
             return
         if moved and len(self.graph.shape) == 1:
@@ -199,7 +202,7 @@ class OnnxChain:
     def append(self, node: Node, layer: Any, shape: ImageShape) -> None:
         """Append a layer with output of this shape: height, width and channels."""
         if len(self.layers) >= _MOST_LAYERS:
-            raise node.unsupported(f"follows {_MOST_LAYERS} layers, the limit", "use fewer")
+            raise node.unsupported(f"follows {_MOST_LAYERS} layers, the limit", "use fewer layers")
         self.layers.append(layer)
         self.lay_out(node, shape)
 
@@ -235,7 +238,9 @@ def listed(node: Node, values: list[Any], name: str) -> tuple[int, ...]:
     if len(values) < 2:
         return node.integers(name, ())
     if values[1].size > _LONGEST_SHAPE:
-        raise node.unsupported(f"has {values[1].size:,} values in {name}")
+        raise node.unsupported(
+            f"has {values[1].size:,} values in {name}, but the limit is {_LONGEST_SHAPE}"
+        )
     return tuple(values[1].astype(np.int64).ravel().tolist())
 
 
@@ -291,7 +296,10 @@ def _filled(node: Node, values: list[Any]) -> NDArray[Any]:
     number = np.asarray(node.attribute("value", np.zeros(1, np.float32)))
     sizes = values[0].ravel().tolist()
     if not 0 <= math.prod(sizes) <= _MOST_FILLED or number.size != 1:
-        raise node.unsupported(f"makes a constant of the shape {sizes[:8]}")
+        raise node.unsupported(
+            f"must fill at most {_MOST_FILLED:,} places with one number, but has the shape "
+            f"{sizes[:8]}"
+        )
     return np.full(sizes, number.item(), number.dtype)
 
 
@@ -299,7 +307,7 @@ def _product(node: Node, values: list[Any]) -> NDArray[Any]:
     """Return a product or quotient, as PyTorch has for the scales and integers of biases."""
     one, other = values
     if math.prod(np.broadcast_shapes(one.shape, other.shape)) > max(one.size, other.size):
-        raise node.unsupported("multiplies constants of different axes")
+        raise node.unsupported("multiplies constants whose product would be larger than both")
     return np.asarray(one / other if node.operator == "Div" else one * other)
 
 
@@ -307,7 +315,7 @@ def _dequantized(node: Node, values: list[Any]) -> NDArray[np.float64]:
     whole, scale, zero = _scaled(node, values)
     numbers: NDArray[np.float64] = (whole.astype(np.float64) - zero) * scale
     if whole.dtype.kind not in "iu" or not (np.abs(numbers) <= LARGEST).all():
-        raise node.unsupported("makes weights that are not finite, or not of integers")
+        raise node.unsupported("dequantizes values that are not integers, or not finite")
     return numbers
 
 
@@ -315,7 +323,7 @@ def _quantized(node: Node, values: list[Any]) -> NDArray[Any]:
     kind = values[2].dtype if len(values) > 2 else np.dtype(np.uint8)
     real, scale, zero = _scaled(node, values)
     if kind.name not in _BYTES or real.dtype.kind != "f":
-        raise node.unsupported("makes no int8 or uint8 of floats")
+        raise node.unsupported("does not quantize floats to int8 or uint8")
     ends = np.iinfo(kind)
     steps = np.rint(real / scale.astype(np.float32)) + zero
     return np.asarray(steps.clip(ends.min, ends.max).astype(kind))
@@ -335,7 +343,10 @@ def check_plain(node: Node) -> None:
     """Refuse a QuantizeLinear or DequantizeLinear of blocks, or of other types."""
     node.attribute("saturate")  # of floats with 8 bits
     if any(node.number(name, 0) for name in ("block_size", "output_dtype", "precision")):
-        raise node.unsupported("has blocks, or another type", "quantize to int8 or uint8")
+        raise node.unsupported(
+            "sets block_size, output_dtype or precision",
+            "leave these out",
+        )
 
 
 _CONSTANTS = {

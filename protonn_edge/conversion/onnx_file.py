@@ -84,7 +84,7 @@ class Node:
             *(f"attribute {shortened(name, _MOST_SHOWN)!r}" for name in attributes),
             *inputs,
         ):
-            raise self.unsupported(f"has the {each}, which has no counterpart", "leave it out")
+            raise self.unsupported(f"has the {each}, which has no counterpart", "remove it")
 
     def unsupported(self, has: str, remedy: str = "export the network again") -> InputError:
         """Return the error for a node without a counterpart."""
@@ -122,9 +122,9 @@ def load_graph(content: bytes, what: str) -> OnnxGraph:
     redefined = any(each.domain in _STANDARDS for each in model.functions)
     if graph.sparse_initializer or redefined or len(graph.node) > _MOST_NODES:
         raise InputError(
-            f"{what} has {len(graph.node):,} nodes (the limit is {_MOST_NODES:,}), sparse weights, "
-            "or custom operators; export a smaller network with dense weights and standard "
-            "operators"
+            f"{what} has too many nodes ({len(graph.node):,}, and the limit is {_MOST_NODES:,}), "
+            "sparse weights, or custom operators; export a smaller network with dense weights and "
+            "standard operators"
         )
     constants: dict[str, NDArray[Any]] = {}
     left = MOST_VALUES
@@ -146,7 +146,7 @@ def load_graph(content: bytes, what: str) -> OnnxGraph:
     if len(inputs) != 1:
         raise InputError(
             f"{what} has {len(inputs):,} inputs, but only networks with one input are supported; "
-            "export one with a single input, the points"
+            "export a network whose only input is the points"
         )
     outputs = tuple(each.name for each in graph.output)
     return OnnxGraph(
@@ -166,7 +166,9 @@ def _node(given: Any, number: int) -> Node:
         name, operator, tuple(given.input[:_MOST_PARTS]), tuple(given.output[:_MOST_PARTS]), {}
     )
     if max(parts) > _MOST_PARTS:
-        raise node.unsupported(f"has {max(parts):,} inputs, outputs or attributes")
+        raise node.unsupported(
+            f"has {max(parts):,} inputs, outputs or attributes, but the limit is {_MOST_PARTS:,}"
+        )
     return node
 
 
@@ -182,8 +184,8 @@ def _plain(value: Any, name: str, node: Node) -> Any:
     long = not alone and len(value) > _MOST_LISTED
     if long or not all(abs(each) <= LARGEST for each in numbers):
         raise node.unsupported(
-            f"has {shortened(name, _MOST_SHOWN)} with more than {_MOST_LISTED:,} numbers, or one "
-            "that is not finite"
+            f"has the attribute {shortened(name, _MOST_SHOWN)} with more than {_MOST_LISTED:,} "
+            "numbers, or with a number that is not finite"
         )
     return value if alone else list(values)
 
@@ -194,7 +196,7 @@ def _shape(value: Any, what: str) -> tuple[int, ...]:
     sizes = tuple(int(axis.dim_value) for axis in kind.shape.dim[1 : MOST_AXES + 1])
     if TYPES.get(kind.elem_type, "text") in ("text", "?"):
         raise InputError(
-            f"{what} takes points of type {kind.elem_type}; export it with a floating-point input"
+            f"{what} takes points of the ONNX type {kind.elem_type}; export it with a float input"
         )
     return sizes
 
@@ -217,8 +219,8 @@ def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
     kind = TYPES.get(tensor.data_type)
     if kind is None:
         raise InputError(
-            f"{what} has the constant {name!r} of type {tensor.data_type}; export the network with "
-            "floating-point weights"
+            f"{what} has the constant {name!r} of the ONNX type {tensor.data_type}; export it with "
+            "float weights"
         )
     sizes = tuple(tensor.dims[: MOST_AXES + 1])
     if len(sizes) > MOST_AXES or not _fits(sizes, most):

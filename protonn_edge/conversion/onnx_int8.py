@@ -42,7 +42,9 @@ _RANGE = 1e-30, 1e30  # of scales
 _FINE = np.arange(64, 128)  # weights of values that are only scaled or moved; one suits the bias
 _ALL = -math.inf, math.inf  # limits of real values that have none
 _WHOLE = Window((1, 1), (1, 1), (1, 1))  # a window that does not move
-_QUANTIZED = "quantize its weights, inputs and outputs, as onnxruntime's quantize_static does"
+_QUANTIZED = (
+    "quantize the weights, inputs and outputs of all layers, as onnxruntime's quantize_static does"
+)
 Steps = NDArray[np.floating[Any]]
 
 
@@ -199,7 +201,7 @@ class Int8Builder(OnnxChain):
         if self.pending is None:
             _check_real(self, node)
         if not low <= high:
-            raise node.unsupported(f"limits values to {low:g}..{high:g}")
+            raise node.unsupported(f"limits values to the empty range {low:g}..{high:g}")
         self.pending = self.pending or node
         least, most = (min(max(end, low), high) for end in self.limits)
         self.limits = least, most
@@ -238,7 +240,7 @@ class Int8Builder(OnnxChain):
         known = steps.size in (1, len(W)) and bool((steps > _RANGE[0]).all())
         if not known or (whole != np.rint(whole)).any() or np.abs(whole + 0.5).max() > INT8_ZERO:
             raise node.unsupported(
-                "has weights that are not int8, with one scale or one for each output", _QUANTIZED
+                "must have int8 weights with one scale in all, or one scale per output", _QUANTIZED
             )
         return whole.astype(np.int8), along.ravel() * self.given.step
 
@@ -309,14 +311,16 @@ def _naming(node: Node) -> Iterator[None]:
         yield
     except InputError as error:
         why = str(error).partition(";")[0].removeprefix("the integer model ")
-        raise node.unsupported(why, "use smaller images, windows or weights") from error
+        raise node.unsupported(
+            why, "use smaller images or kernels, or weights of smaller magnitude"
+        ) from error
 
 
 def _quantize(net: Int8Builder, node: Node) -> None:
     """Take a QuantizeLinear: it makes bytes of the input, or of the last layer's sums."""
     made, types = _scale(net, node)
     if net.types != FLOATS:
-        raise node.unsupported("quantizes integers", "leave it out")
+        raise node.unsupported("quantizes values that are already integers", "remove it")
     if net.first is None:
         net.first = made
     elif net.pending is not None or made != net.given:
@@ -328,8 +332,8 @@ def _dequantize(net: Int8Builder, node: Node) -> None:
     """Take a DequantizeLinear: it makes real values of bytes."""
     if _scale(net, node) != (net.given, net.types):
         raise node.unsupported(
-            "has another scale or type than the QuantizeLinear before it, or follows none",
-            "begin the network with QuantizeLinear, and dequantize with the same scale",
+            "does not follow a QuantizeLinear of the same scale and type",
+            "begin the network with QuantizeLinear, and dequantize with its scale and type",
         )
     net.types = FLOATS
 
@@ -342,9 +346,15 @@ def _scale(net: Int8Builder, node: Node) -> tuple[Scale, tuple[int, ...]]:
     zero = net.numbers(node, 2, "iu") if any(node.inputs[2:]) else np.zeros(1, np.uint8)
     kind = zero.dtype.name
     if step.size != 1 or zero.size != 1 or kind not in _TYPES:
-        raise node.unsupported("has several scales, or not 8 bits", "quantize to int8 or uint8")
+        raise node.unsupported(
+            "has several scales, or values that do not have 8 bits",
+            "quantize to int8 or uint8 with one scale",
+        )
     if not _RANGE[0] < step.item() < _RANGE[1]:
-        raise node.unsupported(f"has the scale {step.item():g}", "quantize the network again")
+        raise node.unsupported(
+            f"has the scale {step.item():g}, but the limits are {_RANGE[0]:g} and {_RANGE[1]:g}",
+            "quantize the network again",
+        )
     byte = zero.item() + (INT8_ZERO if kind == "int8" else 0)
     return Scale(net.precision(step.item()), byte), (_TYPES[kind],)
 

@@ -59,17 +59,19 @@ class NetworkBuilder(OnnxChain):
         channels, depthwise = self.shape[2], W.shape[3] < self.shape[2]
         if depthwise and len(W) != channels:
             raise node.unsupported(
-                f"has {len(W)} outputs for {channels} channels", "use one output for each channel"
+                f"is depthwise and has {len(W)} outputs for {channels} channels",
+                "use one output for each channel",
             )
         layout = _layout(node, W, window, depthwise=depthwise)
         if self.linear:
-            raise node.unsupported("follows a Conv without Relu", "put a Relu between them")
+            raise node.unsupported("follows a Conv without a Relu in between", "add a Relu")
         scale, shift = (self.channels(node, each) for each in (self.scale, self.shift))
         if not self.layers:  # the first layer may pad its image
             self.before, scale, shift = (scale, shift), np.ones(channels), np.zeros(channels)
         if layout.padded and shift.any():
             raise node.unsupported(
-                "pads values that a normalization after a Relu shifted", "normalize before the Relu"
+                "has zero padding, but a normalization after the Relu has shifted its input",
+                "normalize before the Relu",
             )
         per_channel = (len(W), 1, 1, 1) if depthwise else (1, 1, 1, channels)
         bias = bias + (W * shift.reshape(per_channel)).sum(axis=(1, 2, 3))
@@ -84,7 +86,10 @@ class NetworkBuilder(OnnxChain):
         check_apart(node, window)
         scale, shift = (self.channels(node, each) for each in (self.scale, self.shift))
         if not average and (scale < 0).any():
-            raise node.unsupported("follows negative factors", "normalize before the Relu")
+            raise node.unsupported(
+                "takes the maximum of values that were multiplied by negative factors",
+                "normalize before the Relu",
+            )
         layout = PoolingLayout(average, window.sides == self.shape[:2], window.sides)
         self.append(node, Pooling(layout), (*window.places, self.shape[2]))
         self._rescale(scale, shift)
@@ -104,7 +109,7 @@ class NetworkBuilder(OnnxChain):
             raise node.unsupported("follows no Conv or Gemm", "move it after one of these")
         if not self.matrices and (self.linear or limited):
             if any(each.layout.average for each in self.layers[behind:]):
-                raise node.unsupported("follows an average", "move it before the average")
+                raise node.unsupported("follows an average pooling", "move it before the pooling")
             last, most = self.layers[behind - 1], high if limited else None
             if isinstance(last, Rectifier):
                 self.layers[behind - 1] = Rectifier(min(filter(None, (most, last.largest))))
@@ -171,9 +176,9 @@ def _layout(node: Node, W: Float64, window: Window, *, depthwise: bool) -> Convo
     alike = stride == across and (not padded or window.margins == around)
     if not alike or not {height, width} <= {*SIDES} or stride not in STRIDES:
         raise node.unsupported(
-            f"has a window of {height}x{width}, strides {list(window.strides)} and pads "
+            f"has a kernel of {height}x{width}, strides {list(window.strides)} and pads "
             f"{window.margins}",
-            "use windows with sides of 1, 3 or 5, a stride of 1 or 2, and (k - 1) / 2 pixels of "
-            "padding on all sides, or none",
+            "use a kernel with sides of 1, 3 or 5, a stride of 1 or 2, and either no padding or "
+            "(side - 1) / 2 pixels of padding on all sides",
         )
     return ConvolutionLayout(None if depthwise else len(W), (height, width), stride, padded)

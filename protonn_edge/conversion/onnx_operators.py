@@ -27,8 +27,9 @@ def _convolution(net: Builder, node: Node) -> None:
     sides = W.shape[2:]
     if len(sides) != axes or node.integers("kernel_shape", sides) != sides:
         raise node.unsupported(
-            f"has weights of shape {W.shape} and a window of "
-            f"{node.integers('kernel_shape', sides)} for values of {net.places.shape}"
+            f"has weights of shape {W.shape}, the kernel_shape "
+            f"{node.integers('kernel_shape', sides)} and values of shape {net.places.shape}, which "
+            "do not match"
         )
     W = W[..., None] if axes == 1 else W
     net.as_image(node)
@@ -38,14 +39,15 @@ def _convolution(net: Builder, node: Node) -> None:
     if W.ndim != 4 or not (depthwise or (groups == 1 and W.shape[1] == channels)):
         raise node.unsupported(
             f"has weights of shape {W.shape} for {channels} channels in {groups} groups",
-            "use one group, or one for each channel",
+            "use one group in all, or one group for each channel",
         )
     window = _window(node, sides, net.shape)
     places = math.prod(window.places)
     if W[0].size * places > _MOST_WINDOWS:
         raise node.unsupported(
             f"takes windows of {W[0].size:,} values at {places:,} places",
-            f"use smaller images; the product must be at most {_MOST_WINDOWS:,}",
+            "use smaller images or kernels; the product of these numbers must be at most "
+            f"{_MOST_WINDOWS:,}",
         )
     sized(node, (*window.places, len(W)))
     bias = net.constant(node, 2) if any(node.inputs[2:]) else np.zeros(len(W))
@@ -61,9 +63,9 @@ def _window(node: Node, sides: tuple[int, ...], image: ImageShape) -> Window:
     pads, how = node.integers("pads", (0,) * 2 * axes, 2 * axes), node.text("auto_pad", "NOTSET")
     if {*apart} != {1} or min(*strides, *sides) < 1 or min(pads) < 0 or how not in _PADDINGS:
         raise node.unsupported(
-            f"has a window of {sides}, strides {strides}, pads {sorted({*pads})} ({how[:20]}) and "
+            f"has a kernel of {sides}, strides {strides}, pads {sorted({*pads})} ({how[:20]}) and "
             f"dilations {sorted({*apart})}",
-            "use no dilation and no negative pads",
+            "use positive sides and strides, no dilation, and no negative pads",
         )
     side, step = (*sides, 1)[:2], (strides[0], strides[-1])
     around = [*zip(pads[:axes], pads[axes:], strict=True), (0, 0)]
@@ -76,7 +78,7 @@ def _window(node: Node, sides: tuple[int, ...], image: ImageShape) -> Window:
     places = zip(image[:2], margins, side, step, strict=True)
     height, width = ((size + sum(pair) - each) // by + 1 for size, pair, each, by in places)
     if min(height, width) < 1:
-        raise node.unsupported(f"takes a window larger than its image of {image[0]}x{image[1]}")
+        raise node.unsupported(f"has a kernel larger than its image of {image[0]}x{image[1]}")
     return Window((side[0], side[1]), step, (height, width), margins)
 
 
@@ -113,7 +115,10 @@ def _pooling(net: Builder, node: Node) -> None:
     sizes = zip(net.shape[:2], window.sides, window.strides, strict=True)
     rest = any((size - side) % step for size, side, step in sizes)
     if any(map(any, window.margins)) or (node.number("ceil_mode", 0) and rest):
-        raise node.unsupported("has windows over the edge of the image", "pool without padding")
+        raise node.unsupported(
+            "has windows that extend beyond the edge of the image",
+            "pool without padding and ceil_mode",
+        )
     net.pool(node, "Average" in node.operator, window)
 
 
@@ -163,7 +168,7 @@ def _affine(net: Builder, node: Node) -> None:
     value = net.constant(node, which)
     kind = node.operator
     if which == 0 and kind == "Div":
-        raise node.unsupported("divides by values", "multiply instead")
+        raise node.unsupported("divides by values of the input", "divide by constants only")
     scale: Any = {"Mul": value, "Div": 1 / np.where(value == 0, np.nan, value)}.get(kind, 1.0)
     shift: Any = {"Add": value, "Sub": -value}.get(kind, 0.0)
     if kind == "Sub" and which == 0:
@@ -202,7 +207,9 @@ def _move(net: Builder, node: Node, scale: Any, shift: Any) -> None:
             wide = np.broadcast_to(given, (1, *net.places.shape))
             row[net.places.ravel()] = wide.ravel()
     except ValueError as error:
-        raise node.unsupported(f"does not fit values of {net.places.shape}") from error
+        raise node.unsupported(
+            f"has factors or offsets that do not match values of shape {net.places.shape}"
+        ) from error
     if not np.isfinite(numbers).all():
         raise node.unsupported("has factors or offsets that are not finite")
     net.move(node, *numbers)
@@ -211,7 +218,7 @@ def _move(net: Builder, node: Node, scale: Any, shift: Any) -> None:
 def _cast(net: Builder, node: Node) -> None:
     node.attribute("saturate")
     if (to := node.number("to", 0)) not in net.types:
-        raise node.unsupported(f"casts to the type {to:g}", "use floats only")
+        raise node.unsupported(f"casts to the ONNX type {to:g}", "use floats only")
 
 
 def _dropout(net: Builder, node: Node) -> None:
@@ -231,7 +238,7 @@ def _moved(net: Builder, node: Node) -> None:
     places = MOVING[node.operator](node, _with_integers(net, node))
     if not 1 < places.ndim <= MOST_AXES or len(places) != 1:
         raise node.unsupported(
-            f"changes values of shape {(1, *net.places.shape)} to {places.shape}",
+            f"reshapes values from {(1, *net.places.shape)} to {places.shape}",
             "keep the first axis, the batch axis",
         )
     net.places = places[0]
@@ -243,8 +250,9 @@ def _linear_classifier(net: Builder, node: Node) -> None:
     how = node.text("post_transform", "NONE")
     if net.places.ndim != 1 or len(b) < 2 or how not in ("NONE", "LOGISTIC", "SOFTMAX"):
         raise node.unsupported(
-            f"takes values of {net.places.shape}, has {len(b)} scores, or applies {how[:20]}",
-            "use one score per class, on flat values",
+            f"takes values of shape {net.places.shape}, has {len(b)} scores, and applies "
+            f"{how[:20]}",
+            "flatten the values, and use one score per class and NONE, LOGISTIC or SOFTMAX",
         )
     net.multiply(node, W.reshape(len(b), net.places.size), b)
     net.decide(node.outputs[1] if len(node.outputs) > 1 else "").classify(node)

@@ -54,8 +54,9 @@ def to_onnx(model: Model | IntegerChain) -> bytes:
     for stage in (*chain.feature_stages, *chain.own_stages):
         if stage.kind not in _OPERATORS:
             raise InputError(
-                f"the model begins with {stage.kind.replace('_', ' ')}, whose roots and filters "
-                "ONNX cannot express in integers; write a model with other features"
+                f"the model begins with {stage.kind.replace('_', ' ')}, but ONNX cannot express "
+                "the square roots and filters of this stage in integers; choose a model with "
+                "other features"
             )
         before, x = x, _OPERATORS[stage.kind](x, stage)
     given = chain.features

@@ -136,13 +136,13 @@ class SizeLimit:
         check_estimate(plan, self.board, remedies)
         if not limits.hold(plan):
             raise CheckFailed(
-                f"needs about {plan.flash_bytes:,} B flash and {plan.sram_bytes:,} B SRAM, "
-                f"{self.board.name} has {self.board.flash_bytes:,} and {self.board.sram_bytes:,}; "
-                f"try {self.smaller}"
+                f"the model needs about {plan.flash_bytes:,} B of flash and {plan.sram_bytes:,} B "
+                f"of SRAM, but {self.board.name} has {self.board.flash_bytes:,} B and "
+                f"{self.board.sram_bytes:,} B; try {self.smaller}"
             )
         if self.budget is not None and model.model_bytes > self.budget:
             raise CheckFailed(
-                f"takes {model.model_bytes:,} B of int8 parameters, but the budget is "
+                f"the model takes {model.model_bytes:,} B of int8 parameters, but the budget is "
                 f"{self.budget:,}; try {self.smaller}"
             )
         return plan

@@ -65,8 +65,8 @@ def check_fitted(estimator: Any) -> None:
             estimator._validate_params()
     except ValueError as error:  # InvalidParameterError, which lists types
         raise InputError(
-            f"the {name} has a parameter out of its range ({shortened(str(error), 120)}); fit the "
-            "estimator again"
+            f"the {name} has an invalid parameter ({shortened(str(error), 120)}); correct it, and "
+            "fit the estimator again"
         ) from error
     try:
         check_is_fitted(estimator)
@@ -116,7 +116,7 @@ def _dense(estimator: Any, name: str, value: Any) -> NDArray[Any]:
     except (ValueError, TypeError, AttributeError, IndexError) as error:
         raise _unusable(estimator, name, "is a damaged sparse matrix") from error
     if 8 * rows.shape[0] * rows.shape[1] > LIMIT_BYTES:
-        raise _unusable(estimator, name, "is too large for a dense array")
+        raise _unusable(estimator, name, f"takes over {LIMIT_BYTES:,} bytes as a dense array")
     return np.asarray(rows.toarray())
 
 
@@ -132,7 +132,7 @@ def flag_of(estimator: Any, name: str) -> bool:
     """Return a boolean parameter."""
     value = attribute(estimator, name)
     if not isinstance(value, bool | np.bool_):
-        raise _unusable(estimator, name, "is neither true nor false")
+        raise _unusable(estimator, name, "must be True or False")
     return bool(value)
 
 
@@ -174,8 +174,8 @@ def refusing(what: str, library: str) -> Iterator[None]:
 def several_outputs(estimator: Any) -> InputError:
     """Return the error for an estimator that predicts several classes per point."""
     return InputError(
-        f"the {type(estimator).__name__} has several outputs; convert one that predicts one class "
-        "and was fitted with a vector of labels"
+        f"the {type(estimator).__name__} has several outputs; convert an estimator that predicts "
+        "one class and was fitted on a vector of labels"
     )
 
 
@@ -211,13 +211,13 @@ def _check_members(path: Path) -> None:
         a_tree = isinstance(node, dict) and node.get("__loader__") == "TreeNode"
         if a_tree and not _has_one_output(node):
             raise InputError(
-                f"{path} contains a tree with several outputs; write an estimator with one output"
+                f"{path} contains a tree with several outputs; save an estimator with one output"
             )
     total = sum(sizes.get(part, 0) for part in parts if isinstance(part, str))
     if total > _LIMIT_BYTES:
         raise InputError(
-            f"{path} would take {total:,} bytes, but the limit is {_LIMIT_BYTES:,}; convert it in "
-            "Python"
+            f"{path} would take {total:,} bytes of memory, but the limit is {_LIMIT_BYTES:,}; "
+            "convert the estimator in Python, with from_sklearn"
         )
 
 
@@ -239,9 +239,9 @@ def _parts(schema: Any) -> Iterator[Any]:
 
 
 def _untrusted(path: Path, kind: str) -> InputError:
-    remedy = "convert it in Python, by protonn_edge.conversion.from_sklearn"
+    remedy = "convert the estimator in Python, with protonn_edge.conversion.from_sklearn"
     if any(tree in kind for tree in ("KDTree", "BallTree", "_dist_metrics")):
-        remedy = "fit neighbours with algorithm='brute', which needs no tree, or " + remedy
+        remedy = "fit the classifier with algorithm='brute', which needs no such tree, or " + remedy
     return InputError(
         f"{path} contains an object of the type {kind[:80]!r}, which is not known to be safe; "
         f"{remedy}"

@@ -100,14 +100,14 @@ def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
     _check(
         stage is not None and folding is None,
         does,
-        "convert a model that was trained on these features",
+        "convert a model that was trained on the computed features",
     )
     if features == "normalized":
-        _check(model.clipped, "clips outliers", "train without clip")
-        _check(stage is not None, does, "take raw features")
+        _check(model.clipped, "clips outliers", "train it without clip")
+        _check(stage is not None, does, "use raw features")
         return ReferenceModel(head.projection, head.prototypes, head.labels, head.gamma)
-    _check(model.clipped, "clips outliers", "train without clip")
-    _check(model.normalizer.kind == "l2", "scales points to unit norm", "take normalized features")
+    _check(model.clipped, "clips outliers", "train it without clip")
+    _check(model.normalizer.kind == "l2", "scales points to unit norm", "use normalized features")
     W = head.projection.astype(np.float64) * model.normalizer.scale
     B = head.prototypes + (W @ model.normalizer.offset)[:, None]
     if folding is not None:
@@ -133,9 +133,9 @@ def _check_folded(
     widths = folded.gamma * float(np.sqrt(np.square(moved).sum()))
     if not widths <= _FOLDING_TOLERANCE:  # NaN is too much, too
         raise InputError(
-            "the features' offsets are too large for matrices of float32 on raw features: they "
-            f"would be wrong by {widths:.2g} RBF widths, but the limit is {_FOLDING_TOLERANCE:g}; "
-            "choose the features 'normalized'"
+            "the features' offsets are too large for float32 matrices that take raw features: "
+            f"distances would be wrong by {widths:.2g} RBF widths, but the limit is "
+            f"{_FOLDING_TOLERANCE:g}; choose the features 'normalized'"
         )
 
 
@@ -186,13 +186,13 @@ def read_reference_model(folder: Path) -> ReferenceModel:
         if matrix.shape[axis] != size:
             raise InputError(
                 f"{folder}: {name} is {matrix.shape[0]:,} x {matrix.shape[1]:,}, which does not "
-                f"match the {size:,} {other}; use all four files of the same run"
+                f"match the {size:,} {other}; use four files from the same run"
             )
     gamma = read(folder / f"gamma{suffix}")
     if gamma.size != 1 or not np.isfinite(gamma).all() or float(gamma.ravel()[0]) <= 0:
         raise InputError(
-            f"{folder / ('gamma' + suffix)} is not one number above 0; write it with the other "
-            "three files"
+            f"{folder / ('gamma' + suffix)} must contain one number above 0; write all four files "
+            "again"
         )
     return ReferenceModel(W, B, Z, float(gamma.ravel()[0]))
 
@@ -211,8 +211,8 @@ def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = 
     stale = next((path for path in paths if path.exists()), None)
     if stale is not None:
         raise InputError(
-            f"{stale} already exists, from a model in the other layout; remove it, or choose "
-            "another folder"
+            f"{stale} already exists and belongs to a model in the other layout; remove it, or "
+            "choose another folder"
         )
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is not a folder; choose another name")
@@ -279,8 +279,8 @@ def _read_text(path: Path) -> NDArray[np.float64]:
                 rows.append([float(cell) for cell in cells])
             except ValueError:
                 raise InputError(
-                    f"{path}:{number} has a value that is not a number; it must have rows of "
-                    "numbers with tabs or spaces between them"
+                    f"{path}:{number} has a value that is not a number; write rows of numbers that "
+                    "are separated by tabs or spaces"
                 ) from None
             if len(cells) != len(rows[0]):
                 raise InputError(

@@ -208,7 +208,7 @@ def _pipeline(before: AffineMap, pipeline: Any) -> AffineMap:
 
 def _unchanged(before: AffineMap, transformer: Any) -> AffineMap:
     if transformer.func is not None:
-        raise InputError("the FunctionTransformer calls a Python function, which a model cannot do")
+        raise InputError("the FunctionTransformer calls a Python function, but must have func=None")
     return before
 
 
@@ -227,7 +227,7 @@ def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
     if before.axes is not None or not is_nan or flag_of(imputer, "add_indicator"):
         raise InputError(
             "the SimpleImputer follows a PCA, adds indicators or fills values other than NaN; fit "
-            "one before the PCA, with add_indicator=False and missing_values=numpy.nan"
+            "an imputer before the PCA, with add_indicator=False and missing_values=numpy.nan"
         )
     statistics = np.array(attribute(imputer, "statistics_"), dtype=np.float64)
     if np.isinf(statistics).any():
@@ -240,7 +240,7 @@ def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
 def _columns(before: AffineMap, transformer: Any) -> AffineMap:
     """Return the map with the features of all parts of a ColumnTransformer."""
     if attribute(transformer, "transformer_weights") is not None:
-        raise InputError("the ColumnTransformer has weights; fit it without them")
+        raise InputError("the ColumnTransformer has weights; fit it without transformer_weights")
     columns, parts = attribute(transformer, "_transformer_to_input_indices"), []
     for name, part, _ in attribute(transformer, "transformers_"):
         indices = np.asarray(columns[name], dtype=np.intp)
@@ -255,7 +255,7 @@ def _columns(before: AffineMap, transformer: Any) -> AffineMap:
         )
     found = AffineMap.joined(parts)
     if len(np.unique(found.columns)) < len(found.columns):
-        raise InputError("the ColumnTransformer uses a feature twice; use it once")
+        raise InputError("the ColumnTransformer uses a feature twice; use each feature once")
     return found
 
 
@@ -275,7 +275,7 @@ def _centring(centre: str, centring: str, scaling: str) -> Reader:
 def _minmax(before: AffineMap, scaler: Any) -> AffineMap:
     if flag_of(scaler, "clip"):
         raise InputError(
-            "the MinMaxScaler clips, which a matrix cannot do; fit one with clip=False"
+            "the MinMaxScaler clips values, which a model cannot do; fit it with clip=False"
         )
     scale = numbers_of(scaler, "scale_", (before.n_outputs,))
     return before.scaled(-numbers_of(scaler, "min_", scale.shape) * _inverse(scale, scaler), scale)
@@ -384,7 +384,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     if not isinstance(classifier, DeviceClassifier):
         raise InputError(
             f"the pipeline ends in a {type(classifier).__name__}, which is not a classifier of "
-            "protonn-edge; convert it with from_sklearn"
+            "protonn-edge; convert the pipeline with from_sklearn"
         )
     check_fitted(classifier)
     fitted = (getattr(step, "n_features_in_", None) for _, step in (*steps, ("", classifier)))
@@ -403,19 +403,19 @@ def _scaled(model: Model, scaling: AffineMap) -> Model:
     """Return a model with the same scores for features before a scaling."""
     if scaling.axes is not None:
         raise InputError(
-            "the pipeline has a PCA, which cannot be expressed as a scale per feature; leave it "
-            "out: the classifier learns its own projection"
+            "the pipeline has a PCA, which cannot be expressed as a scale per feature; leave the "
+            "PCA out (ProtoNN and Bonsai learn projections of their own)"
         )
     if not (scaling.scale > 0).all():
         feature = int(np.argmin(scaling.scale > 0))
         raise InputError(
-            f"the pipeline scales feature {feature} by {scaling.scale[feature]:g}; fit the scaler "
-            "on features that vary"
+            f"the pipeline scales feature {feature} by {scaling.scale[feature]:g}, but factors "
+            "must be above 0; fit the scaler on features that vary"
         )
     if model.feature_stage is not None:
         raise InputError(
-            f"the model {model.feature_stage.does} on the device, where only raw values are "
-            "available; fit it without the scalers"
+            f"the model {model.feature_stage.does} on the device, which receives only raw values; "
+            "fit it without the scalers"
         )
     if model.normalizer.kind == "l2":
         raise InputError(

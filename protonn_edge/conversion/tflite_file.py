@@ -62,8 +62,8 @@ class _Tensor(NamedTuple):
         if self.scales.size != 1 or self.kind not in (_INT8, _UINT8) or not 0 <= zero <= 255:
             raise InputError(
                 f"tensor {self.name!r} is not quantized to int8 with one scale and zero point; "
-                "quantize the network with TensorFlow's converter, or write it as ONNX and "
-                "convert that"
+                "quantize the network with TensorFlow's converter, or export it as ONNX and "
+                "convert the ONNX file"
             )
         return float(self.scales[0]), zero
 
@@ -131,7 +131,7 @@ class _Translation:
         if take is not None:
             inputs, outputs = _numbers(table, 1), _numbers(table, 2)
             if len(outputs) != 1:
-                raise self.refused(f"has {len(outputs):,} outputs")
+                raise self.refused(f"has {len(outputs):,} outputs instead of one")
             operator = _Operator(name, [*inputs, -1, -1, -1], outputs[0], table.table(4))
             self._values[outputs[0]] = take(self, operator)
             if not self.decided:
@@ -170,8 +170,8 @@ class _Translation:
     def refused(self, why: str) -> InputError:
         """Return the error for the operator."""
         return InputError(
-            f"{self.where} {why}; build the network without it, or write it as ONNX and convert "
-            "that"
+            f"{self.where} {why}; build the network without it, or export it as ONNX and convert "
+            "the ONNX file"
         )
 
     def tensor(self, number: int) -> _Tensor:
@@ -192,8 +192,8 @@ class _Translation:
         content = self._buffers[tensor.buffer].array(0, "u1", kind.itemsize * MOST_VALUES)
         if self._left < 0 or size * kind.itemsize != content.size:
             raise self.refused(
-                f"has {content.size:,} bytes of values for the shape {tensor.shape}, or all have "
-                f"more than {MOST_VALUES:,}"
+                f"has {content.size:,} bytes of values for the shape {tensor.shape}, or the "
+                f"network has more than {MOST_VALUES:,} constant values"
             )
         found: NDArray[Any] = content.view(kind).reshape(tensor.shape)
         if kind.kind == "f" and not (np.abs(found) <= LARGEST).all():
@@ -218,7 +218,7 @@ class _Translation:
     def activated(self, value: str, code: int) -> str:
         """Return a value after a fused activation."""
         if code not in _ACTIVATIONS:
-            raise self.refused(f"has the activation number {code}; use ReLU, ReLU6 or none")
+            raise self.refused(f"has the activation {code}, which is not ReLU, ReLU6 or none")
         name, limits = _ACTIVATIONS[code]
         return self.node(name, value, **limits)
 
@@ -227,7 +227,7 @@ def _weights(net: _Translation, operator: _Operator, *axes: int) -> str:
     """Return the weights of an operator, with their axes in this order."""
     tensor, numbers = net.tensor(operator.inputs[1]), net.stored(operator.inputs[1])
     if numbers.ndim != len(axes):
-        raise net.refused(f"has weights of shape {numbers.shape}")
+        raise net.refused(f"has weights of shape {numbers.shape}, but must have {len(axes)} axes")
     name = net.constant(numbers.transpose(axes))
     if tensor.kind != _INT8:
         return name
@@ -292,7 +292,7 @@ def _dense(net: _Translation, operator: _Operator) -> str:
     weights = _weights(net, operator, 0, 1)
     outputs, size = net.tensor(operator.inputs[1]).shape
     if operator.options.number(1, "b"):
-        raise net.refused("has weights in another order")
+        raise net.refused("has weights in a shuffled format")
     flat = net.reshaped(operator.inputs[0], 1, size)
     value = net.node("Gemm", flat, weights, *_biases(net, operator, outputs), transB=1)
     return net.activated(value, operator.options.number(0, "b"))

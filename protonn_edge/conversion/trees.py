@@ -68,7 +68,7 @@ def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
         estimators = reading.array_of(classifier, "estimators_")
         together = (1 if n_classes == 2 else n_classes) if boosted else 1
         if estimators.size == 0 or estimators.size % together:
-            raise _damaged(classifier, "are not a multiple of the classes")
+            raise _damaged(classifier, f"are not a multiple of {together} in number")
         rows = estimators.reshape(-1, together)
         trees = [[_checked(each, k, columns) for each in row] for row in rows]
     if not boosted:
@@ -96,21 +96,21 @@ def _checked(estimator: Any, k: int, columns: int) -> Any:
     """Return a tree of scikit-learn after checking that it is a tree with finite numbers."""
     tree = reading.attribute(estimator, "tree_")
     if type(tree).__name__ != "Tree" or not 0 < tree.node_count <= tree.capacity:
-        raise _damaged(estimator, "do not match the stated number")
+        raise _damaged(estimator, "have another number of nodes than stated")
     left, right = tree.children_left, tree.children_right
     nodes, inner = np.arange(tree.node_count), left >= 0
     children = np.concatenate([left[inner], right[inner]])
     in_order = np.array_equal(np.sort(children), nodes[1:])
     behind = (left[inner] > nodes[inner]).all() and (right[inner] > nodes[inner]).all()
     if not (in_order and behind):
-        raise _damaged(estimator, "do not form a tree")
+        raise _damaged(estimator, "have nodes that are not linked as a tree")
     asked = tree.feature[inner]
     if len(asked) and not (asked.min() >= 0 and asked.max() < k):
         raise _damaged(estimator, f"test features other than the {k:,} given")
     if tree.n_outputs != 1:
         raise reading.several_outputs(estimator)
     if tree.value.shape != (tree.node_count, 1, columns):
-        raise _damaged(estimator, f"have values of {tree.max_n_classes} classes, not of {columns}")
+        raise _damaged(estimator, f"have values of {tree.max_n_classes} classes, not {columns}")
     values = tree.value[:, 0]
     of_nodes = (tree.threshold[inner], values, tree.impurity, tree.weighted_n_node_samples)
     if not all(
@@ -124,7 +124,7 @@ def _checked(estimator: Any, k: int, columns: int) -> Any:
 
 def _damaged(estimator: Any, what: str) -> InputError:
     return InputError(
-        f"the nodes of the {type(estimator).__name__} {what}; fit the estimator again"
+        f"the trees of the {type(estimator).__name__} {what}; fit the estimator again"
     )
 
 
@@ -136,8 +136,8 @@ def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[st
     """
     if features.axes is not None or not (features.scale > 0).all():
         raise InputError(
-            "trees test single features, but the pipeline mixes them or reverses their order; fit "
-            "the trees without the PCA, on features as they are"
+            "trees test single features, but the pipeline mixes features or reverses their order; "
+            "fit the trees without the PCA, on unscaled features"
         )
     grown, inner = rule.grown, rule.grown.shape.inner
     asked = grown.features[inner]

@@ -133,8 +133,8 @@ class ArrayArchive:
             ):
                 raise self.refusal(
                     name,
-                    "is encrypted or packed in an unusual way; write the file with numpy.savez or "
-                    "numpy.savez_compressed",
+                    "is encrypted, or compressed in an unsupported way; write the file with "
+                    "numpy.savez or numpy.savez_compressed",
                 )
             if name in found:
                 raise self.refusal(name, "occurs twice; write the file again")
@@ -203,7 +203,7 @@ def _read_header(
         raise InputError(f"{what} has a damaged header; write the file again") from error
     if described == "|O":
         raise InputError(
-            f"{what} has the type object, but pickled objects are not read; save text with "
+            f"{what} has the type 'object', but pickled objects are not read; save text with "
             ".astype(str), and numbers with .astype(float)"
         )
     if records is not None and described == records.descr:

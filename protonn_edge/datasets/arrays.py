@@ -48,8 +48,8 @@ _NOISE = "background_noise"
 _POINTS = ("X_test", "X", "X_train")
 # Numbers that a file of windows may have: type, maximum, and description.
 _OF_WINDOWS: tuple[tuple[Any, ...], ...] = (
-    ("sample_rate", float, sys.float_info.max, "a single number of hertz; fix it or leave it out"),
-    ("onset", int, 255, "a single whole number of 1 to 255; cut the clips again, or leave it out"),
+    ("sample_rate", float, sys.float_info.max, "a single number in hertz; correct or omit it"),
+    ("onset", int, 255, "a single whole number from 1 to 255; cut the clips again, or omit it"),
 )
 
 
@@ -106,14 +106,14 @@ def _checked_classes(train: Table, test: Table | None, classes: tuple[str, ...])
             if tested.labels.shape[1] != wanted:
                 raise InputError(
                     f"{tested.source} has {tested.labels.shape[1]:,} labels, but {what} "
-                    f"{wanted:,}; give each label a column in every part, and a name if any label "
-                    "has one"
+                    f"{wanted:,}; give each label a column in both parts, and a name if any label "
+                    "has a name"
                 )
         return names
     if isinstance(train, LabelSetTable) or isinstance(tested, LabelSetTable):
         raise InputError(
-            f"{train.source} and {tested.source} differ: one has sets of labels, the other one "
-            "label per point; use the same kind in both"
+            f"{train.source} and {tested.source} differ: one has sets of labels, and the other has "
+            "one label per point; use the same kind of labels in both"
         )
     return classes
 
@@ -147,8 +147,8 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
     if instrument is not None and len(instrument.units) not in (1, channels):
         raise archive.refusal(
             "units",
-            f"has {len(instrument.units):,} units for {channels:,} channels; give one for all, or "
-            "one for each",
+            f"has {len(instrument.units):,} units for {channels:,} channels; give one unit for "
+            "all channels, or one for each channel",
         )
     numbers = {
         name: _number(archive, name, *wanted)
@@ -157,7 +157,7 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
     }
     noise, axes = _points(archive, _NOISE) if windows and _NOISE in archive.names else (None, shape)
     if axes != shape:
-        reason = f"has windows of {axes}, {points!r} of {shape}; cut both with 'windows --noise'"
+        reason = f"has windows of {axes}, but {points!r} has {shape}; cut both by 'windows --noise'"
         raise archive.refusal(_NOISE, reason)
     return Table(
         source,
@@ -199,7 +199,7 @@ def _number(archive: ArrayArchive, name: str, kind: type, most: float, wanted: s
 
 
 def _count(archive: ArrayArchive, name: str, limit: int) -> Any:
-    return _number(archive, name, int, limit, f"one whole number from 1 to {limit:,}; fix it")
+    return _number(archive, name, int, limit, f"one whole number from 1 to {limit:,}; correct it")
 
 
 def _names(archive: ArrayArchive, name: str) -> tuple[str, ...]:
@@ -207,7 +207,7 @@ def _names(archive: ArrayArchive, name: str) -> tuple[str, ...]:
         return ()
     array = archive.read(name)
     if array.ndim != 1 or array.dtype.kind not in "US":
-        raise archive.refusal(name, "must be a list of text; fix it or leave it out")
+        raise archive.refusal(name, "must be a list of text; correct or omit it")
     try:
         return tuple(str(text).strip() for text in array.astype(np.str_).tolist())
     except ValueError as error:
@@ -238,7 +238,7 @@ def _labels(
             raise archive.refusal(
                 name,
                 "must hold indices into 'class_names', whole numbers from 0 to "
-                f"{len(classes) - 1}; correct them or leave 'class_names' out",
+                f"{len(classes) - 1}; correct them, or omit 'class_names'",
             )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))
@@ -304,8 +304,8 @@ def _label_sets(archive: ArrayArchive, name: str) -> Any:
     if y.shape[1] > LABEL_LIMIT or y.dtype.kind not in "buif" or not np.isin(y, (0, 1)).all():
         raise archive.refusal(
             name,
-            f"is a matrix, {y.shape[0]:,} x {y.shape[1]:,}; sets of labels must be a matrix of "
-            f"zeros and ones with at most {LABEL_LIMIT:,} columns; fix it",
+            f"is a {y.shape[0]:,} x {y.shape[1]:,} matrix, but a matrix of label sets may contain "
+            f"only zeros and ones and have at most {LABEL_LIMIT:,} columns; correct the array",
         )
     return sparse_rows(y, dtype=np.float32)
 
@@ -322,7 +322,7 @@ def _sparse_points(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
         raise archive.refusal(
             f"{name}_data",
             f"has the shape {data.shape} and the type {data.dtype.name}, but '{name}_indices' has "
-            f"{len(indices):,} elements; give one number for each",
+            f"{len(indices):,} elements; give one number for each element",
         )
     with np.errstate(over="ignore"):
         values = data.astype(np.float32)
@@ -361,8 +361,8 @@ def _places(
         wrong = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())
         raise archive.refusal(
             f"{name}_indices",
-            f"has {wrong:,}, but columns are numbered 0 to {n_columns - 1:,}; fix it, or the "
-            "number of columns",
+            f"has the column {wrong:,}, but columns are numbered 0 to {n_columns - 1:,}; correct "
+            "the column, or the number of columns",
         )
     return indptr.astype(np.int64), indices.astype(np.int64)
 

@@ -79,8 +79,8 @@ class Decimals:
     def problem(self, cell: str) -> str:
         """Return the rest of a sentence about a cell that is not a number of this file."""
         if Decimals(self._delimiter).numbers([cell]) is None:
-            return "which is not a finite number; fix or drop the row"
-        text = "but the table has both decimal points and decimal commas; use one of these"
+            return "which is not a finite number; correct or drop the row"
+        text = "but the table has both decimal points and decimal commas; use only one of these"
         return f"{text} way"
 
     def ambiguous(self, cells: Iterable[str]) -> str:

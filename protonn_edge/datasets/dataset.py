@@ -219,8 +219,8 @@ def dataset_from(
     check_class_names(names, train.source)
     if not classes and (measured := measurements_in(found, train.X.shape[0])):
         raise InputError(
-            f"{train.source} has {len(found):,} different labels, and some such as "
-            f"{min(measured):g} are measurements, not classes; in a table, name the column of "
+            f"{train.source} has {len(found):,} different labels, and some, such as "
+            f"{min(measured):g}, are measurements, not classes; in a table, name the column of "
             "labels with --label"
         )
     if len(found) < least_classes:
@@ -231,9 +231,10 @@ def dataset_from(
     missing = [name for name in names if name not in found]
     if missing:
         raise InputError(
-            f"{train.source} has no point of class {missing[0]!r}; add some, or leave the class out"
+            f"{train.source} has no point of class {missing[0]!r}; add points of this class, or "
+            "leave it out"
         )
-    check_names(train.feature_names, f"{train.source}, among its features,", distinct=False)
+    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
     tested = test or Table(train.source, train.X[:0], ())
     check_feature_count(tested, train.X.shape[1], "the training part has")
     return Dataset(
@@ -320,7 +321,7 @@ def check_class_names(names: Sequence[str], source: str, limit: int = CLASS_LIMI
             f"{source} has {len(names):,} different labels, but the limit is {limit:,}; labels "
             "must be classes, not measurements"
         )
-    check_names(names, f"{source}, among its labels,", distinct=True)
+    check_names(names, f"the labels of {source}", distinct=True)
 
 
 # --- sets of labels instead of one class for each point (multi-label) -----------------------------
@@ -375,7 +376,7 @@ def label_set_dataset(
         raise InputError(f"{train.source} has fewer than 2 labels; a classifier needs at least 2")
     if not train.labels.nnz:
         raise InputError(f"{train.source} has no point with a label; give each point its labels")
-    check_names(train.feature_names, f"{train.source}, among its features,", distinct=False)
+    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
     check_feature_count(tested, train.X.shape[1], "the training part has")
     return MultiLabelDataset(
         X_train=train.X,

@@ -31,7 +31,7 @@ from protonn_edge.errors import InputError, counted
 
 _SHOWN = 6  # maximum columns in a sentence
 _REMEDY = (
-    "use --missing drop to leave out their rows, or --missing median or most-frequent to fill them"
+    "use --missing drop to leave out these rows, or --missing median or most-frequent to fill gaps"
 )
 _REMEDY_OF_MODEL = (
     "the model has no values to fill gaps with, so fill them in the file, or use --missing drop"
@@ -104,7 +104,7 @@ class Numbers:
                 if places is self.gaps:
                     count = sum(place.count for place in places.values())
                     raise InputError(
-                        f"{where}, one of {count:,} gaps, in {counts(places)}; {remedy}"
+                        f"{where}, one of {count:,} gaps in {counts(places)}; {remedy}"
                     )
                 problem = self.decimals.problem(first.cell)
                 also = f", as in {counts(places)}" if len(places) > 1 else ""
@@ -174,8 +174,8 @@ def prepared(
         X = preparation.fill(X) if empty.any() else X
         if (left := np.flatnonzero(np.isnan(X).any(axis=0))).size:
             raise InputError(
-                f"{path} has gaps in {listed(names[i] or str(i + 1) for i in left)}, which were "
-                "not filled in training; use --missing drop to leave out their rows"
+                f"{path} has gaps in {listed(names[i] or str(i + 1) for i in left)}, for which the "
+                "model learned no values; use --missing drop to leave out rows with gaps"
             )
     is_plain = preparation == Preparation()
     return Prepared(
@@ -213,7 +213,7 @@ def _notices(numbers: Numbers, missing: str, kept: NDArray[np.bool_] | None) -> 
     names = tuple(column.name or str(column.index + 1) for column in numbers.gaps)
     if kept is not None and not kept.all():
         count = int((~kept).sum())
-        text = f"left out: {count:,} of {len(kept):,} rows without a label or with gaps"
+        text = f"left out: {count:,} of {len(kept):,} rows, because they have gaps or no label"
         yield Notice("missing", text, columns=names)
     if numbers.gaps and missing != DROP:
         text = f"gaps filled with the {missing.replace('-', ' ')} value: {counts(numbers.gaps)}"

@@ -65,7 +65,7 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
         if image.shape != first.shape:
             here, there = ("x".join(map(str, each.shape)) for each in (image, first))
             raise InputError(
-                f"{take.path} has {here} pixels, but {takes[0].path} has {there}; scale them all "
+                f"{take.path} has {here} pixels, but {takes[0].path} has {there}; scale all images "
                 f"with --size {there}"
             )
         X[row] = image.ravel()

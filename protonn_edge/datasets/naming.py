@@ -44,12 +44,12 @@ def check_names(names: Sequence[object], what: str, *, distinct: bool) -> None:
             or len(name) > NAME_LIMIT
         ):
             raise InputError(
-                f"{what} has the name {str(name)[:40]!r}; it must be 1 to {NAME_LIMIT} printable "
+                f"{what}: the name {str(name)[:40]!r} must have 1 to {NAME_LIMIT} printable "
                 "characters"
             )
     if distinct and len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{what} has the name {twice!r} twice; names must differ")
+        raise InputError(f"{what}: the name {twice!r} occurs twice; names must differ")
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,11 @@ def match_columns(
     missing = [name for name in wanted if name not in place]
     if missing:
         count = f"{len(missing):,} columns" if len(missing) > 1 else "the column"
-        remedy = "rename columns, or add them"
+        remedy = "rename columns, or add the missing ones"
         if place.keys() >= {name.partition("[")[0] for name in missing}:  # see `sample_names`
             remedy = "cut this recording into windows with 'protonn-edge windows'"
         raise InputError(
-            f"{source} lacks {count} {listed(missing)}, which the model was trained with; its "
+            f"{source} lacks {count} {listed(missing)}, which the model was trained with; the "
             f"columns are {listed(names)}; {remedy}"
         )
     for each, what in ((wanted, owner), (names, source)):

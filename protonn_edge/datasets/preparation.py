@@ -117,8 +117,8 @@ class Preparation:
             index = int(np.argmin(some))
             which = quoted(names[index]) if names else f"{index + 1}"
             raise InputError(
-                f"feature {which} has no value in the training rows, so its gaps cannot be filled; "
-                "leave its column out"
+                f"feature {which} has no value in the training rows, so gaps in this feature "
+                "cannot be filled; leave its column out"
             )
         each = (fill(x[~gap]) for x, gap in zip(X.T, gaps.T, strict=True))
         return replace(self, values=tuple(map(float, each)))

@@ -140,7 +140,7 @@ def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1,
 
 def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Dataset:
     if len(dataset.y_test):
-        raise InputError(f"the data already has a test part, but test is {path}; leave test out")
+        raise InputError(f"the data already has a test part, but test is {path}; omit it")
     given = options and replace(options, missing=None, one_hot=())  # as in the training part
     notices: list[Notice] = []
     expected = Expected(
@@ -185,7 +185,7 @@ def load_points(
     train, test, _ = read_parts(path, options, expected)
     if held_out and test is not None and test.X.shape[0]:
         raise InputError(
-            f"{path} has a training and a test part, but neither is right for calibration; put "
+            f"{path} has a training and a test part, but calibration must use neither part; put "
             "held-out points into a separate file"
         )
     return _points_of(test or train, expected, on_notice, tested=test is not None)
@@ -223,8 +223,8 @@ def _points_of(
         chosen = expected.rows.held_out_of(points)
         if chosen is not None:
             text = (
-                f"the model's training held out {chosen.sum():,} of these {len(points):,} points; "
-                "only those are used"
+                f"the model's training held out {chosen.sum():,} of these {len(points):,} points, "
+                "and only the held-out points are used"
             )
             notices.append(Notice("held_out", text))
             points, labels = points[chosen], labels[chosen]
@@ -244,11 +244,11 @@ def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") ->
     """Refuse options that do not apply to this kind of data."""
     given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
     for name, value in vars(given).items():
-        of_kind, other = "tables", f"tables of text, such as .csv, but {path} has no columns"
+        of_kind, other = "tables", f"tables of text, such as .csv files, but {path} has no columns"
         if name in _OF_FOLDERS:
             of_kind, other = "images", f"folders of images, but {path} has none"
         if value and value != SHOWN and of_kind != kind:
-            raise InputError(f"--{name.replace('_', '-')} is for {other}; leave it out")
+            raise InputError(f"--{name.replace('_', '-')} applies only to {other}; omit it")
 
 
 def _tables(
@@ -262,8 +262,8 @@ def _tables(
         return read_images(path, options or TableOptions())
     if not (path / "train.txt").is_file():
         raise InputError(
-            f"{path} is a folder without train.txt or images; name a file, put train.txt there, or "
-            "let 'windows' cut a folder of recordings"
+            f"{path} is a folder without train.txt or images; name a file, add train.txt, or cut a "
+            "folder of recordings with 'protonn-edge windows'"
         )
     train = _text_table(path / "train.txt", options, expected, label_first=True)
     if not (path / "test.txt").exists():
@@ -385,7 +385,7 @@ def read_libsvm(path: Path) -> Table:
     for number, label in lines:
         if not label:
             raise InputError(
-                f"{path}:{number} begins with a feature, not with a label; fix the line"
+                f"{path}:{number} begins with a feature, not with a label; correct the line"
             )
     return Table(str(path), X.toarray() if fits else X, [label_text(label) for _, label in lines])
 
@@ -395,7 +395,8 @@ def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:
     names = [label_text(name) for name in labels.split(",")] if labels else []
     if not all(names):
         raise InputError(
-            f"{path}:{number} begins with {labels[:40]!r}, which has an empty label; fix the line"
+            f"{path}:{number} begins with {labels[:40]!r}, which has an empty label; correct the "
+            "line"
         )
     return tuple(dict.fromkeys(names))
 
@@ -421,14 +422,14 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
     except ValueError:
         index, value = -1, 0.0
     if index < 0 or not abs(value) <= FLOAT32_MAX or "_" in pair:
-        raise InputError(f"{where} has {pair[:40]!r}, which is not index:number; fix the line")
+        raise InputError(f"{where} has {pair[:40]!r}, which is not index:number; correct the line")
     if index == 0:
         raise InputError(
             f"{where} has the index 0, but libsvm text counts from 1; add 1 to all indices"
         )
     if index <= before:
         raise InputError(
-            f"{where} has the index {index} after {before}; sort the pairs of the line"
+            f"{where} has the index {index} after {before}; sort the pairs in this line"
         )
     if index > INDEX_LIMIT:
         raise InputError(

@@ -108,8 +108,8 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
         dataset = dataset.matched(own.feature_names, str(path), "the recording")
     if not alike or dataset.n_features != own.n_features:
         raise InputError(
-            f"{path} has {_channels(dataset, dataset.n_features)}, the recording has "
-            f"{_channels(own, own.n_features)}; give noise of the same sensor"
+            f"{path} has {_channels(dataset, dataset.n_features)}, but the recording has "
+            f"{_channels(own, own.n_features)}; give noise from the same sensor"
         )
     both = {"the recording": own, str(path): dataset}
     _one_rate(both)
@@ -242,7 +242,7 @@ def _with_times(table: Table) -> Table:
     for row in np.flatnonzero(np.abs(times) > FLOAT32_MAX)[:1]:
         raise InputError(
             f"{table.source} has the time {table.times[row][:40]!r}, which is not a finite number; "
-            "fix or drop the row"
+            "correct or drop the row"
         )
     apart = gaps(times)
     if apart.any():
@@ -354,7 +354,7 @@ def _one_instrument(tables: Mapping[str, Provenance]) -> Instrument | None:
     for name, instrument in known.items():
         if instrument != common:
             raise InputError(
-                f"{first} is from {common}, but {name} is from {instrument}; give recordings of "
+                f"{first} is from {common}, but {name} is from {instrument}; give recordings from "
                 "the same sensor"
             )
     return common if len(known) == len(tables) else None

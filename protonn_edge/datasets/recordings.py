@@ -123,16 +123,16 @@ def _no_windows(
     """Return the error for runs that are too short for a training window."""
     if trigger is not None:
         return InputError(
-            f"no training window of {window:,} samples begins at a level of {trigger.level:g}; "
-            "lower the level, or use shorter windows"
+            f"the trigger's level of {trigger.level:g} gives no training window of {window:,} "
+            "samples; lower the level, or use shorter windows"
         )
     longest = max((end - first for first, end in runs), default=0)
     shared = f", {test_share:g} of it for testing" if test_share else ""
     fewer = ", or a smaller share for testing" if test_share else ""
     gaps_in_runs = len(runs) - len(runs_of(labels))
     if gaps_in_runs:
-        shared += f" (runs also end at time gaps and at new sessions, {gaps_in_runs:,} in all)"
-        fewer += ", or --drop the column of times or sessions if it is wrong"
+        shared += f" ({gaps_in_runs:,} runs end at gaps in time or at new sessions)"
+        fewer += ", or leave out a wrong column of times or sessions with --drop"
     return InputError(
         f"the longest run of equal labels without a gap has {counted(longest, 'sample')}{shared}, "
         f"but a window has {window:,}; use shorter windows{fewer}"

@@ -65,14 +65,15 @@ class Overlap:
         if self.compared == self.n:
             return f"{100 * share:.1f} % of the {self.n:,} points"
         error = math.sqrt(share * (1 - share) / max(1, self.compared))
-        of = f"by {self.compared:,} of them, standard error {100 * error:.1f} %"
+        of = f"estimated from {self.compared:,}, with a standard error of {100 * error:.1f} %"
         return f"about {100 * share:.0f} % of the {self.n:,} points ({of})"
 
     def notices(self) -> tuple[Notice, ...]:
         """Return a warning if more rows are known than can be explained by chance."""
         text = (
-            f"the model was trained on {self}, so their accuracy is higher than on new data; "
-            "measure on points held out by 'split', 'windows --test' or 'train --holdout'"
+            f"the model was trained on {self}, so the accuracy on these points is higher than on "
+            "new data; measure on points held out by 'split', 'windows --test' or 'train "
+            "--holdout'"
         )
         many = self.known > _BY_CHANCE * self.compared
         return (Notice("training_rows", text, warning=True),) if many else ()

@@ -204,8 +204,8 @@ def _label(
     named = [column for column in columns if column.name.lower() in LABEL_NAMES]
     if len(named) > 1:
         raise InputError(
-            f"{path} has {len(named)} columns named label, class or target; keep that name for "
-            "one, or give --label"
+            f"{path} has {len(named)} columns named label, class or target; rename all but one, or "
+            "give --label"
         )
     if named:
         return named[0], "by its name"
@@ -429,7 +429,7 @@ def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> I
     unnamed = "no column called label, class or target, but " if guessed else ""
     return InputError(
         f"{path} has {unnamed}text in {titles}; give {wanted} if these are the classes, or leave "
-        f"text out with --drop {names}"
+        f"columns of text out with --drop {names}"
     )
 
 

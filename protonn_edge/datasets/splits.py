@@ -74,7 +74,7 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         held_out[generator.permutation(members)[: max(count, 0)]] = True
     if not held_out.any():
         raise InputError(
-            f"a share of {fraction:g} of {len(held_out):,} {what} is less than one; use a larger "
+            f"a share of {fraction:g} holds out none of the {len(held_out):,} {what}; use a larger "
             "share"
         )
     if groups is not None and dataset.group_names:
@@ -85,8 +85,8 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     dataset = _relearned(dataset, ~chosen)
     if groups is not None and classes and len(np.unique(y[~chosen])) < len(classes):
         raise InputError(
-            f"a share of {fraction:g} of {len(held_out):,} groups leaves no point of some class to "
-            "train on; use a smaller share, or another seed"
+            f"holding out a share of {fraction:g} of {len(held_out):,} groups leaves no training "
+            "point of some class; use a smaller share, or another seed"
         )
     return replace(_kept(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
 
@@ -207,8 +207,8 @@ def group_names(name: str, data: Path, options: TableOptions | None = None) -> N
     if not path.exists():
         array = f"an array of {data} nor " if data.suffix == ".npz" else ""
         raise InputError(
-            f"--groups is {name!r}, which is {'neither' if array else 'not'} {array}a file; give "
-            "one with a line per training point"
+            f"--groups is {name!r}, which is {'neither' if array else 'not'} {array}a file; give a "
+            "file with one line per training point"
         )
     check_file(path, limit_bytes=_GROUPS_LIMIT_BYTES)
     text = path.read_text("utf-8-sig", errors="replace")
@@ -290,7 +290,7 @@ def read_rows(path: Path, options: TableOptions, groups: str | None) -> TextRows
         )
     check_is_text(path)
     if recording_head(path) is not None:
-        raise InputError(f"{path} is a recording; cut and divide it with 'windows' and its --test")
+        raise InputError(f"{path} is a recording; cut and divide it with 'windows --test'")
     file = TableFile.opened(path, USUAL_DELIMITERS[path.suffix.lower()], options)
     label = rules.roles_of(file.columns, path, options, None, header=bool(file.header)).label
     of_group = None if groups is None else rules.find_column(file.columns, groups, "--groups", path)

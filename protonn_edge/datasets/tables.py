@@ -148,7 +148,7 @@ class TableFile:
         if len(first) < 2 and options.labelled is None:
             raise InputError(
                 f"{path}:{line} has one column; a table needs a label and features, separated by "
-                f"{DELIMITERS[delimiter]}, or by the --delimiter"
+                f"{DELIMITERS[delimiter]}, or by the character given with --delimiter"
             )
         header = rules.header_found(first)
         count = max(1, min(_FIRST_ROWS, _FIRST_CELLS // len(first)))
@@ -226,8 +226,8 @@ class TableFile:
         for line, row in rows:
             if len(row) != width:
                 raise InputError(
-                    f"{self.path}:{line} has {len(row):,} columns, line {self.first_line} has "
-                    f"{width:,}; fix the row"
+                    f"{self.path}:{line} has {len(row):,} columns, but line {self.first_line} has "
+                    f"{width:,}; correct the row"
                 )
             yield line, row
 
@@ -237,12 +237,12 @@ class TableFile:
         for line, row in block:
             if is_labelled and roles.label is not None and not row[roles.label.index].strip():
                 raise InputError(
-                    f"{self.path}:{line} has no label in column {roles.label.index + 1}; fix or "
-                    "drop the row"
+                    f"{self.path}:{line} has no label in column {roles.label.index + 1}; correct "
+                    "or drop the row"
                 )
             for column in empty:
                 if not is_gap(cell := row[column.index]):
-                    text = "which is empty in the first rows; fill it, or leave it out with --drop"
+                    text = "but the first rows are empty; fill these, or leave it out with --drop"
                     raise self._refusal(line, column, cell, text)
 
     def _refusal(self, line: int, column: Column, cell: str, problem: str) -> InputError:
@@ -347,8 +347,8 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
             yield stream
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path} is not text in UTF-8 (byte {error.object[error.start]:#04x} is not); save it "
-            "in Excel as 'CSV UTF-8', or convert it, for example with iconv -f cp1252 -t utf-8"
+            f"{path} is not text in UTF-8 (byte {error.object[error.start]:#04x} is invalid); save "
+            "it in Excel as 'CSV UTF-8', or convert it, for example with iconv -f cp1252 -t utf-8"
         ) from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error

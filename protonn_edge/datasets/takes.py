@@ -60,8 +60,8 @@ class NamePattern:
             fields[name] = value
         if not found or rest:
             raise InputError(
-                f"{path} does not match {shortened(repr(self.text))}; rename it, or move it out of "
-                "the folder"
+                f"{path} does not match the pattern {shortened(repr(self.text))}; rename the file, "
+                "or move it out of the folder"
             )
         label = fields.pop("class")
         fields.pop("take", None)
@@ -118,7 +118,7 @@ def takes_in(
         found = list(_of_part(folder, folder, suffixes, tested=False))
     if not found:
         raise InputError(
-            f"{folder} has no samples; give a file or a folder for each class, of "
+            f"{folder} has no samples; give each class a file or a folder of files that end in "
             f"{' or '.join(suffixes)}"
         )
     if len(found) > _MOST_TAKES:
@@ -139,8 +139,8 @@ def named_like(takes: Sequence[Take]) -> Iterator[Notice]:
     if guess is not None:
         label, _ = guess.read(takes[0].path)
         text = (
-            f"each of the {len(takes):,} files has its own class; if {takes[0].path.name} is of "
-            f"{label}, give --name '{guess.text}'"
+            f"each of the {len(takes):,} files has its own class; if {takes[0].path.name} belongs "
+            f"to class {label}, give --name '{guess.text}'"
         )
         yield Notice("names", text, warning=True)
 

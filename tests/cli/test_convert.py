@@ -226,7 +226,7 @@ def test_an_estimator_needs_points(machine: Path, tmp_path: Path):
 def test_an_estimator_that_has_no_room_is_a_failed_check(foo: Path, machine: Path, tmp_path: Path):
     done = convert(machine, "-o", tmp_path / "model.npz", "--data", foo, "--budget", 10)
     assert done.exit_code == 1
-    assert "fits the uno or the budget" in done.stderr
+    assert "is small enough for the uno or the budget" in done.stderr
     assert not (tmp_path / "model.npz").exists()
 
 
@@ -308,7 +308,7 @@ def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
     done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "n.npz", "--data", data, "--fine-tune")
     assert done.exit_code == 2
     assert_one_sentence(done)
-    assert "fine-tuning is for networks in floats" in done.stderr
+    assert "fine-tuning applies only to networks of floats" in done.stderr
     more = ["--fine-tune", "--epochs", 6, "--json"]
     done = convert(tmp_path / "net.onnx", "-o", tmp_path / "m.npz", "--data", data, *more)
     assert done.exit_code == 0, done.output

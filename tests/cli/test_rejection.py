@@ -129,7 +129,7 @@ def test_two_parts_are_nothing_to_calibrate_on(folder: Path, model_file: Path) -
         y_test=digits.y_test,
     )
     done = run("calibrate", model_file, path, "-o", folder / "no.npz", "--rejection", "1%")
-    assert_one_sentence(done, "a training and a test part", "neither is right for calibration")
+    assert_one_sentence(done, "a training and a test part", "calibration must use neither part")
 
 
 def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) -> None:

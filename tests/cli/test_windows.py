@@ -252,7 +252,7 @@ def test_clips_are_cut_where_sound_begins(tmp_path: Path) -> None:
         firsts = written["X_train"][:, :, 0]
         assert (firsts[:, 0] != 512).all()  # it begins with the sound
         assert written["class_names"].tolist() == ["beep", "hum"]
-    assert "begins at a level of 200; lower the level" in refusal(run(*words, 200))
+    assert "the trigger's level of 200 gives no training window" in refusal(run(*words, 200))
 
 
 def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) ->
     cut = ["windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 20]
     refused = run(*cut)
     assert refused.exit_code == 2
-    assert "r.csv:42 has no label in column 3; fix or drop the row" in refused.stderr
+    assert "r.csv:42 has no label in column 3; correct or drop the row" in refused.stderr
     assert run(*cut, "--background", " ").exit_code == 2
     assert not (tmp_path / "w.npz").exists()
     assert run(*cut, "--background", "nothing").exit_code == 0
@@ -360,10 +360,10 @@ def test_noise_in_folders_of_takes_has_groups(hums: Path, tmp_path: Path) -> Non
     [
         (
             "x,z",
-            "hum.csv has the channels 'x', 'z', the recording has the channels 'x', 'y'; give",
+            "hum.csv has the channels 'x', 'z', but the recording has the channels 'x', 'y'; give",
         ),
-        ("x", "hum.csv has the channels 'x', the recording has"),
-        ("1,2", "hum.csv has 2 channels without names, the recording has"),
+        ("x", "hum.csv has the channels 'x', but the recording has"),
+        ("1,2", "hum.csv has 2 channels without names, but the recording has"),
         ("z,x,y", "--noise: the longest run of equal labels without a gap has 15 samples"),
     ],
 )

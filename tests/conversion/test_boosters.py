@@ -247,22 +247,25 @@ def first_tree(learner: Any) -> Any:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda it: it["gradient_booster"].update(name="dart"), "sums of a booster 'dart'"),
+        (lambda it: it["gradient_booster"].update(name="dart"), "scores of the booster 'dart'"),
         (lambda it: it["gradient_booster"].update(name="gblinear"), "booster='gbtree'"),
         (lambda it: it["objective"].update(name="reg:squarederror"), "'reg:squarederror'"),
         (lambda it: first_tree(it)["split_type"].__setitem__(0, 1), "splits by categories"),
-        (lambda it: first_tree(it)["tree_param"].update(size_leaf_vector="3"), "several classes"),
-        (lambda it: first_tree(it)["left_children"].__setitem__(0, 0), "nodes do not form a tree"),
+        (lambda it: first_tree(it)["tree_param"].update(size_leaf_vector="3"), "several values"),
+        (
+            lambda it: first_tree(it)["left_children"].__setitem__(0, 0),
+            "nodes of a tree are not linked as a tree",
+        ),
         (
             lambda it: first_tree(it)["left_children"].__setitem__(0, 10**6),
-            "nodes do not form a tree",
+            "nodes of a tree are not linked as a tree",
         ),
         (
             lambda it: first_tree(it)["right_children"].__setitem__(0, -7),
-            "nodes do not form a tree",
+            "nodes of a tree are not linked as a tree",
         ),
         (lambda it: first_tree(it)["split_indices"].__setitem__(0, 4), "an unknown feature"),
-        (lambda it: first_tree(it)["split_conditions"].__setitem__(1, 1e35), "are not finite"),
+        (lambda it: first_tree(it)["split_conditions"].__setitem__(1, 1e35), "is not finite"),
         (lambda it: first_tree(it)["split_conditions"].__setitem__(1, np.nan), "unknown|finite"),
         (lambda it: first_tree(it)["tree_param"].update(num_nodes=10**15), "has the shape"),
         (lambda it: it["learner_model_param"].update(num_class=10**12), "1,000,000,000,000"),
@@ -299,9 +302,9 @@ def test_what_has_no_counterpart_is_refused(change: Any, words: str, tmp_path: P
         ("num_cat=0", "num_cat=1", "splits by categories"),
         ("is_linear=0", "is_linear=1", "linear functions in leaves"),
         ("decision_type=2", "decision_type=6", "zeros as missing values"),
-        ("left_child=1", "left_child=0", "nodes do not form a tree"),
+        ("left_child=1", "left_child=0", "nodes of a tree are not linked as a tree"),
         ("left_child=1", "left_child=9", "an unknown child"),
-        ("left_child=1", "left_child=-90", "nodes do not form a tree"),
+        ("left_child=1", "left_child=-90", "nodes of a tree are not linked as a tree"),
         ("num_leaves=3", "num_leaves=900000000000000", "Unable to allocate|shape"),
         ("num_leaves=3", "num_leaves=-3", "ValueError"),
         ("max_feature_idx=3", "max_feature_idx=1", "an unknown feature"),
@@ -370,7 +373,7 @@ def test_many_nodes_of_many_classes_take_no_memory(tmp_path: Path):
     rest = "".join(f"\nTree={number}\n{small}" for number in range(1, classes))
     path = tmp_path / "large.txt"
     path.write_text(f"{head}\nTree=0\n{tree}\n{rest}\nend of trees\n", "utf-8")
-    with pytest.raises(InputError, match="its trees have too many nodes"):
+    with pytest.raises(InputError, match="the trees have too many nodes"):
         load_booster(path)
 
 
@@ -437,5 +440,5 @@ def test_with_the_libraries():
         from_sklearn(xgboost.XGBClassifier(), X)
     with pytest.raises(InputError, match="the LGBMClassifier is not fitted"):
         from_sklearn(lightgbm.LGBMClassifier(), X)
-    with pytest.raises(InputError, match="a XGBRegressor cannot be converted; give a fitted Boo"):
+    with pytest.raises(InputError, match="a XGBRegressor cannot be converted; pass a fitted Boo"):
         from_sklearn(xgboost.XGBRegressor(n_estimators=1).fit(X, y), X)

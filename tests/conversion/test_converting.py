@@ -145,11 +145,11 @@ def test_a_small_board_gets_a_smaller_model():
 
 def test_what_cannot_fit_is_said():
     tiny = replace(UNO, name="tiny", flash_bytes=3_000)
-    with pytest.raises(CheckFailed, match="fits the tiny or the budget"):
+    with pytest.raises(CheckFailed, match="is small enough for the tiny or the budget"):
         digits(SVC(), board=tiny)
-    with pytest.raises(CheckFailed, match="fits the uno or the budget"):
+    with pytest.raises(CheckFailed, match="is small enough for the uno or the budget"):
         digits(SVC(), budget=20)
-    with pytest.raises(CheckFailed, match="needs about .* B flash"):
+    with pytest.raises(CheckFailed, match="needs about .* B of flash"):
         digits(SVC(), board=tiny, n_projections=8, n_prototypes=80)
     with pytest.raises(
         CheckFailed, match="takes 1,952 B of int8 parameters, but the budget is 100"
@@ -168,7 +168,7 @@ def test_outliers_widen_the_rbf():
     assert found.agreement > 0.5
     X, y = heavy_tailed(3)
     with pytest.raises(
-        InputError, match="the outliers and the other points of the KNeighborsClassifier"
+        InputError, match="the outliers and the other points; .* fit the KNeighborsClassifier again"
     ):
         from_sklearn(KNeighborsClassifier(3).fit(X, y), X, epochs=0)
 
@@ -199,7 +199,7 @@ MACHINE = SVC().fit(X_IRIS, Y_IRIS)
 @pytest.mark.parametrize("names", [["a", "b\nc", "c"], ["x" * 101, "b", "c"], ["", "b", "c"]])
 def test_names_that_cannot_be_shown_are_refused(names: list[str]):
     machine = SVC().fit(X_IRIS, np.array(names)[Y_IRIS])
-    with pytest.raises(InputError, match="it must be 1 to 100 printable") as caught:
+    with pytest.raises(InputError, match="must have 1 to 100 printable") as caught:
         from_sklearn(machine, X_IRIS)
     assert "\n" not in str(caught.value)
 
@@ -212,13 +212,13 @@ def test_names_that_cannot_be_shown_are_refused(names: list[str]):
         ({"X": np.ones((0, 4))}, "X has the shape"),
         ({"X": [["a", "b", "c", "d"]]}, "must be a table of numbers"),
         ({"X": np.ones((5, 4))}, "every feature is constant"),
-        ({"X": X_IRIS[:20]}, "predicts only 1 of its 3 classes on these points"),
+        ({"X": X_IRIS[:20]}, "predicts only 1 of its 3 classes for these points"),
         ({"y": Y_IRIS[:-1]}, "the labels have the shape"),
         ({"y": np.stack([Y_IRIS, Y_IRIS], 1)}, "the labels have the shape"),
-        ({"y": Y_IRIS + 1}, "has the label '3', but the SVC has only '0', '1', '2'"),
+        ({"y": Y_IRIS + 1}, "has the label '3', but the SVC has only the classes '0', '1', '2'"),
         ({"evaluate_on": (X_IRIS[:, :2], Y_IRIS)}, "evaluate_on has the shape"),
         ({"classes": ["a", "b"]}, "classes' has 2 names for 3"),
-        ({"classes": ["a", "b", "b"]}, "has the name 'b' twice"),
+        ({"classes": ["a", "b", "b"]}, "the name 'b' occurs twice"),
         ({"budget": 0}, "budget is 0; it must be at least 1"),
         ({"epochs": -1}, "epochs is -1; it must be at least 0"),
         ({"n_prototypes": 0}, "n_prototypes is 0"),
@@ -261,7 +261,7 @@ def test_the_report_is_for_people_and_for_programs():
     _, found = digits(SVC(), epochs=0)
     text = str(found)
     assert text.startswith(f"SVC of {found.landmarks:,} points as d = 20, m = 100, ")
-    assert f"on {found.n:,} points, held out" in text
+    assert f"on {found.n:,} held-out points:" in text
     assert f"estimator agreement 100.00 %, accuracy {100 * found.steps[0].accuracy:6.2f} %" in text
     assert "points of accuracy" in text
     record = json.loads(json.dumps(found.to_json()))

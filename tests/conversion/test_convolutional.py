@@ -68,7 +68,7 @@ def test_scores_are_those_of_the_formula() -> None:
 def test_weights_that_fit_no_byte_are_refused() -> None:
     network = random_network() | {"conv2_shifts": np.array([5, 4], np.int16)}
     with pytest.raises(
-        InputError, match="'conv2_weights' has 256, which does not fit a signed byte"
+        InputError, match="'conv2_weights' reaches 256 in magnitude .* a signed byte"
     ):
         convolutional_network(network, np.zeros((2, 144), np.uint8), 12, CLASSES)
 

@@ -116,7 +116,7 @@ def test_decisions_are_scikit_learns():
         (make_pipeline(StandardScaler(), SVC()), "the StandardScaler is not fitted"),
         (make_pipeline(StandardScaler(), SVC().fit(X, Y)), "the StandardScaler is not fitted"),
         (SVC(kernel="poly").fit(X, Y), "the kernel 'poly'; only 'rbf' can be converted"),
-        (SVC(kernel="linear").fit(X, Y), "so fit a LinearSVC"),
+        (SVC(kernel="linear").fit(X, Y), "converted; fit a LinearSVC"),
         (SVC(kernel=lambda a, b: a @ b.T).fit(X, Y), "the kernel 'a function'"),
         (BaggingClassifier(n_estimators=2).fit(X, Y), "a BaggingClassifier cannot be converted"),
         (OneVsRestClassifier(SVC()).fit(X, Y), "a OneVsRestClassifier cannot be converted"),

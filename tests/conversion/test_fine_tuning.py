@@ -107,12 +107,14 @@ def test_what_cannot_be_tuned_is_refused():
     int8 = load_network(DATA / "tflite" / "one-output.tflite", "one-output.tflite")
     for estimator, why in ((trees, "consists of trees"), (int8, "has int8 layers")):
         points = np.zeros((3, estimator.n_features_in_))
-        with pytest.raises(InputError, match=f"^fine-tuning is for networks in floats, .* {why};"):
+        with pytest.raises(
+            InputError, match=f"^fine-tuning applies only to networks of floats, .* {why};"
+        ):
             from_sklearn(estimator, points, [0, 1, 0], fine_tune=True)
     quantized, points = DATA / "networks" / "onnxruntime-cnn-usps10.onnx", np.zeros((3, 256))
-    with pytest.raises(InputError, match=r"has int8 layers; leave it out$"):
+    with pytest.raises(InputError, match=r"has int8 layers; omit fine-tuning$"):
         from_network(quantized, points, [0] * 3, fine_tune=True)
-    with pytest.raises(InputError, match=r"needs the labels of the points, y; pass them too$"):
+    with pytest.raises(InputError, match=r"needs the labels of the points; pass them as y$"):
         from_network(untrained(10), X, fine_tune=True)
     with pytest.raises(InputError, match=r"200 labelled points and 0 epochs, but needs"):
         from_network(untrained(10), X, y, fine_tune=True, epochs=0)

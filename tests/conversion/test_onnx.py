@@ -167,7 +167,7 @@ def test_a_perceptron_keeps_its_answers(hidden: tuple[int, ...]):
     assert found.lost < 0.004
     if hidden:
         assert found.steps[0].accuracy == fitted.score(DIGITS.X_test, DIGITS.y_test)
-    assert "B of SRAM on the uno; a point takes at most" in str(found)
+    assert "B of SRAM on the uno; a prediction takes at most" in str(found)
     assert {"sram_bytes", "worst_cycles"} <= set(found.to_json())
 
 
@@ -284,7 +284,11 @@ def test_a_network_that_is_too_large_is_a_failed_check():
 CONV = node("Conv", "x w", "a")
 IMAGE = {"shape": (1, 8, 8), "w": numbers(2, 1, 3, 3)}
 REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
-    "operator": ([node("LSTM", "x w", "y")], {}, "node 'y', a LSTM, has no counterpart; use"),
+    "operator": (
+        [node("LSTM", "x w", "y")],
+        {},
+        "node 'y', a LSTM, has no counterpart on the device; use",
+    ),
     "fork": (
         [node("Relu", "x", "a"), node("Add", "x w", "y")],
         {},
@@ -293,7 +297,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "residual": (
         [CONV, node("Relu", "a", "b"), node("Add", "a b", "y")],
         IMAGE,
-        "node 'y', a Add, takes 'a', which an earlier node already uses; export a network whose",
+        "node 'y', a Add, takes 'a', which an earlier node already uses; use layers that form",
     ),
     "cycle": (
         [node("Add", "c w", "a"), node("Relu", "a", "c")],
@@ -304,7 +308,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "kernel": (
         [node("Conv", "x w", "y")],
         {"shape": (1, 8, 8), "w": numbers(2, 1, 7, 7)},
-        "has a window of 7x7, strides .*; use windows with sides of 1, 3 or 5",
+        "has a kernel of 7x7, strides .*; use a kernel with sides of 1, 3 or 5",
     ),
     "dilated": ([node("Conv", "x w", "y", dilations=[2, 2])], IMAGE, r"and dilations \[2\]; use"),
     "groups": (
@@ -315,17 +319,17 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "linear": (
         [CONV, node("Conv", "a u", "y")],
         {**IMAGE, "u": numbers(2, 2, 3, 3)},
-        "follows a Conv without Relu; put a Relu between them",
+        "follows a Conv without a Relu in between; add a Relu",
     ),
     "overlapping": (
         [CONV, node("Relu", "a", "b"), node("MaxPool", "b", "y", kernel_shape=[3, 3])],
         IMAGE,
-        "use windows that move by their size",
+        "use strides equal to the kernel shape",
     ),
     "average": (
         [CONV, node("GlobalAveragePool", "a", "b"), node("Relu", "b", "y")],
         IMAGE,
-        "node 'y', a Relu, follows an average; move it before the average",
+        "node 'y', a Relu, follows an average pooling; move it before the pooling",
     ),
     "deep": (
         [
@@ -351,7 +355,11 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     ),
     "unfinished": ([node("MatMul", "x w", "a")], {}, "m.onnx ends with 'a', which is not one"),
     "nan": ([node("MatMul", "x u", "y")], {"u": np.float32([[np.nan]])}, "that is not finite"),
-    "complex": ([node("MatMul", "x u", "y")], {"u": np.complex64([[1]])}, "of type 14; export"),
+    "complex": (
+        [node("MatMul", "x u", "y")],
+        {"u": np.complex64([[1]])},
+        "of the ONNX type 14; export",
+    ),
     "sizes": ([node("MatMul", "x w", "y")], {"shape": ("h", 3)}, "axes, all of fixed size"),
     "weights": ([node("MatMul", "w x", "y")], {}, "must have constant weights as input 2"),
 }

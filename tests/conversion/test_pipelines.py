@@ -164,7 +164,7 @@ def test_gaps_that_no_imputer_fills_are_refused(tmp_path: Path) -> None:
     fine[3, 0] = np.nan
     assert np.isfinite(points_of(model, table(tmp_path / "fine.csv", fine))).all()
     with pytest.raises(
-        InputError, match="has gaps in 'x2', 'x3', which were not filled in training"
+        InputError, match="has gaps in 'x2', 'x3', for which the model learned no values"
     ):
         points_of(model, table(tmp_path / "bad.csv", GAPPED[TEST]))
 

@@ -65,7 +65,9 @@ def test_trees_that_do_not_fit_are_pruned():
     assert found.steps[1].name == "pruned"
     assert 1_500 < found.model_bytes <= 2_000
     assert found.agreement > 0.85
-    with pytest.raises(CheckFailed, match="no subset of the RandomForestClassifier's trees fits"):
+    with pytest.raises(
+        CheckFailed, match="no subset of the RandomForestClassifier's trees is small enough"
+    ):
         from_sklearn(estimator, DIGITS.X_train, budget=20)
 
 
@@ -88,19 +90,19 @@ def damaged(**changes: Any) -> DecisionTreeClassifier:
     [
         (
             {"left_child": 0},
-            "the nodes of the DecisionTreeClassifier do not form a tree; fit the estimator again",
+            "the trees of the DecisionTreeClassifier have nodes that are not linked as a tree",
         ),
-        ({"right_child": 10**9}, "do not form a tree"),
+        ({"right_child": 10**9}, "have nodes that are not linked as a tree"),
         # Each node has one parent, but the second one is its own.
         (
             {"left_child": [3, 1, -1, -1, -1], "right_child": [4, 2, -1, -1, -1]},
-            "do not form a tree",
+            "have nodes that are not linked as a tree",
         ),
         ({"feature": 4}, "test features other than the 4 given"),
         ({"feature": -2}, "test features other"),
         ({"threshold": np.nan}, "have numbers that are not finite"),
         ({"impurity": np.inf}, "have numbers that are not finite"),
-        ({"node_count": 10**6}, "do not match the stated number"),
+        ({"node_count": 10**6}, "have another number of nodes than stated"),
     ],
 )
 def test_damaged_trees_are_refused_before_they_are_walked(changes: Any, sentence: str):

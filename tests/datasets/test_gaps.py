@@ -55,11 +55,11 @@ def texts(dataset: Dataset, kind: str) -> list[str]:
 def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
     sentence = refusal(run("train", gappy, "-o", gappy.with_name("m.npz")))
     assert (
-        "d.csv:5 has '' in column 1, one of 2 gaps, in column 'x' (1), column 'y [mm]' (1);"
+        "d.csv:5 has '' in column 1, one of 2 gaps in column 'x' (1), column 'y [mm]' (1);"
         in sentence
     )
     assert (
-        "use --missing drop to leave out their rows, or --missing median or most-frequent"
+        "use --missing drop to leave out these rows, or --missing median or most-frequent"
         in sentence
     )
 
@@ -67,7 +67,9 @@ def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
 def test_rows_with_gaps_are_left_out(gappy: Path) -> None:
     dataset = load_dataset(gappy, missing="drop")
     assert len(dataset.X_train) == 38
-    assert texts(dataset, "missing") == ["left out: 2 of 40 rows without a label or with gaps"]
+    assert texts(dataset, "missing") == [
+        "left out: 2 of 40 rows, because they have gaps or no label"
+    ]
 
 
 @pytest.mark.parametrize(("missing", "x", "y"), [("median", 4, 6), ("most-frequent", 0, 5)])
@@ -181,7 +183,7 @@ def test_a_column_that_was_empty_in_training_cannot_be_filled(tmp_path: Path) ->
 
 def test_other_files_have_no_gaps(tmp_path: Path) -> None:
     path = write(tmp_path / "d.svm", "1 1:2\n2 1:3\n")
-    with pytest.raises(InputError, match="--missing is for tables of text"):
+    with pytest.raises(InputError, match="--missing applies only to tables of text"):
         load_dataset(path, TableOptions(missing="drop"))
     with pytest.raises(InputError, match="--missing is 'mean'; give one of error, drop, median"):
         load_dataset(write(tmp_path / "d.csv", "1,a\n2,b\n"), TableOptions(missing="mean"))

@@ -233,11 +233,13 @@ def test_options_of_other_data_are_refused(tmp_path: Path) -> None:
     images, table = folder_of(tmp_path / "images"), tmp_path / "table.csv"
     table.write_text("a,b,label\n1,2,x\n3,4,y\n5,6,x\n")
     np.savez(tmp_path / "arrays.npz", X=np.zeros((4, 2)), y=[0, 1, 0, 1])
-    assert_one_sentence(run("data", images, "--label", "1"), "--label is for tables of text")
+    assert_one_sentence(
+        run("data", images, "--label", "1"), "--label applies only to tables of text"
+    )
     for data in (table, tmp_path / "arrays.npz"):
         done = run("data", data, "--size", "2x2")
-        assert_one_sentence(done, "--size is for folders of images")
-        with pytest.raises(InputError, match="--name is for folders of images"):
+        assert_one_sentence(done, "--size applies only to folders of images")
+        with pytest.raises(InputError, match="--name applies only to folders of images"):
             load_dataset(data, name="{class}_{take}")
 
 

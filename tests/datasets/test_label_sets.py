@@ -107,8 +107,8 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
         ({"n_labels": 10**12}, "'n_labels' must be one whole number from 1 to"),
         ({"n_labels": 2.5}, "'n_labels' must be one whole number from 1 to"),
         ({"n_labels": [3, 3]}, "'n_labels' must be one whole number from 1 to"),
-        ({"n_labels": 2}, "'Y_train_indices' has 2, but columns are numbered 0 to 1"),
-        ({"Y_train_indices": [-1, 0, 1, 2]}, "'Y_train_indices' has -1"),
+        ({"n_labels": 2}, "'Y_train_indices' has the column 2, but columns are numbered 0 to 1"),
+        ({"Y_train_indices": [-1, 0, 1, 2]}, "'Y_train_indices' has the column -1"),
         ({"Y_train_indices": None}, "no array 'Y_train_indices'"),
         ({"Y_train_indptr": None}, "no array 'Y_train_indptr'"),
         ({"Y_train_indptr": [0, 2, 1, 3, 4]}, "'Y_train_indptr' must rise from 0 to the 4"),
@@ -139,7 +139,7 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
         ),
         (
             {"X_train": None, "n_features": 2} | compressed("X_train", X, True),
-            "'X_train_indices' has 2, but columns are numbered 0 to 1",
+            "'X_train_indices' has the column 2, but columns are numbered 0 to 1",
         ),
         (
             {
@@ -280,7 +280,7 @@ def test_points_are_held_out_at_random(tmp_path: Path) -> None:
     assert np.array_equal(half.X_test, again.X_test)
     both = np.concatenate([half.X_train, half.X_test])
     assert sorted(both[:, 0].tolist()) == X[:, 0].tolist()
-    with pytest.raises(InputError, match="0.01 of 4 points is less than one"):
+    with pytest.raises(InputError, match="0.01 holds out none of the 4 points"):
         holdout(dataset, 0.01, seed=1)
 
 

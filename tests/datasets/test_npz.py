@@ -84,7 +84,7 @@ def test_more_axes_are_flattened(tmp_path: Path) -> None:
         ({"y_train": np.eye(4)}, "differ: one has sets of labels"),
         (
             {"y_train": 2 * np.eye(4)},
-            "'y_train' is a matrix, 4 x 4; sets of labels must be a matrix of zeros",
+            "'y_train' is a 4 x 4 matrix, but a matrix of label sets may contain only zeros",
         ),
         ({"X_train": np.where(X == 4, np.nan, X)}, "row 1, feature 1"),
         ({"X_train": X * 1e300}, "too large in row 0"),
@@ -125,7 +125,7 @@ def test_measurements_are_no_labels(tmp_path: Path) -> None:
 
 def test_a_pickled_array_is_refused(tmp_path: Path) -> None:
     path = save(tmp_path, y_train=np.array([0, 1, None, 1], dtype=object))
-    with pytest.raises(InputError, match="'y_train' has the type object, but pickled objects"):
+    with pytest.raises(InputError, match="'y_train' has the type 'object', but pickled objects"):
         load_dataset(path)
 
 

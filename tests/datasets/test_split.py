@@ -88,7 +88,7 @@ def test_only_tables_are_split(tmp_path: Path) -> None:
     assert "neither .csv nor .tsv" in refusal(run("split", other, "-o", tmp_path / "p"))
     take = tmp_path / "take.csv"
     take.write_text("# protonn-edge recording; sensor: x; rate: 50 Hz\nx,label\n1,a\n2,b\n")
-    assert "divide it with 'windows'" in refusal(run("split", take, "-o", tmp_path / "p"))
+    assert "divide it with 'windows --test'" in refusal(run("split", take, "-o", tmp_path / "p"))
 
 
 def test_a_class_without_training_rows_is_noticed(tmp_path: Path) -> None:

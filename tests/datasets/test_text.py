@@ -65,8 +65,8 @@ def test_marks_line_ends_blank_lines_and_quotes_do_not_matter(tmp_path: Path, te
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("1,2,3\n2,3\n", r"d.csv:2 has 2 columns, line 1 has 3"),
-        ("1,2,3\n\n2,3,4,5\n", r"d.csv:3 has 4 columns, line 1 has 3"),
+        ("1,2,3\n2,3\n", r"d.csv:2 has 2 columns, but line 1 has 3"),
+        ("1,2,3\n\n2,3,4,5\n", r"d.csv:3 has 4 columns, but line 1 has 3"),
         ("1,2,3\n2,x,3\n", r"d.csv:2 has 'x' in column 2"),
         ("1,2,3\n2,,3\n", r"d.csv:2 has '' in column 2"),
         ("1,2,3\n2,nan,3\n", r"d.csv:2 has 'nan' in column 2"),

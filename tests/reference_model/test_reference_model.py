@@ -70,9 +70,9 @@ def test_a_projection_saved_the_other_way_round_is_recognized(tmp_path: Path) ->
         ("B", "\n\n", "B has the shape"),
         ("B", "1\t2\n", "B is 1 x 2, which does not match the 3 rows of W"),
         ("Z", "1\t2\n", "Z is 1 x 2, which does not match the 5 columns of B"),
-        ("gamma", "0\n", "gamma is not one number above 0"),
-        ("gamma", "nan\n", "gamma is not one number above 0"),
-        ("gamma", "1\t2\n", "gamma is not one number above 0"),
+        ("gamma", "0\n", "gamma must contain one number above 0"),
+        ("gamma", "nan\n", "gamma must contain one number above 0"),
+        ("gamma", "1\t2\n", "gamma must contain one number above 0"),
         ("Z", "\x00\xff", "Z:1 has a value that is not a number"),
     ],
 )
@@ -158,7 +158,9 @@ def test_other_files_stay_and_the_other_layout_is_not_mixed_in(tmp_path: Path) -
     (tmp_path / "train.txt").write_text("1\t2\n")
     write_reference_model(MODEL, tmp_path)
     assert (tmp_path / "train.txt").read_text() == "1\t2\n"
-    with pytest.raises(InputError, match="W already exists, from a model in the other layout"):
+    with pytest.raises(
+        InputError, match="W already exists and belongs to a model in the other layout"
+    ):
         write_reference_model(MODEL, tmp_path, "npy")
 
 

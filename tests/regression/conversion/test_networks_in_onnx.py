@@ -55,12 +55,12 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         [CONV, node("Relu", "a", "b"), node("AveragePool", "b", "c", **TWO),
          node("Clip", "c zero six", "y")],
         {**IMAGE, "zero": np.float32(0), "six": np.float32(6)},
-        "node 'y', a Clip, follows an average; move it before the average",
+        "node 'y', a Clip, follows an average pooling; move it before the pooling",
     ),
     "pooling that pads by itself": (
         [node("MaxPool", "x", "a", auto_pad="SAME_UPPER", **TWO), node("Conv", "a k", "y")],
         IMAGE,
-        "node 'a', a MaxPool, has windows over the edge of the image; pool without padding",
+        "node 'a', a MaxPool, has windows that extend beyond the edge of the image; pool without",
     ),
     "a convolution with an unknown padding": (
         [node("Conv", "x k", "y", auto_pad="SAME")], IMAGE, r"pads \[0\] \(SAME\)"
@@ -78,9 +78,9 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "whole numbers": (
         [GEMM, node("Cast", "a", "b", to=6), node("Cast", "b", "y", to=1)],
         {},
-        "node 'b', a Cast, casts to the type 6; use floats only",
+        "node 'b', a Cast, casts to the ONNX type 6; use floats only",
     ),
-    "truth values": ([GEMM, node("Cast", "a", "y", to=9)], {}, "casts to the type 9"),
+    "truth values": ([GEMM, node("Cast", "a", "y", to=9)], {}, "casts to the ONNX type 9"),
     "the class of another axis": (
         [GEMM, node("ArgMax", "a", "y")], {}, "node 'y', a ArgMax, follows the decision and has"
     ),
@@ -110,9 +110,9 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         [GEMM, foreign("Relu")], {}, "node 'y', a example.Relu, has no counterpart"
     ),
     "probabilities that hide scores of 0": (
-        [unfinished("SOFTMAX_ZERO", 3)], {}, "has 3 scores, or applies SOFTMAX_ZERO"
+        [unfinished("SOFTMAX_ZERO", 3)], {}, "has 3 scores, and applies SOFTMAX_ZERO"
     ),
-    "a classifier of one score": ([unfinished("NONE", 1)], {}, "has 1 scores, or applies NONE"),
+    "a classifier of one score": ([unfinished("NONE", 1)], {}, "has 1 scores, and applies NONE"),
     "labels of fewer classes": (
         [GEMM, machine_learning("ZipMap", "a", "y", classlabels_int64s=[1, 2])],
         {},
@@ -125,7 +125,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         [GEMM, node("Relu", "a w", "y")], {}, "node 'y', a Relu, has the input 2, which has no"
     ),
     "biases of points": (
-        [node("Gemm", "x w b", "y")], {"b": numbers(4, 1)}, "a Gemm, does not fit its inputs"
+        [node("Gemm", "x w b", "y")], {"b": numbers(4, 1)}, "Gemm, cannot be applied to its inputs"
     ),
     "channels that follow each other in a row": (
         [node("Reshape", "x s", "a"), node("Conv", "a k", "y")],
@@ -140,7 +140,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "an attribute that is no number": (
         [GEMM, node("BatchNormalization", "a g o m v", "y", epsilon=float("nan"))],
         NORMALIZATION,
-        "a BatchNormalization, has epsilon with more than",
+        "a BatchNormalization, has the attribute epsilon with more than",
     ),
     "a class for each of many inputs": (
         [node("Identity", "x", "y")], {"shape": (30_000,)}, "the model has 30,000 classes"
@@ -167,7 +167,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         [GEMM], {"shape": (1,) * 2_000}, "with at most 8 axes, all of fixed size"
     ),
     "a name that is there already": (
-        [GEMM, node("Relu", "a", "w")], {"output": "w"}, "has an output of an earlier node"
+        [GEMM, node("Relu", "a", "w")], {"output": "w"}, "repeats those of earlier nodes"
     ),
 }  # fmt: skip
 
@@ -275,5 +275,7 @@ def test_layers_of_pooling_alone_are_scaled_like_convolutions(operator: str) -> 
 def test_trees_are_refused_with_a_remedy() -> None:
     """The remedy was to use layers of networks."""
     trees = machine_learning("TreeEnsembleClassifier", "x", "a b")
-    with pytest.raises(InputError, match="has no counterpart; convert its estimator, of scikit-le"):
+    with pytest.raises(
+        InputError, match="has no counterpart on the device; convert the estimator of scikit-le"
+    ):
         load_network(network([trees], (4,), "a"), "m.onnx")

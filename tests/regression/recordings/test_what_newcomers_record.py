@@ -167,18 +167,15 @@ def test_gaps_are_named_where_they_leave_no_window(tmp_path: Path) -> None:
     rows = [f"{i % 20 * 10},{i % 7},{'ab'[i // 100]}" for i in range(200)]
     path = table(tmp_path / "r.csv", "ms,x,label", rows)
     sentence = refusal(run(*cut(path)))
-    assert (
-        "(runs also end at time gaps and at new sessions, 8 in all), but a window has 50"
-        in sentence
-    )
-    assert "or --drop the column of times or sessions if it is wrong" in sentence
+    assert "(8 runs end at gaps in time or at new sessions), but a window has 50" in sentence
+    assert "or leave out a wrong column of times or sessions with --drop" in sentence
     assert run_json(*cut(path, "--drop", "ms"))["n_train"] == 4
 
 
 def test_sessions_that_leave_no_window_can_be_dropped(tmp_path: Path) -> None:
     rows = [f"s{i // 40},{i % 7},{'ab'[i // 200]}" for i in range(400)]
     path = table(tmp_path / "r.csv", "session,ax,label", rows)
-    assert "--drop the column of times or sessions" in refusal(run(*cut(path)))
+    assert "wrong column of times or sessions" in refusal(run(*cut(path)))
     succeed(*cut(path, "--drop", "session"))
 
 

@@ -149,5 +149,5 @@ def test_a_recording_for_a_model_of_windows_is_to_be_cut() -> None:
     wanted = sample_names(("ax", "ay"), 8)
     with pytest.raises(InputError, match="cut this recording into windows with 'protonn-edge win"):
         match_columns(("time", "ax", "ay"), wanted, "rec.csv")
-    with pytest.raises(InputError, match="rename columns, or add them"):
+    with pytest.raises(InputError, match="rename columns, or add the missing ones"):
         match_columns(("time", "ax"), wanted, "rec.csv")

@@ -227,7 +227,7 @@ def test_keras_names_are_read(tmp_path: Path) -> None:
 def test_an_array_of_objects_is_refused_with_what_to_save(tmp_path: Path) -> None:
     labels = np.array(["a", "b"] * 6, dtype=object)
     np.savez(tmp_path / "d.npz", X=np.eye(12), y=labels)
-    with pytest.raises(InputError, match=r"'y' has the type object.*\.astype\(str\)"):
+    with pytest.raises(InputError, match=r"'y' has the type 'object'.*\.astype\(str\)"):
         load_dataset(tmp_path / "d.npz")
 
 
@@ -294,7 +294,9 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
 
 def test_options_of_tables_are_refused_for_other_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", X=np.eye(4), y=np.arange(4) % 2)
-    assert "--label is for tables" in refusal(run("data", tmp_path / "d.npz", "--label", "y"))
+    assert "--label applies only to tables" in refusal(
+        run("data", tmp_path / "d.npz", "--label", "y")
+    )
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,10 @@ def an_array() -> bytes:
         (ROWS.encode("utf-16"), "is text in UTF-16; save it as UTF-8"),
         (ROWS.encode("utf-16-le"), "seems to be text in UTF-16; save it as UTF-8"),
         (ROWS.encode("utf-16-be"), "seems to be text in UTF-16; save it as UTF-8"),
-        (ROWS.encode() + "Fräse".encode("cp1252"), "(byte 0xe4 is not); save it in Excel as 'CSV"),
+        (
+            ROWS.encode() + "Fräse".encode("cp1252"),
+            "(byte 0xe4 is invalid); save it in Excel as 'CSV",
+        ),
         (gzip.compress(ROWS.encode(), mtime=0), "is compressed with gzip; unpack it"),
         (b"BZh9" + bytes(50), "is compressed with bzip2; unpack it"),
         (zipped(), "is a zip archive, as .npz and .xlsx files are"),
