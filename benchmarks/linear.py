@@ -131,9 +131,8 @@ def _run(model: Model, dataset: Dataset) -> dict[str, Any]:
 
 def _besides(plan: Plan, used: NDArray[np.bool_]) -> float:
     """Return the cycles of a prediction, on average, that are for no input that is not 0."""
-    features = plan.of("linear").matvec.features
-    share = used.mean(axis=0)
-    on_others = float(features.other @ share)
+    _zero, other = plan.of("linear").matvec.cycles
+    on_others = float(other @ used.mean(axis=0))
     assert plan.mean_cycles is not None
     return plan.mean_cycles - on_others
 
