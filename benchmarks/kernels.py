@@ -131,7 +131,7 @@ CASES = [
     for bits in (16, 24)
     for outputs in OUTPUTS
     for inputs in INPUTS
-    if kernel != "unrolled" or inputs * outputs * (bits // 4 + 4) < 26_000
+    if kernel != "unrolled" or inputs * outputs * (bits // 4 + 4) < 25_000
 ]
 
 
