@@ -280,11 +280,11 @@ def measure(
 
 
 def _health(session: device.Session, reference: DeviceModel) -> Health | None:
-    """Return the counters of a device that observes its answers."""
+    """Return the counters of a device that observes its answers and expects the same ones."""
     if not isinstance(reference, IntegerChain) or reference.expected is None:
         return None
     counters = session.ask(protocol.HealthRequest(), protocol.HealthReply)
-    return Health.of_bytes(counters.content, reference.n_classes)
+    return reference.expected.recognized(counters.content)
 
 
 def _repeated(

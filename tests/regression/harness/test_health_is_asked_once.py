@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 from conformance.decision import observing
@@ -10,6 +11,7 @@ from model_factory import random_inputs
 
 from protonn_edge.device.health import read_health
 from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
+from protonn_edge.evaluation.measurement import _health
 from protonn_edge.quantization import quantize
 
 
@@ -36,3 +38,14 @@ def test_a_board_is_asked_again_only_if_it_is_silent() -> None:
     board = SlowBoard(DELIMITER + encode_message(HealthReply(counters), 0))
     assert read_health(cast("Any", board), "", chain.expected).answers == 0
     assert board.asked == 2
+
+
+def test_a_run_has_no_verdict_of_another_calibration() -> None:
+    model = quantize(random_linear_model())
+    ours, other = (observing(model, random_inputs(seed, 300, model)) for seed in (1, 2))
+    assert ours.expected is not None
+    assert other.expected is not None
+    for expected, known in ((ours.expected, True), (other.expected, False)):
+        counters = expected.tag.to_bytes(4, "little").ljust(expected.n_bytes, b"\0")
+        session = SimpleNamespace(ask=lambda *_, sent=counters: HealthReply(sent))
+        assert (_health(cast("Any", session), ours) is not None) == known
