@@ -27,6 +27,11 @@ _MOST_LAYERS = 64
 _LONGEST_SHAPE = 64
 _MOST_FILLED = 2**16  # values of a constant that a node fills with one number
 _BYTES = ("int8", "uint8")
+_INSTEAD = {
+    "TreeEnsemble": "convert the estimator of scikit-learn, XGBoost or LightGBM instead",
+    "DynamicQuantize": "quantize the network with onnxruntime's quantize_static, or not at all",
+}
+"""What to do about operators, by a part of their names."""
 
 
 class Window(NamedTuple):
@@ -122,10 +127,9 @@ class OnnxChain:
         else:
             reader = self._readers.get(node.operator)
             if reader is None or len(names) > 1:
-                remedy = "use layers of " + ", ".join(sorted({*self._readers, *BEGINNINGS}))
-                if "TreeEnsemble" in node.operator:
-                    remedy = "convert the estimator of scikit-learn, XGBoost or LightGBM instead"
-                raise node.unsupported("has no counterpart on the device", remedy)
+                usual = "use layers of " + ", ".join(sorted({*self._readers, *BEGINNINGS}))
+                remedies = (_INSTEAD[name] for name in _INSTEAD if name in node.operator)
+                raise node.unsupported("has no counterpart on the device", next(remedies, usual))
             reader(self, node)
             node.check_read(self.current)
             self.current = node.outputs[0]
@@ -323,7 +327,7 @@ def _quantized(node: Node, values: list[Any]) -> NDArray[Any]:
     kind = values[2].dtype if len(values) > 2 else np.dtype(np.uint8)
     real, scale, zero = _scaled(node, values)
     if kind.name not in _BYTES or real.dtype.kind != "f":
-        raise node.unsupported("does not quantize floats to int8 or uint8")
+        raise node.unsupported("does not quantize floats to int8 or uint8", "quantize to 8 bits")
     ends = np.iinfo(kind)
     steps = np.rint(real / scale.astype(np.float32)) + zero
     return np.asarray(steps.clip(ends.min, ends.max).astype(kind))

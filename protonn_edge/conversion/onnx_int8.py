@@ -42,9 +42,11 @@ _RANGE = 1e-30, 1e30  # of scales
 _FINE = np.arange(64, 128)  # weights of values that are only scaled or moved; one suits the bias
 _ALL = -math.inf, math.inf  # limits of real values that have none
 _WHOLE = Window((1, 1), (1, 1), (1, 1))  # a window that does not move
+_AXES_MATTER = "Conv", "AveragePool", "MaxPool", "Transpose", "Flatten", "Reshape"
 _QUANTIZED = (
     "quantize the weights, inputs and outputs of all layers, as onnxruntime's quantize_static does"
 )
+_BEFORE = "apply it to the points instead, and quantize the network without it"
 Steps = NDArray[np.floating[Any]]
 
 
@@ -176,10 +178,11 @@ class Int8Builder(OnnxChain):
 
     def pool(self, node: Node, average: bool, window: Window) -> None:
         """See `NetworkBuilder.pool`."""
-        _check_real(self, node)
         if average:
+            _check_real(self, node)
             self.average(node, window, math.prod(window.sides))
             return
+        _check_bytes(self, node)
         check_apart(node, window)
         with _naming(node):
             layer = IntegerPooling(self.shape, window.sides, "maximum", BYTE_MAXIMUM)
@@ -219,8 +222,11 @@ class Int8Builder(OnnxChain):
     def _scaled(self, node: Node, scale: Float64, shift: Float64) -> _Sums:
         """Return the present values times factors plus shifts, by place, as sums."""
         if self.image is None and self.places.ndim > 1:
+            turn = _coming_turn(self, node)
+            self.places = self.places.transpose(turn)
             self.as_image(node)
             self.lay_out(node, self.shape)  # signals without an axis of pixels
+            self.places = self.places.transpose(np.argsort(turn))
             scale, shift = scale[self.order], shift[self.order]
         elif self.image is None:
             self.image = self.shape = 1, 1, self.places.size
@@ -240,7 +246,8 @@ class Int8Builder(OnnxChain):
         known = steps.size in (1, len(W)) and bool((steps > _RANGE[0]).all())
         if not known or (whole != np.rint(whole)).any() or np.abs(whole + 0.5).max() > INT8_ZERO:
             raise node.unsupported(
-                "must have int8 weights with one scale in all, or one scale per output", _QUANTIZED
+                "must have int8 weights with one scale in all, or one scale per output",
+                f"{_QUANTIZED} with extra_options={{'WeightSymmetric': True}}",
             )
         return whole.astype(np.int8), along.ravel() * self.given.step
 
@@ -298,10 +305,31 @@ def _by_channel(weights: NDArray[np.int8], channels: int) -> NDArray[np.int8]:
     return weights if out == channels else weights * own[:, None, None].astype(np.int8)
 
 
+def _coming_turn(net: Int8Builder, node: Node) -> list[int]:
+    """Return the order of axes that the next Transpose makes, if layers of images follow it."""
+    axes, nodes = list(range(net.places.ndim)), net.graph.nodes
+    known = (each for each in nodes[nodes.index(node) :] if each.operator in _AXES_MATTER)
+    first, second = (*known, node, node)[:2]
+    turn = [axis - 1 for axis in first.integers("perm", ())[1:]]
+    of_images = second.operator in _AXES_MATTER[:3] and sorted(turn) == axes
+    return turn if of_images else axes
+
+
+def _check_bytes(net: Int8Builder, node: Node) -> None:
+    """Refuse a layer whose input has no bytes; limits of bytes at 0 need no QuantizeLinear."""
+    if net.pending is not None and net.sums is None and {*net.limits} <= {0.0, math.inf}:
+        net.finish(net.pending, net.given)
+    if net.first is None:
+        raise node.unsupported("comes before the first QuantizeLinear", _BEFORE)
+    if net.pending is not None:
+        raise node.unsupported("takes values that are not quantized", _QUANTIZED)
+
+
 def _check_real(net: Int8Builder, node: Node) -> None:
     """Refuse a layer whose input is not dequantized."""
-    if net.first is None or net.types != FLOATS or net.pending is not None:
-        raise node.unsupported("takes values that are not quantized", _QUANTIZED)
+    _check_bytes(net, node)
+    if net.types != FLOATS:
+        raise node.unsupported("takes values that are not dequantized", _QUANTIZED)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from protonn_edge.conversion.onnx_file import OnnxGraph, load_graph
 from protonn_edge.conversion.onnx_int8 import QUANTIZATION, Int8Builder, TfliteBuilder
 from protonn_edge.conversion.onnx_network import NetworkBuilder
 from protonn_edge.conversion.onnx_operators import OPERATORS, Builder
+from protonn_edge.conversion.onnx_pairs import with_pairs
 from protonn_edge.conversion.reading import StoredClassifier, refusing
 from protonn_edge.conversion.tflite_file import IDENTIFIER, tflite_graph
 from protonn_edge.errors import InputError
@@ -102,6 +103,7 @@ def load_network(source: Path | bytes, what: str, bits: int = 8) -> StoredClassi
 
 def _builder(graph: OnnxGraph, int8: type[Int8Builder]) -> Builder:
     """Return the builder of a network: of int8 layers if nodes quantize more than weights."""
+    graph = replace(graph, nodes=with_pairs(graph.nodes))
     named = (node for node in graph.nodes if node.operator in QUANTIZATION)
     if any(not graph.constants.keys() & node.inputs[:1] for node in named):
         return int8(graph, OPERATORS | QUANTIZATION)

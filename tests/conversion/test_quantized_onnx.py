@@ -7,6 +7,8 @@ so values next to the middle of two integers may be one of both.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 from command_line import run
 from fuzz.mutation import mutated_bytes
 from fuzz.sentences import check_refusal
-from onnx_factory import network, node, onnx
+from onnx_factory import network, node, onnx, perceptron
 
 from protonn_edge import from_network
 from protonn_edge.chain.file import load_model, save_model
@@ -248,6 +250,74 @@ def test_weights_alone_may_be_quantized() -> None:
     np.testing.assert_allclose(found.scores(X), expected, rtol=1e-4, atol=1e-4)
 
 
+def a_perceptron() -> bytes:
+    rng = np.random.default_rng(3)
+    return perceptron(
+        [rng.normal(size=shape) / 4 for shape in ((20, 9), (9, 4))], [rng.normal(size=9), [0] * 4]
+    )
+
+
+def a_small_network() -> bytes:
+    """Depthwise and pointwise layers, averages of everything, and a matrix with one output."""
+    rng = np.random.default_rng(4)
+    shapes = {"a": (4, 2, 3, 3), "b": (4,), "c": (4, 1, 3, 3), "d": (6, 4, 1, 1), "e": (6, 1)}
+    layers = [
+        *(node("Conv", "x a b", "1", pads=[1] * 4), node("Clip", "1 zero six", "2")),
+        *(node("Conv", "2 c", "3", group=4), node("Conv", "3 d", "4"), node("Relu", "4", "5")),
+        *(node("GlobalAveragePool", "5", "6"), node("Flatten", "6", "7")),
+        *(node("MatMul", "7 e", "8"), node("Sigmoid", "8", "y")),
+    ]
+    weights = {name: np.float32(rng.normal(size=shape)) for name, shape in shapes.items()}
+    return network(layers, (2, 6, 7), **weights, zero=np.float32(0), six=np.float32(6))
+
+
+def _keras() -> bytes:
+    return (Path(__file__).parents[1] / "data/networks/keras-cnn-usps10.onnx").read_bytes()
+
+
+@pytest.mark.parametrize("make", [a_perceptron, a_small_network, _keras])
+@pytest.mark.parametrize("form", ["QDQ", "QOperator"])
+def test_networks_that_onnxruntime_quantizes_have_its_values(
+    tmp_path: Path, form: str, make: Callable[[], bytes]
+) -> None:
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install '.[test]'")
+    quantization = import_module("onnxruntime.quantization")
+    given, made = onnx.load_from_string(make()), tmp_path / "made.onnx"
+    name, shape = given.graph.input[0].name, given.graph.input[0].type.tensor_type.shape
+    sizes = [axis.dim_value for axis in shape.dim[1:]]
+    X = np.random.default_rng(1).uniform(-1, 1.5, (POINTS, *sizes)).astype(np.float32)
+    points = iter([*({name: x[None]} for x in X[:10]), None])
+
+    class Reader(quantization.CalibrationDataReader):  # type: ignore[misc]
+        def get_next(self) -> Any:
+            return next(points)
+
+    formats = quantization.QuantFormat, quantization.QuantType.QUInt8, quantization.QuantType.QInt8
+    quantization.quantize_static(
+        *(given, made, Reader()),
+        quant_format=formats[0][form],
+        activation_type=formats[1],
+        weight_type=formats[2],
+        per_channel=True,
+        reduce_range=True,  # sums of 16 bits overflow on some processors
+    )
+    rule = load_network(made, "made.onnx").rule
+    model = onnx.load(made)
+    ends = next(each for each in model.graph.node if re.search("Softmax|Sigmoid", each.op_type))
+    del model.graph.output[:]
+    model.graph.output.append(onnx.helper.make_empty_tensor_value_info(ends.input[0]))
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    values = runtime.InferenceSession(model.SerializeToString(), options).run(None, {name: X})[0]
+    if values.dtype != np.uint8:
+        values = np.rint(values / rule.output_step) + rule.output_zero
+    outputs = rule.outputs(np.asarray(rule.rows(X)).reshape(POINTS, -1))
+    differ = np.abs(outputs - values.astype(int))
+    assert np.ptp(values) > 50
+    assert differ.max() <= 1
+    assert np.count_nonzero(differ) <= 0.01 * differ.size
+
+
 def begun(**given: Any) -> Quantized:
     return Quantized(*given.pop("shape", (6,)), **given).quantized(0.01, 10)
 
@@ -261,6 +331,14 @@ def _redefined() -> Quantized:
     made = Quantized(6).quantized(0.1, 0, real=False)
     step, zero = made.constant(0.2, np.float32), made.constant(0, np.uint8)
     return made.add("DequantizeLinear", step, zero)
+
+
+def _uneven() -> Quantized:
+    made = Quantized(6).quantized(0.1, 0, real=False)
+    scale, zero = made.constant(0.1, np.float32), made.constant(0, np.uint8)
+    whole = made.constant(made.rng.integers(-128, 128, (6, 3)), np.int8)
+    weights = whole, scale, made.constant(9, np.int8)
+    return made.add("QLinearMatMul", scale, zero, *weights, scale, zero)
 
 
 REFUSED = {
@@ -280,7 +358,7 @@ REFUSED = {
     ),
     "input": (
         lambda: Quantized(6).add("Relu").quantized(0.1, 0),
-        "node 'n0', a Relu, takes values that are not quantized",
+        "node 'n0', a Relu, comes before the first QuantizeLinear; apply it to the points",
     ),
     "16 bits": (
         lambda: Quantized(6, kind=np.uint16).quantized(0.1, 0),
@@ -299,6 +377,14 @@ REFUSED = {
         "node 'n1', a DequantizeLinear, does not follow a QuantizeLinear of the same scale",
     ),
     "nothing": (begun, "m.onnx has no layers between its QuantizeLinear nodes; quantize"),
+    "dynamic": (
+        lambda: begun().add("DynamicQuantizeLinear").quantized(0.1, 0),
+        "node 'n2', a DynamicQuantizeLinear, .*; quantize the network with .* quantize_static, or",
+    ),
+    "uneven weights": (
+        _uneven,
+        "node 'n1', a MatMul, must have int8 weights .*'WeightSymmetric': True",
+    ),
     "windows": (
         lambda: begun(shape=(1, 20, 20)).add("GlobalMaxPool").quantized(0.01, 10),
         "node 'n2', a GlobalMaxPool, has windows of 400 pixels, which .*; use smaller images",
