@@ -106,7 +106,7 @@ def _level(text: str) -> float | None:
 
 
 def _share(text: str) -> float | None:
-    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(%?)\s*", text)
+    found = re.fullmatch(r"\s*(\d{0,9}\.?\d{1,9}(?:e-?\d{1,2})?)\s*(%?)\s*", text)
     share = 0.0 if found is None else float(found[1]) / (100 if found[2] else 1)
     return share if 0 < share < 1 else None
 

@@ -117,3 +117,14 @@ def test_every_training_number_has_an_upper_end():
     assert endless == {
         *("n_projections", "n_prototypes", "prototypes_per_class", "budget", "batch_size"),
     }
+
+
+def test_a_share_is_written_as_people_write_it(table, tmp_path):
+    """A share without a digit before its point was refused, once percentages were accepted."""
+    for number, share in enumerate((".25", "0.25", "25%", "25 %", "2.5e-1")):
+        folder = tmp_path / str(number)
+        assert run("split", table, "--test", share, "-o", folder).exit_code == 0
+        assert len((folder / "test.csv").read_text().splitlines()) == 11
+    for share in ("0", "25", "1", "100%", "nan", "-.5", ".", "%", "1e9%"):
+        done = run("split", table, f"--test={share}", "-o", tmp_path / "no")
+        assert "is not a share between 0 and 1" in done.stderr
