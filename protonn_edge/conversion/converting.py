@@ -238,15 +238,16 @@ class _Search:
         steps: tuple[tuple[str, Model], ...] = ()
         candidates: list[_Candidate] = []
         for step in models:
-            steps = (*steps, step)
+            steps, too_large = (*steps, step), None
             try:
                 candidates.append(found._candidate(*steps))
-            except CheckFailed:  # training fills zeros, which take no flash
+            except CheckFailed as error:  # training fills zeros, which take no flash
                 if not candidates:
                     raise
+                too_large = str(error)
         if self.tuning is None:
             return max(candidates, key=lambda candidate: candidate.agreement)
-        return _tuned(candidates, self.tuning)
+        return _tuned(candidates, self.tuning, too_large)
 
     def _int8(self, network: Int8Network) -> _Candidate:
         """Return the model of a network of int8 layers, unchanged."""
@@ -399,13 +400,13 @@ class _Search:
         return _Candidate(integers, steps, agreement, plan)
 
 
-def _tuned(candidates: Sequence[_Candidate], tuning: Tuning) -> _Candidate:
+def _tuned(candidates: Sequence[_Candidate], tuning: Tuning, too_large: str | None) -> _Candidate:
     """Return the last candidate if more held-out points are right than without tuning."""
     untuned = (each for each in candidates if each.steps[-1][0] != "tuned")
     before = max(untuned, key=lambda candidate: candidate.agreement)
     was, now = (tuning.right(each.integers) for each in (before, candidates[-1]))
     best = candidates[-1] if now > was else before
-    told = {**tuning.sizes, "before": was, "after": max(was, now)}
+    told = {**tuning.sizes, "before": was, "after": max(was, now), "too_large": too_large}
     *steps, (name, model) = best.steps
     return replace(best, steps=(*steps, (name, replace(model, record={"fine_tuning": told}))))
 

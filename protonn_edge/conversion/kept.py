@@ -114,6 +114,8 @@ class Conversion(Deployable):
                 f"% before and {100 * tuned['after']:.2f} % after, on {tuned['tested']:,} other "
                 "points"
             )
+            if reason := tuned["too_large"]:
+                lines.append(f"  dropped the fine-tuned network, which {reason}")
         if self.lost is not None:
             word = "lost" if self.lost >= 0 else "gained"
             lines.append(f"  {word} {100 * abs(self.lost):.2f} percentage points of accuracy")

@@ -42,6 +42,11 @@ class NetworkBuilder(OnnxChain):
         if not (self.matrices and self.linear):
             self.multiply(None, np.eye(self.places.size), np.zeros(self.places.size))
         weights = tuple(W.astype(np.float32) for W, _ in self.matrices)
+        if not all(W.any() for W in weights):
+            raise InputError(
+                f"{self.graph.what} has a matrix of zeros, so every point would have the same "
+                "scores; train the network again, and export its trained weights"
+            )
         biases = tuple(b.astype(np.float32) for _, b in self.matrices)
         scale, shift = (each.astype(np.float32) for each in self.before)
         layers = tuple(self.layers)

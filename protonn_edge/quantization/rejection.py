@@ -116,19 +116,26 @@ def check_rate(n: int, rate: float) -> int:
     if k < 1:
         raise InputError(
             f"{n:,} points are too few to measure one false alarm in {1 / rate:,.0f}; give "
-            f"{math.ceil(1 / rate) - 1:,} or more, or allow a larger share"
+            f"{math.ceil(1 / rate) - 1:,} or more, or allow at least "
+            f"{_least(1, n)} false alarms per statistic"
         )
     return k
+
+
+def _least(k: int, n: int) -> str:
+    """Return the smallest rate, rounded up, of which the threshold among n values has rank k."""
+    return f"{math.ceil(1e4 * k / (n + 1)) / 100:.4g} %"
 
 
 def _threshold(values: Float64, rate: float, name: str) -> float:
     k = check_rate(len(values), rate)
     threshold = float(np.partition(values, k - 1)[k - 1])
     if not threshold > 0:
-        below = 100 * float(np.mean(values <= 0))
+        below, n = int(np.sum(values <= 0)), len(values)
+        allow = f"allow at least {_least(below + 1, n)} false alarms per statistic, or "
         raise InputError(
-            f"{below:.4g} % of the known points have the smallest possible {name}; allow more "
-            "false alarms, reject by another statistic, or train a larger model"
+            f"{100 * below / n:.4g} % of the known points have the smallest possible {name}; "
+            f"{allow if below < n else ''}train on more points"
         )
     return threshold
 

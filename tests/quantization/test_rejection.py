@@ -57,12 +57,13 @@ def test_several_statistics_share_the_rate() -> None:
 @pytest.mark.parametrize(
     ("values", "rate", "by", "words"),
     [
-        (np.ones(98), 0.01, ("score",), "98 points are too few .* give 99 or more"),
+        (np.ones(98), 0.01, ("score",), "98 points are too few .* give 99 or more, .* 1.02 %"),
+        (np.arange(26) // 3, 0.1, ("score",), "11.54 % .* allow at least 14.82 % false alarms"),
         (
             np.zeros(200),
             0.01,
             ("score",),
-            "100 % of the known points have the smallest possible score",
+            "100 % of the known points have the smallest possible score; train on more points",
         ),
         (np.ones(200), 1.0, ("score",), "above 0 and below 1"),
         (np.ones(200), 0.1, (), "name one statistic"),
@@ -74,6 +75,10 @@ def test_rates_that_cannot_be_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=words):
         rejection_for(statistics(values), rate, by)
+
+
+def test_the_rate_that_a_refusal_states_suffices() -> None:
+    assert rejection_for(statistics(np.arange(26) // 3), 0.1482).score > 0
 
 
 def test_statistics_of_parts_are_those_of_all_points() -> None:

@@ -32,11 +32,17 @@ def test_held_out_points_are_as_right_as_without_fine_tuning(seed: int) -> None:
     assert right[0] <= right[1] == tuned.to_json()["fine_tuning"]["after"]
 
 
-def test_a_pruned_network_is_converted_though_its_tuned_form_does_not_fit() -> None:
-    rng = np.random.default_rng(0)
+def test_a_pruned_network_is_converted_without_a_tuned_form_that_does_not_fit() -> None:
+    """Why it had been dropped, nothing said."""
+    rng = np.random.default_rng(1)
     W = rng.normal(size=(768, 60)) * (rng.random((768, 60)) < 0.06)
     content = perceptron([W, rng.normal(size=(60, 3))], [np.zeros(60), np.zeros(3)])
-    X, y = rng.normal(size=(60, 768)).astype(np.float32), np.arange(60) % 3
-    plain, tuned = (from_network(content, X, y, epochs=3, fine_tune=each) for each in (False, True))
+    X = rng.normal(size=(150, 768)).astype(np.float32)
+    y = 1 * (X[:, :8].sum(axis=1) > 0) + (X[:, 8:16].sum(axis=1) > 2)
+    X[:, :16] *= 4
+    plain, tuned = (from_network(content, X, y, epochs=6, fine_tune=each) for each in (False, True))
     assert tuned.flash_bytes == plain.flash_bytes
     assert [step.name for step in tuned.steps] == ["estimator", "exact", "integers"]
+    reason = tuned.to_json()["fine_tuning"]["too_large"]
+    assert reason.startswith("needs ")
+    assert f"  dropped the fine-tuned network, which {reason}\n" in str(tuned)
