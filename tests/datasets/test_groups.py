@@ -88,7 +88,7 @@ def test_holdout_takes_whole_groups_and_leaves_some(
     assert whole.groups is not None
     count = min(round(fraction * len(of_each)), len(of_each) - 1)
     if count == 0:
-        with pytest.raises(InputError, match=f"of {len(of_each)} groups is less than one"):
+        with pytest.raises(InputError, match=f"holds out none of the {len(of_each)} groups"):
             holdout(whole, fraction, seed)
         return
     split = holdout(whole, fraction, seed)
