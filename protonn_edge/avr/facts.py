@@ -83,7 +83,9 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         assert match is not None
         prefix, kind, name, *rest, weight = match.groups(default="")
         if kind in _LIMITING and not rest[1]:
-            raise InputError(f"{program.path} has a label {mark.name} without its limit")
+            raise InputError(
+                f"{program.path} has a label {mark.name} without its limit; build it again"
+            )
         if kind == "each":
             rest, weight = [*rest, weight or "0"], "1"
         # Copies of a place may share an address, if the compiler removed all code between them.

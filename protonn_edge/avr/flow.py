@@ -163,7 +163,7 @@ class _Explorer:
         if known is not None and known.depth != state.depth:
             raise CheckFailed(
                 f"the stack has no bound because {self._name} reaches 0x{address:x} with "
-                f"{known.depth} or {state.depth} bytes on it; push a fixed number of times"
+                f"{known.depth} or {state.depth} bytes on the stack; push a fixed number of times"
             )
         merged = state if known is None else known.merged(state)
         self._states[address] = merged

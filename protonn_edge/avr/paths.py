@@ -219,7 +219,7 @@ class _Flow:
         name = symbol.name if symbol else "the program"
         return CheckFailed(
             f"the cycles have no bound because no label limits how often {name} loops at "
-            f"0x{address:x}{f' ({line})' if line else ''}; add one there"
+            f"0x{address:x}{f' ({line})' if line else ''}; add a label there"
         )
 
     def path(self, sign: int) -> Path:
@@ -270,7 +270,7 @@ class _Flow:
         if not (integers and found.status == _OUT_OF_TIME) and (
             found.status != _OPTIMAL or abs(found.fun) > _MOST_CYCLES
         ):
-            why = _REASONS.get(found.status, "the labels allow too many")
+            why = _REASONS.get(found.status, "the labels allow too many cycles")
             raise CheckFailed(f"the cycles have no bound because {why}; build the library again")
         return found
 

@@ -137,7 +137,7 @@ class _Firmware:
         if len(callers) > _MOST_NESTED:
             raise CheckFailed(
                 f"{function.name} is reached through more than {_MOST_NESTED} nested calls; nest "
-                "them less deeply"
+                "the calls less deeply"
             )
         if (entry, handler) not in self._worst:
             self._worst[entry, handler] = self._deepest(function, (*callers, entry), handler)

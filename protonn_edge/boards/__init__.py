@@ -232,8 +232,8 @@ def _check_serial(facts: Mapping[str, Any], source: str) -> None:
         if not least <= clock / baud <= most:
             raise InputError(
                 f"{source} has {baud:,} baud, but a software serial line must have "
-                f"{-(-clock // most):,} to {clock // least:,} at {clock:,} Hz; choose a rate in "
-                "this range"
+                f"{-(-clock // most):,} to {clock // least:,} baud at {clock:,} Hz; choose a rate "
+                "in this range"
             )
         return
     real = clock / (8 * max(1, round(clock / (8 * baud))))

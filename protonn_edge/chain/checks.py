@@ -24,8 +24,8 @@ def check_type(array: NDArray[Any], name: str, wanted: str) -> None:
     """Refuse an array unless its type is `wanted`, such as "f8"; the byte order may differ."""
     if array.dtype.str[1:] != wanted:
         raise InputError(
-            f"array {name!r} has the type {array.dtype.name}, but must have "
-            f"{np.dtype(wanted).name}; train the model again"
+            f"array {name!r} has the type {array.dtype.name}, but must be {np.dtype(wanted).name}; "
+            "train the model again"
         )
 
 
@@ -36,7 +36,7 @@ def checked_array(arrays: Arrays, name: str, wanted: str, shape: tuple[int, ...]
     array = arrays[name]
     check_type(array, name, wanted)
     if array.shape != shape:
-        raise unlike(array, name, f"the shape {shape}")
+        raise unlike(array, name, f"of the shape {shape}")
     check_finite(array, name)
     return array
 
@@ -152,7 +152,7 @@ def checked_record(record: Any) -> dict[str, Any]:
     if size > JSON_LIMIT_BYTES:
         raise InputError(
             f"array 'record' takes {size:,} bytes, but the limit is {JSON_LIMIT_BYTES:,}; shorten "
-            "it"
+            "the record"
         )
     return dict(parsed)
 
@@ -161,5 +161,5 @@ def check_count(names: tuple[str, ...], what: str, count: int) -> None:
     """Refuse a number of names other than `count`."""
     if len(names) != count:
         raise InputError(
-            f"array {what!r} has {len(names):,} names for {count:,}; train the model again"
+            f"array {what!r} has {len(names):,} names instead of {count:,}; train the model again"
         )

@@ -69,7 +69,7 @@ def _feature_stage(arrays: Arrays) -> FeatureStage | None:
     if len(stages) > 1:
         raise InputError(
             f"the model {' and '.join(stage.does for stage in stages)}; train it again with only "
-            "one of them"
+            "one of these"
         )
     return stages[0] if stages else None
 
@@ -230,7 +230,7 @@ def _kind_of(arrays: Arrays) -> type[Head]:
     if kind not in HEADS:
         raise InputError(
             f"array 'classifier' is {kind[:40]!r}, but this version of protonn-edge supports only "
-            f"{', '.join(HEADS)}; install a newer one"
+            f"{', '.join(HEADS)}; install a newer version"
         )
     return HEADS[kind]
 
@@ -268,6 +268,6 @@ def _texts(array: NDArray[Any], name: str) -> tuple[str, ...]:
     if array.dtype.itemsize > 4 * NAME_LIMIT:
         raise InputError(
             f"array {name!r} has names of {array.dtype.itemsize // 4:,} characters, but the limit "
-            f"is {NAME_LIMIT}; shorten them"
+            f"is {NAME_LIMIT}; shorten the names"
         )
     return tuple(str(text) for text in array.tolist())

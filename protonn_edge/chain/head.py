@@ -26,7 +26,7 @@ from protonn_edge.system.facts_repr import FactsRepr
 _VALUE_BYTES = 4
 _SHOWN_CLASSES = 5
 
-FEWER_FEATURES = "fewer features (of images: --features pool:HxW)"
+FEWER_FEATURES = "fewer features (for images: --features pool:HxW)"
 """A remedy that makes any model smaller."""
 
 

@@ -64,7 +64,7 @@ class InputQuantizer:
         if raw.ndim != 2 or raw.shape[1] != len(self.zero):
             raise InputError(
                 f"the points have shape {raw.shape}, but the model takes {len(self.zero)} features "
-                "per point; use data like those that it was trained on"
+                "per point; use data like its training data"
             )
         if not np.isfinite(raw).all():
             row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])

@@ -184,13 +184,14 @@ class IntegerChain(StagedInput):
         needed = self.rejection is not None and self.rejection.rbf > 0
         set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
         maximum = self.inputs.maximum
-        integer_stage.check_holds(1 <= maximum <= 255, f"largest input {maximum}")
+        integer_stage.check_holds(1 <= maximum <= 255, f"the largest input {maximum}")
         integer_stage.check_counts(features=self.n_features, classes=self.n_classes)
         if self.feature_stages:
             made = self.feature_stages[-1]
             integer_stage.check_holds(
                 made.n_outputs == self.n_inputs,
-                f"{made.kind.replace('_', ' ')} with other outputs than the classifier's inputs",
+                f"{made.kind.replace('_', ' ')} whose number of outputs is not that of the "
+                "classifier's inputs",
             )
         if self.feature_stage is not None and self.feature_stage.scale is None:
             same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
@@ -201,7 +202,7 @@ class IntegerChain(StagedInput):
         if self.rejection is not None:  # proving its ranges takes time
             integer_stage.check_holds(
                 self.n_classes <= decision.UNKNOWN and self._decision.holds(last.nearest_maximum),
-                "thresholds above every possible score or RBF",
+                "rejection thresholds above every possible score or RBF",
             )
 
     def facts(self) -> dict[str, str]:
@@ -338,11 +339,11 @@ def observed(chain: IntegerChain, model: Model) -> IntegerChain:
     Raises `InputError` if this model cannot be observed, or does not contain expected answers.
     """
     if reason := why_unobserved(chain):
-        raise InputError(f"--observe does not support {reason}; leave it out")
+        raise InputError(f"--observe does not support {reason}; leave --observe out")
     if model.expected is None:
         raise InputError(
             "the model has no statistics for --observe; train it with at least 100 test points, or "
-            "run 'protonn-edge calibrate' with as many other points of its classes"
+            "run 'protonn-edge calibrate' with at least 100 other points of its classes"
         )
     return replace(chain, expected=IntegerExpected.of(chain, model.expected))
 

@@ -261,7 +261,7 @@ def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
     if points.shape[1] != model.n_features:
         raise InputError(
             f"the points have {points.shape[1]:,} features, but the model expects "
-            f"{model.n_features:,}; use data like those that it was trained on"
+            f"{model.n_features:,}; use data like its training data"
         )
     values = points.data if is_sparse(X) else points
     if not np.isfinite(values).all():
@@ -310,7 +310,7 @@ def _check_feature_stage(model: Model) -> None:
         if np.ptp(getattr(model.inputs, name)) > 0:
             raise InputError(
                 f"array 'inputs_{name}' has different values for different features, but the model "
-                f"{stage.does}, and all its values share one range; train the model again"
+                f"{stage.does}, and all values of the result share one range; train the model again"
             )
     if stage.whole_maximum is not None:
         set_checked(model, "inputs", model.inputs.of_whole_numbers(stage.whole_maximum))
@@ -334,7 +334,7 @@ def _check_instrument(model: Model) -> None:
     if model.instrument is not None and model.n_features % len(model.instrument.units):
         raise InputError(
             f"array 'units' has {len(model.instrument.units):,} units for {model.n_features:,} "
-            "features; give one for each channel, and train the model again"
+            "features; give one unit for each channel, and train the model again"
         )
 
 
@@ -343,11 +343,11 @@ def _check_rejection(model: Model) -> None:
         return
     if model.multilabel:
         raise InputError(
-            "array 'rejection' is in a model of label sets, which cannot answer 'unknown'; train "
-            "the model again"
+            "the model is for label sets and has an array 'rejection', but such models cannot "
+            "answer 'unknown'; train the model again"
         )
     if model.n_classes > UNKNOWN:
         raise InputError(
-            f"array 'rejection' is in a model of {model.n_classes:,} classes; to have the "
-            f'answer "unknown", a model must have at most {UNKNOWN}'
+            f"the model has {model.n_classes:,} classes and an array 'rejection', but only models "
+            f"of at most {UNKNOWN} classes can answer 'unknown'; train it with fewer classes"
         )

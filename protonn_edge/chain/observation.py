@@ -220,7 +220,7 @@ class Health:
             "good": f"good: {expected}",
             "drift": (
                 f"drift: the latest answers differ from those for the training data ({expected}); "
-                "check the sensor and its mounting, or include such data in the training"
+                "check the sensor and its mounting, or include recent data in the training"
             ),
         }[self.verdict]
 

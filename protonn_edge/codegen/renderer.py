@@ -67,8 +67,8 @@ def check_collisions(prefix: str, sources: Iterable[str]) -> None:
         renamed = with_prefix(name, prefix)
         if renamed in names:
             raise InputError(
-                f"the prefix {prefix!r} makes two names in the generated C the same, {renamed}; "
-                "choose another one"
+                f"the prefix {prefix!r} makes two names in the generated C equal to {renamed}; "
+                "choose another prefix"
             )
 
 

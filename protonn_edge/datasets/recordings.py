@@ -228,7 +228,7 @@ class Trigger(SegmentDetector):
         movement = _movement(samples, runs, max(2, window // _SPANS_A_WINDOW))
         if level is None:
             level = _parting_level(movement)
-        facts = (("trigger", f"{level:.4g}, {before:,} samples before it"),)
+        facts = (("trigger", f"{level:.4g}; windows begin {before:,} samples earlier"),)
         missing = "every training run is shorter than a window"
         return cls(window, level, facts, missing, movement >= level, before)
 

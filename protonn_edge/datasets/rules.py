@@ -163,7 +163,8 @@ def header_found(first: Sequence[str]) -> str:
     if not numbers:
         return "no cell is a number"
     counted = [[str(begin + place) for place in range(len(numbers))] for begin in (0, 1)]
-    return "its numbers count" if 2 < len(numbers) < len(cells) and numbers in counted else ""
+    consecutive = 2 < len(numbers) < len(cells) and numbers in counted
+    return "its numbers are consecutive" if consecutive else ""
 
 
 # --- 3: the label ---------------------------------------------------------------------------------

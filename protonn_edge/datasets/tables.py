@@ -137,7 +137,7 @@ class TableFile:
     def opened(cls, path: Path, usual: str, options: TableOptions) -> Self:
         """Open a table; `usual` is the usual delimiter of such files."""
         if options.delimiter is None:
-            delimiter, why = rules.delimiter_in(first_line(path), usual), "in the first line"
+            delimiter, why = rules.delimiter_in(first_line(path), usual), "found in the first line"
         else:
             delimiter = usual = rules.delimiter_called(options.delimiter)
             why = "given by --delimiter"
@@ -242,7 +242,7 @@ class TableFile:
                 )
             for column in empty:
                 if not is_gap(cell := row[column.index]):
-                    text = "but the first rows are empty; fill these, or leave it out with --drop"
+                    text = "but the column begins empty; fill it, or leave it out with --drop"
                     raise self._refusal(line, column, cell, text)
 
     def _refusal(self, line: int, column: Column, cell: str, problem: str) -> InputError:

@@ -35,7 +35,7 @@ def client_of(address: str) -> Any:
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(
             f"no Dask scheduler answers at {address} within {CONNECT_S} s; start one with 'dask "
-            "scheduler', and name its address"
+            "scheduler', and give its address"
         ) from error
 
 

@@ -102,7 +102,7 @@ class Link:
         except Exception as error:  # pyserial's handlers raise various exceptions
             raise LinkError(
                 f"cannot open {url or 'a port without a name'} ({error}); plug the board in, or "
-                "choose another --port"
+                "choose another port with --port"
             ) from error
         # What pyserial does not do for a TCP port: send without waiting for acknowledgements, and
         # close a socket that the other side has closed.
@@ -222,14 +222,15 @@ def _check_board(device: HelloReply, board: Board) -> None:
         named = f" (--board {' or '.join(alike)})" if alike else ""
         raise DeviceError(
             f"the device reports a clock of {device.clock_hz:,} Hz, but {board.name} has "
-            f"{board.clock_hz:,} Hz; name its own board with --board{named}"
+            f"{board.clock_hz:,} Hz; choose the right board with --board{named}"
         )
     software = board.serial == "software"
     allowed = range(1) if software else range(1, protocol.MOST_WINDOW_BYTES + 1)
     if device.window not in allowed:
         raise ProtocolError(
-            f"the device reports a window of {device.window} bytes, but {board.name} has "
-            f"{allowed[0]} to {allowed[-1]}; name its own board with --board, or {REFLASH_HINT}"
+            f"the device reports a window of {device.window} bytes, but that of {board.name} has "
+            f"{allowed[0]} to {allowed[-1]} bytes; choose the right board with --board, or "
+            f"{REFLASH_HINT}"
         )
 
 
@@ -359,8 +360,8 @@ class Connection:
                 return
             pause = min(2 * pause, _HELLO_EVERY_S)
         raise NoReplyError(
-            f"no device answered on {self.url} within {max(0.0, within_s):.3g} s; is the firmware "
-            f"on the board? {REFLASH_HINT}"
+            f"no device answered on {self.url} within {max(0.0, within_s):.3g} s; if the firmware "
+            f"is not on the board, {REFLASH_HINT}"
         )
 
     def _await_hello(self, within_s: float) -> HelloReply | None:

@@ -198,7 +198,7 @@ class Exchange(Generic[Key, Reply]):
     def _no_progress(self) -> NoReplyError:
         others = self._connection.messages - self._messages
         damaged = self._connection.damaged - self._damaged
-        cause = "does its program hang? Reset it, then run this again (hil: with --resume)"
+        cause = "its program may hang; reset it, then run the command again (hil: with --resume)"
         if self._strays:
             cause = (
                 f"{self._strays:,} of them are replies whose sequence number differs from the "
@@ -207,7 +207,7 @@ class Exchange(Generic[Key, Reply]):
         elif damaged:
             cause = (
                 f"{damaged:,} more were damaged or incomplete, so the line may lose bytes; check "
-                "the baud rate, reset the device, then run this again (hil: with --resume)"
+                "the baud rate, reset the device, then run the command again (hil: with --resume)"
             )
         return NoReplyError(
             f"the device on {self._connection.url} {'sends HELLO, but ' if others else ''}answered "

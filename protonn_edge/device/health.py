@@ -38,8 +38,8 @@ def read_health(line: Link, where: str, expected: IntegerExpected) -> Health:
             health = expected.recognized(message.content)
             if health is None:
                 raise DeviceError(
-                    f"the board at {where} runs another model, or another calibration of it; "
-                    "name the model that it runs, or upload this one"
+                    f"the board at {where} runs another model, or another calibration of it; name "
+                    "the model that the board runs, or upload this model"
                 )
             return health
     raise DeviceError(

@@ -88,13 +88,13 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
     LONGEST_FRAME = 4150  # a store that takes an EEPROM of 4 kB
     OTHER_FIRMWARE = sensor_board.LoggerDescription
     OTHER = (
-        "the board runs a logger, which does not classify; upload firmware of 'protonn-edge build "
-        "--sensor'"
+        "the board runs a logger, which does not classify; upload firmware made with 'protonn-edge "
+        "build --sensor'"
     )
     CHANGED = "the board runs a different model than before; start again"
     SILENT = (
-        "no board with a sensor and a model responds at {}; upload firmware of 'protonn-edge build "
-        "--sensor'"
+        "no board that classifies sensor samples responds at {}; upload firmware made with "
+        "'protonn-edge build --sensor'"
     )
 
     def __init__(self) -> None:

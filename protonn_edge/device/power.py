@@ -33,8 +33,8 @@ class PowerCycle:
             words = []
         if not words or shutil.which(words[0]) is None:
             raise InputError(
-                f"the command to cycle the power is {shortened(text)!r}, which contains no "
-                "program; give one such as 'uhubctl -a cycle -p 2'"
+                f"the command to cycle the power is {shortened(text)!r}, which does not begin with "
+                "a program; give a command such as 'uhubctl -a cycle -p 2'"
             )
         return cls(tuple(words))
 

@@ -48,7 +48,7 @@ class RecordingFile(AppendedFile):
     def __init__(self, path: Path, description: LoggerDescription, session: str) -> None:
         check_names([session], "--session", distinct=False)
         if not _SESSION.fullmatch(session) or session.lower() in _NUMBER_WORDS:
-            raise InputError(f"--session is {session!r}; begin its name with a letter")
+            raise InputError(f"--session is {session!r}; give a name that begins with a letter")
         self._session = session
         self._head = _head(description)
         self._columns = self._head.count(b",", self._head.index(b"\n")) + 1
@@ -143,13 +143,13 @@ class SampleStream(sensor_board.SensorStream[LoggerDescription, Samples]):
     LONGEST_FRAME = 260
     OTHER_FIRMWARE = sensor_board.LiveDescription
     OTHER = (
-        "the board runs firmware that classifies, for 'protonn-edge monitor'; upload firmware of "
-        "'protonn-edge logger'"
+        "the board runs firmware that classifies, for 'protonn-edge monitor'; upload firmware made "
+        "with 'protonn-edge logger'"
     )
     CHANGED = "the board's sensor or its sampling rate has changed; begin a new recording"
     SILENT = (
-        "no logger responds at {}; upload firmware of 'protonn-edge logger', or give the --baud "
-        "that it was made for"
+        "no logger responds at {}; upload firmware made with 'protonn-edge logger', or give its "
+        "baud rate with --baud"
     )
 
     def __init__(self) -> None:
@@ -280,7 +280,7 @@ class Recorder(sensor_board.SensorBoard[LoggerDescription, Samples]):
         if take is not None and take.wanted is not None and self._whole_take.left_s < 0:
             raise CheckFailed(
                 f"the take has only {take.kept:,} of {take.wanted:,} samples, though the board "
-                f"reports {self._rate:.4g} a second; the recorded samples are in the file"
+                f"reports {self._rate:.4g} samples a second; the recorded samples are in the file"
             )
 
     def _keep(self, samples: Samples) -> None:

@@ -353,8 +353,8 @@ class SensorBoard(Generic[Described, Reported]):
             name, bus = self.description.sensors[0], self.description.kind.bus
             wires = "SPI" if bus == "spi" else "SDA and SCL (A4 and A5 of an Uno)"
             raise DeviceError(
-                f"the board cannot find its {name}; check its wires: {wires}, VCC, GND; an "
-                f"emulated board needs --sensor {name}=FILE, or --pnn-sensor in pytest"
+                f"the board cannot find its {name}; check the sensor's wires ({wires}, VCC, GND); "
+                f"an emulated board needs --sensor {name}=FILE, or --pnn-sensor in pytest"
             )
 
     def receive(self, wait_s: float) -> Iterator[Reported]:

@@ -229,10 +229,9 @@ class Session:
         every = self._prediction(self.ask(request, protocol.RepeatReply, policy))
         if (every.label, every.cycles) != (once.label, repetitions * once.cycles):
             raise CheckFailed(
-                f"the device answered class {once.label} in {once.cycles:,} cycles once, and class "
-                f"{every.label} in {every.cycles:,} cycles for {repetitions:,} repetitions, but "
-                f"the latter must be class {once.label} in {repetitions * once.cycles:,}; "
-                f"{REFLASH_HINT}"
+                f"one prediction gave class {once.label} in {once.cycles:,} cycles, but "
+                f"{repetitions:,} repetitions gave class {every.label} in {every.cycles:,} cycles "
+                f"instead of class {once.label} in {repetitions * once.cycles:,}; {REFLASH_HINT}"
             )
         return every
 
@@ -289,8 +288,9 @@ class Session:
         array = np.asarray(features)
         if array.dtype != np.uint8 or array.shape != (self.device.features,):
             raise InputError(
-                f"features have type {array.dtype} and shape {array.shape}, but must have uint8 "
-                f"and ({self.device.features},); quantize the features with the integer model"
+                f"features have type {array.dtype} and shape {array.shape}, but must have type "
+                f"uint8 and shape ({self.device.features},); quantize the features with the "
+                "integer model"
             )
         return array.tobytes()
 

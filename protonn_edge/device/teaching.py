@@ -47,5 +47,5 @@ def write_store(session: Session, content: bytes) -> None:
         reply = session.ask(protocol.StoreRequest(place, part), protocol.StoreReply)
     if reply.content != content:
         raise CheckFailed(
-            "the device's EEPROM did not store the data; it may be worn out, so use another"
+            "the device's EEPROM did not store the data; it may be worn out, so use another board"
         )

@@ -214,8 +214,8 @@ def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, m
         end = address + len(chunk)
         if end > flash_bytes:
             raise InputError(
-                f"{path} reaches up to 0x{end:x}, but the flash ends at 0x{flash_bytes:x}; build "
-                f"it for an {mcu} and make it smaller"
+                f"{path} reaches up to 0x{end:x}, but the flash ends at 0x{flash_bytes:x}; build a "
+                f"smaller program for an {mcu}"
             )
         flash[address:end] = chunk
         is_empty = is_empty and not chunk

@@ -288,7 +288,7 @@ int main(int argc, char **argv)
     attach_sensors();
     pins_watch_resets(); /* at a reset, simavr calls the newest first: sensors hold pins after it */
     if (!core_make(&options.core, image, options.image_bytes)) {
-        die(EXIT_CHIP, "the chip has less flash");
+        die(EXIT_CHIP, "the firmware is larger than the flash of the chip");
     }
     if (options.watch && !passes_watch(options.watch, options.first_span, options.last_span)) {
         die(EXIT_FAILURE, "the facts of the program are damaged");

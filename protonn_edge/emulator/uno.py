@@ -397,7 +397,8 @@ def _check_board(board: Board, bootloader: bool) -> None:
     if bootloader and (board.mcu, board.clock_hz) != ("atmega328p", 16_000_000):
         raise InputError(
             f"{board.name} has an {board.mcu} at {board.clock_hz:,} Hz, but the emulator's "
-            "bootloader is for an atmega328p at 16,000,000 Hz; leave it out and name a firmware"
+            "bootloader is for an atmega328p at 16,000,000 Hz; leave the bootloader out, and name "
+            "a firmware file"
         )
 
 

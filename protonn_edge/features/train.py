@@ -47,7 +47,7 @@ class GradientRequest(features.ImageRequest):
             rows.SPARSE,
             rows.IN_BLOCKS,
         ),
-        *rows.unclipped(_SUMMED, why=", which become bytes alike"),
+        *rows.unclipped(_SUMMED, why=" to bytes, which are not clipped"),
     )
 
     cells: Shape
@@ -98,7 +98,7 @@ class PoolingRequest(features.ImageRequest):
         *rows.but(
             lambda case: case.settings.dead_zone > 0,
             "{dead_zone} is {settings.dead_zone:g}, but <but>, which allows no dead zone; leave "
-            "out either it or {features}",
+            "out either {dead_zone} or {features}",
             _POOLED,
         ),
     )
@@ -164,7 +164,7 @@ class AudioRequest(features.FeatureRequest):
                 and case.settings.window_shape[1] > 1
             ),
             "energies of sound need clips of one channel, but {window_shape} is "
-            "{settings.window_shape}, with several; give clips of one channel",
+            "{settings.window_shape}, with several channels; give clips of one channel",
         ),
         *rows.but(
             lambda case: case.settings.dead_zone > 0,
@@ -172,7 +172,7 @@ class AudioRequest(features.FeatureRequest):
             "{dead_zone} out",
             _HEARD,
         ),
-        *rows.unclipped(_HEARD, why=", which have their own range"),
+        *rows.unclipped(_HEARD, why=", which are not clipped"),
     )
 
     sizes: Shape
@@ -226,8 +226,8 @@ class WindowRequest(features.FeatureRequest):
         rows.models_all_at_once(WindowFeatureStage.kind, "windows of samples"),
         rows.Refusal(
             lambda case: case.settings.window_shape is not None and not case.kinds & _OF_WINDOWS,
-            "{window_shape} is given, but no features of windows are; choose some with "
-            "{features}, or leave it out",
+            "{window_shape} is given, but no features of windows are chosen; choose some with "
+            "{features}, or leave {window_shape} out",
         ),
         *rows.but(
             lambda case: bool(case.kinds & _OF_SAMPLES),
@@ -290,12 +290,12 @@ COPIES: tuple[rows.Refusal, ...] = (
                 or case.settings.image_shape is not None
             )
         ),
-        "{background_noise} is given, but only copies of windows and clips are mixed with it; give "
-        "{copies} and {features} of samples, or leave it out",
+        "{background_noise} is given, but only copies of windows and clips are mixed with it; "
+        "give {copies} and {features} of samples, or leave {background_noise} out",
     ),
     *rows.but(
         lambda case: case.settings.copies > 0,
-        "{copies} is {settings.copies}, but <but>; leave it out",
+        "{copies} is {settings.copies}, but <but>; leave {copies} out",
         rows.LABEL_SETS,
         rows.SPARSE,
         rows.IN_BLOCKS,
@@ -348,7 +348,7 @@ def read_features(given: str | FeatureStage) -> features.FeatureRequest:
         raise features.unread(terms[0], f"is not one of {words}")
     if image and not kind.of_images:
         term = next(each for each in map(str.strip, given.split(",")) if each not in terms)
-        raise features.unread(term, f"is for images, but {terms[0]} for windows of samples")
+        raise features.unread(term, f"is for images, but {terms[0]} is for windows of samples")
     return kind.read(terms, **image)
 
 

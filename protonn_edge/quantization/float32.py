@@ -138,7 +138,7 @@ def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
     if model.feature_stage is not None:
         raise InputError(
             f"the model {model.feature_stage.does}, which float builds do not support; build in "
-            "int8, or train without it"
+            "int8, or train without these features"
         )
     if model.rejection is not None:
         raise InputError(

@@ -82,7 +82,9 @@ def rejection_for(
     if not 0 < rate < 1:
         raise InputError(f"the rate of false alarms is {rate:g}; it must be above 0 and below 1")
     if not by or len(set(by)) < len(by):
-        raise InputError("name one statistic to reject by, or several different ones")
+        raise InputError(
+            f"the statistics to reject by are {by!r}; give at least one, and each only once"
+        )
     of_each = {name: _threshold(getattr(known, name), rate / len(by), name) for name in by}
     return Rejection(
         score=of_each.get("score", 0.0),
@@ -116,7 +118,7 @@ def check_rate(n: int, rate: float) -> int:
     if k < 1:
         raise InputError(
             f"{n:,} points are too few to measure one false alarm in {1 / rate:,.0f}; give "
-            f"{math.ceil(1 / rate) - 1:,} or more, or allow at least "
+            f"{math.ceil(1 / rate) - 1:,} points or more, or allow at least "
             f"{_least(1, n)} false alarms per statistic"
         )
     return k

@@ -192,7 +192,7 @@ def _faults(kind: SensorKind, which: str) -> Iterator[str]:
     if kind.name in INPUTS or (kind.name != which and kind.name in _SHELF.names()):
         yield "has the name of another sensor; rename it"
     if len(set(kind.channels)) < n or any(map(_TAKEN_NAME.fullmatch, kind.channels)):
-        yield "has a channel twice, or one with the name of another column; rename it"
+        yield "has a channel twice, or one with the name of another column; rename the channel"
     if size > _TEXT_LIMIT:
         yield f"has {size} bytes of name, channels and units, but the limit is {_TEXT_LIMIT}"
     if SensorKind.of_text(kind.text) is None:
@@ -202,6 +202,6 @@ def _faults(kind: SensorKind, which: str) -> Iterator[str]:
     if kind.pin is not None and kind.pin + n > ANALOG_PINS:
         yield f"has {n} channels from a{kind.pin} on, but a{ANALOG_PINS - 1} is the last input"
     if chip is not None and len(chip.places) != n:
-        yield f"has {n} channels and {len(chip.places)} places"
+        yield f"has {n} channels, but {len(chip.places)} places"
     if chip is not None and (end := max(chip.places) + chip.word.bytes) > chip.data_bytes:
         yield f"has a channel that ends at byte {end} of {chip.data_bytes} data_bytes"

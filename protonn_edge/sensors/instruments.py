@@ -36,10 +36,10 @@ class Instrument:
         if len(self.sensor) > _NAME_LIMIT or not self.sensor.isprintable():
             raise InputError(
                 f"the sensor's name {self.sensor[:_NAME_LIMIT]!r} has more than {_NAME_LIMIT} "
-                "characters, or unprintable ones; change it"
+                "characters, or unprintable ones; change the name"
             )
         if not self.units:
-            raise InputError(f"the sensor {self.sensor!r} has no units; give one per channel")
+            raise InputError(f"the sensor {self.sensor!r} has no units; give one unit per channel")
 
     @classmethod
     def of(cls, kinds: Sequence[SensorKind]) -> Self:
@@ -93,8 +93,8 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Instrument | None:
     units, sensor = arrays["units"], arrays.get("sensor", np.array(""))
     if units.dtype.kind != "U" or sensor.dtype.kind != "U" or units.ndim > 1 or sensor.ndim > 0:
         raise InputError(
-            "arrays 'sensor' and 'units' must be the text of a name and a text for each channel; "
-            "fix them, or leave them out"
+            "array 'sensor' must be one text, and 'units' one text for each channel; correct these "
+            "arrays, or leave them out"
         )
     try:
         return Instrument(str(sensor), tuple(map(unit_of, np.atleast_1d(units).tolist())))

@@ -84,7 +84,8 @@ def _check(path: Path, width: int, channels: int, rate: float) -> None:
     most = path.stat().st_size // (width * channels)
     if most > _MOST_SAMPLES:
         raise InputError(
-            f"{path} has {most:,} samples, but the limit is {_MOST_SAMPLES:,}; cut it into several"
+            f"{path} has {most:,} samples, but the limit is {_MOST_SAMPLES:,}; cut it into several "
+            "files"
         )
 
 
@@ -138,7 +139,7 @@ class PlayedSensor:
         if not _LEAST_RATE <= self.rate <= MOST_RATE:
             raise InputError(
                 f"{self.kind.name} has a rate of {self.rate:g} Hz; give {_LEAST_RATE:g} to "
-                f"{MOST_RATE:,.0f}"
+                f"{MOST_RATE:,.0f} Hz"
             )
         shape = self.values.shape
         if len(shape) != 2 or shape[0] == 0:
@@ -147,7 +148,7 @@ class PlayedSensor:
             most = _PLAYED_LIMIT_BYTES // self.values[0].nbytes
             raise InputError(
                 f"{self.kind.name} has {shape[0]:,} samples, but the limit is {most:,}; cut the "
-                "recording into several"
+                "recording into several files"
             )
         pin = self.kind.pin
         spreads = self.kind.is_input
@@ -197,8 +198,8 @@ def read_sensor(option: str) -> PlayedSensor:
         values, said = _read_csv(path, kind)
         if given is None and said is None:
             raise InputError(
-                f"{path} has no rate; add a first line such as '# rate: 100 Hz', or "
-                f"give --sensor {kind.name}={path},rate=100"
+                f"{path} does not state a sampling rate; add a first line such as '# rate: 100 "
+                f"Hz', or give --sensor {kind.name}={path},rate=100"
             )
         rate = said or 0.0
     if not len(values):

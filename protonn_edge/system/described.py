@@ -84,7 +84,7 @@ class Shelf:
                 )
         for key, must in known.items():
             if key not in facts and key not in optional:
-                raise InputError(f"{source} lacks the key {key!r}, {must.words}; add it")
+                raise InputError(f"{source} lacks the key {key!r} ({must.words}); add it")
             if key in facts and not must.holds(facts[key]):
                 raise InputError(
                     f"{source} has {key} = {_shown(facts[key])}, but it must be {must.words}"

@@ -88,7 +88,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from error
+        raise InputError(f"cannot write {path}: {error.strerror}; choose another folder") from error
 
 
 class AppendedFile:
@@ -102,13 +102,15 @@ class AppendedFile:
         try:
             self._file = path.open("a+b", buffering=0)
         except OSError as error:
-            raise InputError(f"cannot write {path}: {error.strerror}; choose another -o") from error
+            raise InputError(
+                f"cannot write {path}: {error.strerror}; choose another file with -o"
+            ) from error
         try:
             try_lock(self._file.fileno())
         except InUse as error:
             self._file.close()
             raise InputError(
-                f"another run is writing to {path}; wait for it, or name another -o"
+                f"another run is writing to {path}; wait for it, or name another file with -o"
             ) from error
 
     def __enter__(self) -> Self:
@@ -123,7 +125,8 @@ class AppendedFile:
                 content = content[self._file.write(content) :]
         except OSError as error:
             raise InputError(
-                f"cannot write {self._path}: {error.strerror}; make room, or choose another -o"
+                f"cannot write {self._path}: {error.strerror}; make room, or choose another file "
+                "with -o"
             ) from error
 
 

@@ -189,7 +189,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
             )
         if unknown in self.classes_.tolist():
             raise InputError(
-                f"the label for unknown points, {unknown!r}, is a class; choose another"
+                f"the label for unknown points, {unknown!r}, is a class; choose another label"
             )
         points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
         indices = self._answering.predict(points)

@@ -111,8 +111,9 @@ class GivenStage(FeatureRequest):
         """Return the stage, for points (n, features) like its model's."""
         if self.stage.n_features != points.shape[1]:
             raise InputError(
-                f"the features need points with {self.stage.n_features:,} values, but these have "
-                f"{points.shape[1]:,}; use points like those of the model that has the features"
+                f"the given model's features need points with {self.stage.n_features:,} values, "
+                f"but these points have {points.shape[1]:,}; use points like those that the model "
+                "was trained on"
             )
         return self.stage
 

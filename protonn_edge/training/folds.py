@@ -138,7 +138,7 @@ def check_classes_of_groups(y: NDArray[Any], groups: NDArray[Any]) -> None:
     for label in np.unique(y):
         if len(np.unique(groups[y == label])) < 2:
             raise InputError(
-                f"all points of class {label!s} are in one group, so no model can learn it when "
-                "the group is held out; record the class in another group, too, or leave the "
+                f"all points of class {label!s} are in one group, so no model can learn this class "
+                "when the group is held out; record the class in another group, too, or leave the "
                 "groups out"
             )

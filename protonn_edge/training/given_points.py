@@ -164,7 +164,7 @@ def class_indices(labels: NDArray[Any], classes: NDArray[Any], what: str) -> Ind
     if len(unknown):
         raise InputError(
             f"{what} has the label {label_text(str(unknown[0]))!r}, which is not among the "
-            "training classes; leave its points out"
+            "training classes; leave out points with this label"
         )
     return np.searchsorted(classes, labels)
 
@@ -310,7 +310,7 @@ def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Sparse
     if unknown:
         raise InputError(
             f"a point has the label {str(unknown[0])[:40]!r}, which the training data does not "
-            "have; leave it out"
+            "have; leave this label out"
         )
     binarizer = MultiLabelBinarizer(classes=classes, sparse_output=True)
     Y = csr_array(binarizer.fit_transform(sets), dtype=np.float32)

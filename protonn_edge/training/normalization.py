@@ -70,9 +70,9 @@ def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.f
     largest = float(abs(found).max()) if found.shape[0] else 0.0
     if not largest <= LARGEST_NORMALIZED:
         raise InputError(
-            f"normalized by {normalizer.kind!r}, a feature reaches {largest:.3g}, but the limit is "
-            f"{LARGEST_NORMALIZED:g}; choose the normalization 'standard', or express the feature "
-            "in another unit"
+            f"with the normalization {normalizer.kind!r}, a feature reaches {largest:.3g}, but the "
+            f"limit is {LARGEST_NORMALIZED:g}; choose the normalization 'standard', or express the "
+            "feature in another unit"
         )
     return found
 
@@ -87,8 +87,9 @@ def dense_unless_kept(X: NDArray[np.float32] | Sparse, kind: str) -> NDArray[np.
     n, D = sparse.shape
     if 4 * n * D > DENSE_LIMIT_BYTES:
         raise InputError(
-            f"the normalization {kind!r} makes sparse points dense, and {n:,} x {D:,} values are "
-            f"more than {DENSE_LIMIT_BYTES // 4:,}; choose the normalization 'l2' or 'none'"
+            f"the normalization {kind!r} makes sparse points dense, but {n:,} x {D:,} values "
+            f"exceed the limit of {DENSE_LIMIT_BYTES // 4:,}; choose the normalization 'l2' or "
+            "'none'"
         )
     dense: NDArray[np.float32] = sparse.toarray()
     return dense

@@ -102,7 +102,7 @@ def parameter(default: Any, *values: Any, help: str = "", **shown: Any) -> Any: 
 
 
 # Parameters of several kinds of classifiers.
-N_PROJECTIONS = Parameter((COUNT,), "d, outputs of the projection.", "--projection-dim", True)
+N_PROJECTIONS = Parameter((COUNT,), "d, the outputs of the projection.", "--projection-dim", True)
 SPARSITY_PROJECTION = Parameter(
     (SHARE,), "Maximum share of nonzeros in the projection.", "--lambda-w"
 )
@@ -112,7 +112,7 @@ SIZE_BUDGET = Parameter(
     "--size-budget",
 )
 EPOCHS = Parameter((PASSES,), "Passes over the training points.", "--epochs", True)
-BATCH_SIZE = Parameter((COUNT, AUTO), "Points per step.", "--batch-size")
+BATCH_SIZE = Parameter((COUNT, AUTO), "Training points per step.", "--batch-size")
 LEARNING_RATE = Parameter((Number(float, 1e-9, 1e9),), "The largest step size.", "--learning-rate")
 INPUT_NOISE = Parameter(
     (DEVIATION, AUTO), "Standard deviation of noise to add to normalized features.", "--noise"
@@ -207,8 +207,8 @@ class FeatureParameters(Parameterized):
         FeatureStage,
         None,
         help="Features for the device to compute: for images pool:4x4, gradients:4x4 or "
-        "conv:8x3,max2, optionally after deskew or crop:20x20; for windows "
-        "mean,max,bands:4; for sound audio:12x20; or the features of a .npz model.",
+        "conv:8x3,max2, optionally after deskew or crop:20x20; for windows mean,max,bands:4; for "
+        "sound audio:12x20; or the .npz file of a model, to use its features.",
         option="--features",
         common=True,
     )
@@ -232,7 +232,7 @@ class FeatureParameters(Parameterized):
         None,
         Number(float, *SAMPLE_RATES),
         None,
-        help="Samples per second, for sketches.",
+        help="Sampling rate in Hz, for generated sketches.",
         option="--sample-rate",
         common=True,
     )
@@ -318,7 +318,7 @@ class SharedParameters(FeatureParameters):
     normalization: str = parameter(
         "standard",
         Choices(NORMALIZER_KINDS),
-        help="Normalization of the features; free on the device, which does not support l2.",
+        help="Normalization of the features; costs the device nothing, but l2 is not for devices.",
         option="--normalization",
         common=True,
     )

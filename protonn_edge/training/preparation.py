@@ -120,7 +120,7 @@ def _moved(
         check_finite(noise, "background_noise")
         if noise.ndim != 2 or noise.shape[1] != points.shape[1] or not len(noise):
             raise InputError(
-                f"background_noise has the shape {noise.shape}, the points have "
+                f"background_noise has the shape {noise.shape}, but the points have "
                 f"{points.shape[1]:,} values; give windows of noise as long as the points"
             )
     for _ in range(settings.copies):

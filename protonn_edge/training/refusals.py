@@ -211,9 +211,9 @@ def _in_turn(words: str) -> Refusal:
 def _in_memory(name: str, instead: object, *reads: str) -> Refusal:
     return Refusal(
         lambda case: case.in_blocks > 0 and getattr(case.settings, name) != instead,
-        f"{{{name}}} is {{settings.{name}}}, which needs all points in memory, but "
-        f"these take {{case.in_blocks:,}} B, and more than {LARGE_BYTES:,} B are read in blocks; "
-        f"set {{{name}}} to {instead}, or train on fewer points",
+        f"{{{name}}} is {{settings.{name}}}, which needs all points in memory, but the points "
+        f"take {{case.in_blocks:,}} B, and more than {LARGE_BYTES:,} B are read in blocks; set "
+        f"{{{name}}} to {instead}, or train on fewer points",
         reads,
     )
 
@@ -221,8 +221,8 @@ def _in_memory(name: str, instead: object, *reads: str) -> Refusal:
 def _decided_by_budget(name: str, given: Condition) -> Refusal:
     return Refusal(
         lambda case: case.settings.budget is not None and given(case),
-        "{budget} is {settings.budget:,}, which determines the sizes; leave "
-        f"{{{name}}} out, or the budget",
+        f"{{budget}} is {{settings.budget:,}}, which determines the sizes; leave out {{{name}}} "
+        "or the budget",
         ("budget", name),
     )
 
@@ -243,8 +243,8 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         lambda case: case.multilabel and case.settings.class_weight is not None,
-        "{class_weight} is set, but a point with a set of labels has no single class; leave it "
-        "out, or give sample_weight",
+        "{class_weight} is set, but a point with a set of labels has no single class; leave "
+        "{class_weight} out, or give sample_weight",
     ),
     Refusal(
         lambda case: "group_shift" in case.given and not case.in_groups,
@@ -252,8 +252,8 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     *but(
         lambda case: case.in_groups and case.settings.group_shift > 0,
-        "{group_shift} is {settings.group_shift:g}, but <but>; set it to 0, or leave the groups "
-        "out",
+        "{group_shift} is {settings.group_shift:g}, but <but>; set {group_shift} to 0, or leave "
+        "the groups out",
         *_NOT_CLASSES_IN_MEMORY,
         _in_turn("takes points as they are"),
     ),
@@ -261,7 +261,7 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda case: case.settings.strangers > 0,
         "{strangers} is {settings.strangers:g}, but <but>; leave {strangers} out",
         *_NOT_CLASSES_IN_MEMORY,
-        _in_turn("does not use them"),
+        _in_turn("does not use such points"),
         Refusal(
             lambda case: case.settings.loss == "neighbour_likelihood",
             "the likelihood of neighbours is not defined for points without a class",
@@ -279,8 +279,8 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         lambda case: case.in_parts and case.clips_on,
-        "partial_fit continues from a model that clips outliers, whose range more points would "
-        "widen; use another model, or call fit",
+        "partial_fit continues from a model that clips outliers, but more points would widen the "
+        "range of its features; use another model, or call fit",
     ),
     # The model to start from.
     Refusal(
@@ -299,7 +299,8 @@ REFUSALS: tuple[Refusal, ...] = (
             and case.asked is not None
             and not case.asked.continues(case.model.feature_stage, case.settings)
         ),
-        "features are given, but the model to start from has its own or none; leave {features} out",
+        "features are given, but the model to start from has features of its own, or none; leave "
+        "{features} out",
     ),
     # Images.
     *but(
@@ -325,20 +326,20 @@ REFUSALS: tuple[Refusal, ...] = (
     # Sizes, and where training starts.
     Refusal(
         lambda case: case.settings.budget is not None and case.model is not None,
-        "{budget} is {settings.budget:,}, but the model to start from has its own sizes; leave one "
-        "of the two out",
+        "{budget} is {settings.budget:,}, but the model to start from has its own sizes; leave "
+        "out the budget or the model",
         ("budget",),
     ),
     Refusal(
         lambda case: case.settings.budget is not None and case.for_floats_alone,
-        "{budget} is {settings.budget:,}, in bytes on a device, but a device supports neither "
-        "sets of labels nor the {normalization} 'l2'; give {n_projections} and {n_prototypes}",
+        "{budget} is {settings.budget:,} B on a device, but a device supports neither sets of "
+        "labels nor the {normalization} 'l2'; give {n_projections} and {n_prototypes}",
         ("budget",),
     ),
     Refusal(
         lambda case: case.settings.projection_bits < 8 and case.for_floats_alone,
         "{projection_bits} is {settings.projection_bits}, but a device supports neither sets of "
-        "labels nor the {normalization} 'l2'; leave it out",
+        "labels nor the {normalization} 'l2'; leave {projection_bits} out",
         ("projection_bits",),
     ),
     Refusal(
@@ -347,7 +348,7 @@ REFUSALS: tuple[Refusal, ...] = (
             and (case.settings.projection_bits < 8 or "projection_bits" in case.given)
         ),
         "{projection_bits} is {settings.projection_bits}, but the model to start from has "
-        "{settings.weight_bits}, which it keeps; leave one of the two out",
+        "{settings.weight_bits} and keeps these; leave {projection_bits} out",
         ("projection_bits",),
     ),
     # There always is a number of projections; only the command line knows whether it was given.
@@ -379,10 +380,10 @@ REFUSALS: tuple[Refusal, ...] = (
     # Normal points alone.
     *but(
         lambda case: case.settings.one_class,
-        "{one_class} is set, but <but>; leave one of the two out",
+        "{one_class} is set, but <but>; change one of the two",
         *_NOT_CLASSES_IN_MEMORY,
         AUGMENTED,
-        Refusal(lambda case: case.in_parts, "partial_fit was called, which optimizes"),
+        Refusal(lambda case: case.in_parts, "partial_fit was called, which needs several classes"),
         Refusal(
             lambda case: case.settings.initial_model is not None, "there is a model to start from"
         ),
@@ -415,14 +416,14 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         Refusal(
             lambda case: not _OF_OPTIMIZERS.isdisjoint(case.given),
-            "options for an optimizer are given, but none is used",
+            "options are given for an optimizer, which is not used",
         ),
     ),
     # Rejection.
     Refusal(lambda case: "by" in case.given and not case.rejecting, "{by} needs {rate}; give both"),
     Refusal(
         lambda case: case.rejecting and case.for_floats_alone,
-        "{rate} is for models of one class per point that a device can run; leave it out, or "
-        "train with one label per point and another {normalization} than l2",
+        "{rate} applies only to models of one class per point that a device can run; omit it, or "
+        "train with one label per point and a {normalization} other than l2",
     ),
 )

@@ -116,7 +116,7 @@ def test_prototypes_are_an_extension_too(fitted: BasisImagesClassifier) -> None:
     assert model.record["settings"]["features"] == f"Convolutions {student.digest}"
     integers = quantize(model)
     assert np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test) > 0.75
-    with pytest.raises(InputError, match="need points with 64 values, but these have 32"):
+    with pytest.raises(InputError, match="need points with 64 values, but these points have 32"):
         clone(extension).set_params(image_shape=(4, 8)).fit(X[:, :32], Y)
 
 

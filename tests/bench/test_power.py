@@ -67,4 +67,4 @@ def test_a_command_that_fails_is_an_error_with_the_fault(command, says, monkeypa
 @pytest.mark.parametrize("command", ["", "'touch", "no-such-program --off"])
 def test_what_names_no_program_is_refused_before_anything_runs(built, command):
     words = ["hil", built / "test.csv", "--project", built, "--port", "x", "--power-cycle", command]
-    assert "contains no program; give one such as" in refusal(run(*words))
+    assert "does not begin with a program; give a command such as" in refusal(run(*words))

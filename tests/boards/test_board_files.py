@@ -54,7 +54,7 @@ def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"mcu": None}, "lacks the key 'mcu', a chip such as"),
+        ({"mcu": None}, "lacks the key 'mcu' (a chip such as"),
         ({"mcu": "'AT90; rm -rf'"}, "mcu = 'AT90; rm -rf'"),
         ({"core": "'avr7'"}, "core = 'avr7', but it must be one of avr25"),
         ({"clock_hz": "16"}, "clock_hz = 16, but it must be a whole number from 1,000,000"),
@@ -75,7 +75,7 @@ def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
         ({"serial": "'software'", "rx_pin": "'PA3'", "tx_pin": "'PB3'"}, "rx_pin = 'PA3'"),
         (
             {"serial": "'software'", "rx_pin": "'PB3'", "tx_pin": "'PB4'", "baud": "9_600"},
-            "a software serial line must have 47,059 to 120,000 at 12,000,000 Hz",
+            "a software serial line must have 47,059 to 120,000 baud at 12,000,000 Hz",
         ),
         ({"usb_ids": "['2341']"}, "usb_ids = ['2341']"),
         ({"sleep_enable": "[0x53]"}, "sleep_enable = [83]"),

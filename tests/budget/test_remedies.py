@@ -46,10 +46,10 @@ def test_the_options_are_those_of_the_classifier(kind: str) -> None:
     [
         ("protonn", "flash", "try fewer --prototypes, a smaller --projection-dim, or fewer feat"),
         ("protonn", "sram", "try a smaller --projection-dim or fewer classes$"),
-        ("linear", "flash", "try a larger --regularization, or fewer features \\(of images: --fe"),
+        ("linear", "flash", "try a larger --regularization, or fewer features \\(for images: --fe"),
         ("linear", "sram", "try fewer classes$"),
         ("dense", "sram", "try fewer --hidden units$"),
-        ("forest", "flash", "try a smaller --size-budget, or fewer features \\(of images: --fe"),
+        ("forest", "flash", "try a smaller --size-budget, or fewer features \\(for images: --fe"),
         ("bonsai", "sram", "try a smaller --projection-dim or fewer classes$"),
         ("local-deep-kernel", "flash", "try a smaller --lambda-weights, a smaller --depth, or f"),
     ],
@@ -61,7 +61,7 @@ def test_a_board_that_is_too_small(kind: str, large: str, words: str) -> None:
 
 def test_layers_are_what_takes_most() -> None:
     remedies = quantize(random_model_of_layers(random_layers())).all_remedies
-    words = "try fewer channels in --features conv:, a stride of 2 or averages in its first layer"
+    words = "try fewer channels in --features conv:, a stride of 2 or averages in the first layer"
     with pytest.raises(CheckFailed, match=words):
         LARGE["sram"].check(load_board("uno"), remedies)
 

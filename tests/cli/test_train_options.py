@@ -234,12 +234,12 @@ def test_a_budget_is_bytes_of_the_integer_model(data: Path, text: str, limit: in
         (
             "1kB",
             ["--prototypes", 4],
-            "--budget is 1,000, which determines the sizes; leave --prototypes",
+            "--budget is 1,000, which determines the sizes; leave out --prototypes",
         ),
         (
             "1kB",
             ["--projection-dim", 4],
-            "--budget is 1,000, which determines the sizes; leave --projection-dim",
+            "--budget is 1,000, which determines the sizes; leave out --projection-dim",
         ),
     ],
 )

@@ -116,7 +116,7 @@ def test_public_names_are_told_apart_by_any_c99_linker() -> None:
 
 def test_a_prefix_that_collides_with_a_stages_names_is_refused() -> None:
     """The stage has a static function of its own that is called so."""
-    with pytest.raises(InputError, match="makes two names in the generated C the same, projection"):
+    with pytest.raises(InputError, match="makes two names in the generated C equal to projection"):
         render_c(tiny_integer_model(), prefix="projection")
 
 

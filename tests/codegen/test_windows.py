@@ -218,7 +218,7 @@ def test_generated_code_states_the_ranges() -> None:
 def test_a_float_build_makes_no_features() -> None:
     model = random_window_model(window_features_of("mean,max"))
     with pytest.raises(
-        InputError, match="makes features of windows, which float builds do not support"
+        InputError, match="computes features of windows, which float builds do not support"
     ):
         device_model(model, "float32")
 
@@ -237,5 +237,5 @@ def test_the_hash_covers_the_features_and_not_the_rate() -> None:
 
 
 def test_window_features_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="window features with other outputs"):
+    with pytest.raises(InputError, match="window features whose number of outputs"):
         replace(tiny_windows_model(), feature_stage=window_features_of("mean", 8, 5))

@@ -217,7 +217,7 @@ def test_names_that_cannot_be_shown_are_refused(names: list[str]):
         ({"y": np.stack([Y_IRIS, Y_IRIS], 1)}, "the labels have the shape"),
         ({"y": Y_IRIS + 1}, "has the label '3', but the SVC has only the classes '0', '1', '2'"),
         ({"evaluate_on": (X_IRIS[:, :2], Y_IRIS)}, "evaluate_on has the shape"),
-        ({"classes": ["a", "b"]}, "classes' has 2 names for 3"),
+        ({"classes": ["a", "b"]}, "classes' has 2 names instead of 3"),
         ({"classes": ["a", "b", "b"]}, "the name 'b' occurs twice"),
         ({"budget": 0}, "budget is 0; it must be at least 1"),
         ({"epochs": -1}, "epochs is -1; it must be at least 0"),

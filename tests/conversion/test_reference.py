@@ -180,7 +180,11 @@ def shifted(model: Model, offset: float) -> Model:
             "normalized",
             "pools images",
         ),
-        (random_window_model(window_features_of("mean,max")), "raw", "makes features of windows"),
+        (
+            random_window_model(window_features_of("mean,max")),
+            "raw",
+            "computes features of windows",
+        ),
         (shifted(random_model(), 1e9), "raw", "offsets are too large"),
     ],
 )

@@ -74,10 +74,15 @@ def test_its_words_name_all_random_layers() -> None:
     [
         ("convolution_layers", (0, 0), 4, "a number that is invalid for a layer"),
         ("convolution_layers", (0, 6), 0, "a layer without weights"),
-        ("convolution_layers", (0, 6), 60_000, "ends before its layers do"),
+        ("convolution_layers", (0, 6), 60_000, "has too few values for its layers"),
         ("convolution_layers", (2, 1), 5, "windows of 5x2 pixels"),
-        ("convolution_layers", (0, 2), 2, "ends before its layers do|windows of 3x2 pixels"),
-        ("convolution_layers", (0, 1), -1, "whole numbers of 0..65,535"),
+        (
+            "convolution_layers",
+            (0, 2),
+            2,
+            "has too few values for its layers|windows of 3x2 pixels",
+        ),
+        ("convolution_layers", (0, 1), -1, "whole numbers from 0 to 65,535"),
         ("convolution_image", (0,), 0, "a shape is"),
         ("convolution_pixels", (1,), 0, "in steps of 0"),
         ("convolution_bias", (0,), 40_000, "accumulators in"),
@@ -109,7 +114,7 @@ def test_a_missing_array_and_a_wrong_type_are_refused() -> None:
 def test_layers_that_do_not_fit_together_are_refused() -> None:
     first, *_ = random_layers().layers
     with pytest.raises(
-        InputError, match="layer 2 takes 6x6 up to 15, but the layer before it returns"
+        InputError, match="layer 2 takes 6x6 with values up to 15, but the layer before it returns"
     ):
         Convolutions((first, first))
     with pytest.raises(InputError, match="give at least one"):

@@ -106,7 +106,7 @@ def test_sums_of_most_images_are_told_apart() -> None:
     [
         ({"image_shape": (33, 20)}, "at most 32 pixels a side"),
         ({"cropped_shape": (13, 12)}, "cannot be cropped to 13x12"),
-        ({"cells": (9, 2)}, "12x12 pixels has up to 8x8 cells, not 9x2"),
+        ({"cells": (9, 2)}, "12x12 pixels can have at most 8x8 cells, not 9x2"),
         ({"cells": (0, 2)}, r"a shape is \(0, 2\)"),
         ({"cells": 4}, "a shape is 4"),
         ({"directions": 6}, "4 or 8 directions, not 6"),
@@ -139,9 +139,9 @@ def test_gradients_come_back_from_the_file(tmp_path: Path) -> None:
         ),
         ("gradients", np.array([12, 14, 12, 12, 2, 3, 7, 3, 0]), "4 or 8 directions"),
         ("gradients", np.array([12, 14, -1, 12, 2, 3, 8, 3, 0]), "a shape is"),
-        ("gradients_pixels", np.array([0.0, 0.0]), "has pixels that begin with"),
+        ("gradients_pixels", np.array([0.0, 0.0]), "has pixels from"),
         ("gradients_pixels", np.array([np.nan, 1.0]), "NaN or infinite"),
-        ("gradients_pixels", np.array([1e300, 1.0]), "has pixels that begin with"),
+        ("gradients_pixels", np.array([1e300, 1.0]), "has pixels from"),
         ("gradients_pixels", None, "'gradients_pixels' is missing"),
     ],
 )
@@ -168,7 +168,7 @@ def test_roots_have_one_range() -> None:
 
 def test_roots_that_fall_are_refused() -> None:
     table = np.arange(256)[::-1].astype(np.uint8)
-    with pytest.raises(InputError, match="roots that fall"):
+    with pytest.raises(InputError, match="falling roots"):
         IntegerGradients(SHARED, 1, table)
 
 

@@ -183,7 +183,7 @@ def test_a_file_that_cannot_be_read_or_written_is_bad_input(tmp_path):
     with pytest.raises(InputError, match="does not exist; run `protonn-edge hil` first"):
         read_results(tmp_path / "missing.csv")
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"cannot write .*; choose another place"):
+    with pytest.raises(InputError, match=r"cannot write .*; choose another folder"):
         ResultsFile(tmp_path / "file" / "results.csv", ORIGIN, 2)
 
 

@@ -129,7 +129,7 @@ def test_a_device_that_does_not_fit_is_refused(make_device, changed, words):
 @pytest.mark.parametrize("url", ["/dev/no-such-port", "gopher://127.0.0.1", "socket://127.0.0.1:1"])
 def test_a_line_that_cannot_be_opened_is_bad_input(url):
     with pytest.raises(
-        InputError, match=r"cannot open .*; plug the board in, or choose another --port"
+        InputError, match=r"cannot open .*; plug the board in, or choose another port with --port"
     ):
         Session(url).__enter__()
 
@@ -281,7 +281,10 @@ def test_unknown_is_an_answer_of_any_model(make_device):
 
 @pytest.mark.parametrize("features", [X[:3], X.astype(np.float64), X[np.newaxis]])
 def test_features_that_the_device_cannot_take_are_bad_input(device, features):
-    with connect(device) as session, pytest.raises(InputError, match=r"must have uint8 and \(4,\)"):
+    with (
+        connect(device) as session,
+        pytest.raises(InputError, match=r"must have type uint8 and shape \(4,\)"),
+    ):
         session.predict(features)
 
 

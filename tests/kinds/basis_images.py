@@ -47,7 +47,7 @@ KIND = replace(
     tuning=(*_STUDENT, *_QUICK, "--trials", "1", "--max-latency-ms", "4"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'basis-images'"),
-        (("--hidden", "10,20,30"), "hidden is '10,20,30'; it must be the units of one or two"),
+        (("--hidden", "10,20,30"), "hidden is '10,20,30'; it must state the units of one or two"),
         (
             ("--set", "image_parts=6x6"),
             "basis images have 144 weights, but a layer has at most 128",

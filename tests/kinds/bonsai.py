@@ -60,7 +60,7 @@ KIND = Kind(
             "array 'W' has 9 rows and 'T' 2, which do not form a tree",
         ),
         ("T", np.ones((31, 6), np.float32), "do not form a tree of at most 4 levels"),
-        ("T", None, "array 'classes' has 3 names for 9"),
+        ("T", None, "array 'classes' has 3 names instead of 9"),
         ("B", np.ones((4, 12), np.float32), "unknown array 'B'"),
     ),
     settings={"epochs": 40},

@@ -46,10 +46,10 @@ KIND = Kind(
     tuning=("--trials", "2", "--max-latency-ms", "0.3"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'linear' has no such"),
-        (("--solver", "liblinear"), "the solver liblinear is for two classes"),
+        (("--solver", "liblinear"), "the solver 'liblinear' supports only two classes"),
     ),
     refused_settings=(
-        ({"solver": "liblinear"}, "is for two classes, but there are 10"),
+        ({"solver": "liblinear"}, "only two classes, but there are 10"),
         ({"regularization": 0.0}, "'regularization' parameter of LinearClas"),
         ({"solver": "sag"}, "'solver' parameter of LinearClassifier"),
     ),

@@ -106,10 +106,10 @@ def test_it_takes_the_weights_that_convolutions_were_learned_with(
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "solver is network, which learns weights with convolutions, but there are none"),
+        ({}, "solver is 'network', which learns weights with convolutions, but there are no"),
         (
             {"image_shape": (8, 8), "features": "conv:4x3", "normalization": "l2"},
-            "solver is network, which does not support the normalization l2",
+            "solver 'network' does not support normalization 'l2'",
         ),
     ],
 )

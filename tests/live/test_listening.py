@@ -168,8 +168,11 @@ def all_of(board: Listener) -> list[WindowAnswer]:
 @pytest.mark.parametrize(
     ("pieces", "sentence"),
     [
-        ([], "no board with a sensor and a model responds at there"),
-        ([b"\x00noise\x00" * 9, window(0)], "no board with a sensor and a model responds at there"),
+        ([], "no board that classifies sensor samples responds at there"),
+        (
+            [b"\x00noise\x00" * 9, window(0)],
+            "no board that classifies sensor samples responds at there",
+        ),
         ([live(found=0)], "cannot find its mpu6050; check .* needs --sensor mpu6050=FILE"),
         ([live(version=1)], "has version 1, but this program reads version 2"),
         ([encode_frame(bytes([0x91]) + bytes(19))], "runs a logger, which does not classify"),

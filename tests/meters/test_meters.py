@@ -250,8 +250,8 @@ def test_a_library_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"trigger": False}, "saw 0 of 10 pulses of 250 ms, and 0 others; connect PB0 of uno to "),
-        ({"seconds": 1.2}, "saw 0 of 10 pulses of 250 ms, and 10 others"),
+        ({"trigger": False}, "saw 0 of 10 pulses of 250 ms, and 0 other pulses; connect PB0 of"),
+        ({"seconds": 1.2}, "saw 0 of 10 pulses of 250 ms, and 10 other pulses"),
         ({"amperes": np.nan}, "sends impossible values"),
         ({"amperes": 1e300}, "sends impossible values"),
         ({"every": 100}, "took 2 samples in 240 ms, but at least 8 are needed"),

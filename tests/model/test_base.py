@@ -93,7 +93,7 @@ def test_units_are_those_of_the_points() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"classes": ("a", "b")}, "'classes' has 2 names for 3"),
+        ({"classes": ("a", "b")}, "'classes' has 2 names instead of 3"),
         ({"normalizer": Normalizer.identity(6)}, "6 features, but 'W' has 5"),
         ({"threshold": np.nan}, "'threshold' must be a finite number"),
         ({"raw_exponents": np.zeros(4, np.int64)}, "'raw_exponents' must have 5 integers"),

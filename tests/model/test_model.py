@@ -161,11 +161,11 @@ def test_identity_normalizer_changes_nothing() -> None:
         ({"gamma": 0.0}, "'gamma' is 0"),
         ({"gamma": float("nan")}, "'gamma' is nan"),
         ({"classes": ("a", "a")}, "twice"),
-        ({"classes": ("a",)}, "'classes' has 1 names for 2"),
+        ({"classes": ("a",)}, "'classes' has 1 names instead of 2"),
         ({"classes": ("a", "b\n")}, "printable"),
         ({"classes": ("a", "")}, "printable"),
         ({"classes": ("a", "b" * 101)}, "printable"),
-        ({"feature_names": ("x",)}, "'feature_names' has 1 names for 5"),
+        ({"feature_names": ("x",)}, "'feature_names' has 1 names instead of 5"),
         ({"prototypes": np.zeros((2, 4), dtype=np.float32)}, "'B' has 2 rows"),
         ({"labels": np.zeros((2, 9), dtype=np.float32)}, "'Z' has 9 columns"),
         ({"projection": np.full((3, 5), 1e300)}, "'W' has a value"),
@@ -358,7 +358,7 @@ def test_a_model_has_window_features_or_average_pooling(tmp_path: Path) -> None:
     arrays = arrays_of(random_pooling_model(AveragePooling((4, 6), (4, 6), (2, 3))))
     declared = window_features_of("mean", 4, 6).to_arrays()
     np.savez(tmp_path / "model.npz", **(arrays | declared))
-    with pytest.raises(InputError, match="pools images and makes features of windows; train it"):
+    with pytest.raises(InputError, match="pools images and computes features of windows; train it"):
         load_model(tmp_path / "model.npz")
 
 
@@ -401,7 +401,7 @@ def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
         replace(model, threshold=0.5)
     many = np.zeros((256, model.head.n_prototypes), np.float32)
     names = tuple(f"class {label}" for label in range(256))
-    with pytest.raises(InputError, match="a model of 256 classes"):
+    with pytest.raises(InputError, match="the model has 256 classes"):
         replace(model, labels=many, classes=names)
 
 
@@ -599,7 +599,7 @@ def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
         ({"inputs_mean": np.ones(6)}, "'inputs_mean' has 6 features"),
         ({"inputs_lower": np.full(5, 100.0)}, "'inputs_lower' is above"),
         ({"inputs_deviation": np.full(5, -1.0)}, "'inputs_deviation' has a negative"),
-        ({"classes": np.array(["a", "b", "c"])}, "'classes' has 3 names for 2"),
+        ({"classes": np.array(["a", "b", "c"])}, "'classes' has 3 names instead of 2"),
         ({"classes": np.array(["a", "b" * 200])}, "200 characters, but the limit is 100"),
         ({"classes": np.array(["a", "a"])}, "twice"),
         ({"classes": np.array(["a", "\x1b[31m"])}, "printable"),

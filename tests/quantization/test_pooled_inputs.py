@@ -93,7 +93,7 @@ def test_hash_covers_average_pooling() -> None:
     [
         ("zero", "values that are quantized in several ways"),
         ("step", "values that are quantized in several ways"),
-        ("shape", "average pooling with other outputs"),
+        ("shape", "average pooling whose number of outputs"),
     ],
 )
 def test_average_pooling_that_does_not_fit_is_refused(change: str, words: str) -> None:

@@ -57,7 +57,12 @@ def test_several_statistics_share_the_rate() -> None:
 @pytest.mark.parametrize(
     ("values", "rate", "by", "words"),
     [
-        (np.ones(98), 0.01, ("score",), "98 points are too few .* give 99 or more, .* 1.02 %"),
+        (
+            np.ones(98),
+            0.01,
+            ("score",),
+            "98 points are too few .* give 99 points or more, .* 1.02 %",
+        ),
         (np.arange(26) // 3, 0.1, ("score",), "11.54 % .* allow at least 14.82 % false alarms"),
         (
             np.zeros(200),
@@ -66,8 +71,8 @@ def test_several_statistics_share_the_rate() -> None:
             "100 % of the known points have the smallest possible score; train on more points",
         ),
         (np.ones(200), 1.0, ("score",), "above 0 and below 1"),
-        (np.ones(200), 0.1, (), "name one statistic"),
-        (np.ones(200), 0.1, ("score", "score"), "name one statistic"),
+        (np.ones(200), 0.1, (), "give at least one, and each only once"),
+        (np.ones(200), 0.1, ("score", "score"), "give at least one, and each only once"),
     ],
 )
 def test_rates_that_cannot_be_are_refused(

@@ -64,7 +64,7 @@ def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
     with (
         EmulatedUno(compile_logger(tmp_path, 100.0, "mpu6050")) as uno,
         listening(uno.url) as line,
-        pytest.raises(CheckFailed, match="cannot find its mpu6050; check its wires"),
+        pytest.raises(CheckFailed, match="cannot find its mpu6050; check the sensor's wires"),
     ):
         Recorder(line, uno.url).wait()
 

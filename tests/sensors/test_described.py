@@ -93,7 +93,7 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"bus": None}, "lacks the key 'bus', 'i2c', 'spi' or 'analog'; add it"),
+        ({"bus": None}, "lacks the key 'bus' ('i2c', 'spi' or 'analog'); add it"),
         ({"bus": "'usb'"}, "has bus = 'usb', but it must be 'i2c', 'spi' or 'analog'"),
         ({"bus": None, "pulses": "1"}, "lacks the key 'bus'"),
         ({"bus": "'SPI'", "pulses": "1"}, "has bus = 'SPI', but it must be 'i2c', 'spi' or"),
@@ -111,7 +111,7 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
         ({"id_register": "-1"}, "id_register = -1, but it must be a whole number from 0 to 255"),
         ({"data_bytes": "33"}, "data_bytes = 33, but it must be a whole number from 1 to 32"),
         ({"data_bytes": "5"}, "has a channel that ends at byte 6 of 5 data_bytes"),
-        ({"places": "[0, 2]"}, "has 3 channels and 2 places"),
+        ({"places": "[0, 2]"}, "has 3 channels, but 2 places"),
         ({"places": "[]"}, "places = []"),
         ({"byte_order": "'middle'"}, "must be 'big' or 'little'"),
         ({"channels": "['x', 'y', 'z z']"}, "must be 1 to 12 names of at most 20"),

@@ -52,7 +52,7 @@ def test_a_wav_file_fills_the_range_of_an_analog_input(
     ("name", "content", "more", "sentence"),
     [
         ("a6", "x\n1\n", ",rate=1", "there is no sensor 'a6'"),
-        ("a0", "x\n1\n", "", "has no rate"),
+        ("a0", "x\n1\n", "", "does not state a sampling rate"),
         ("a0", "x\n1\n", ",rate=fast", "'fast'; give a number of hertz"),
         ("a0", "x\n1\n", ",rate=0", "rate of 0 Hz"),
         ("a0", "x\n1024\n", ",rate=1", "measures 0 to 1023, but the recording has 1024"),

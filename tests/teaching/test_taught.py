@@ -165,9 +165,9 @@ def test_refusals_of_examples() -> None:
         teaching.with_taught(model, Taught.nothing(3))
     with pytest.raises(InputError, match="4 classes; use examples"):
         teaching.with_taught(model, Taught(np.zeros((1, 5), np.int8), np.array([4], np.uint8)))
-    with pytest.raises(InputError, match="has 3 B, but this model's has"):
+    with pytest.raises(InputError, match="has 3 B, but that of this model has"):
         teaching.recalled(model, b"123")
-    with pytest.raises(InputError, match="int64; take those of"):
+    with pytest.raises(InputError, match="int64; pass the result of"):
         Taught(np.zeros((1, 5), np.int64), np.zeros(1, np.uint8))  # type: ignore[arg-type]
     for other in (quantize(random_model()), quantize(random_linear_model())):
         with pytest.raises(InputError, match="cannot be taught; train one with"):

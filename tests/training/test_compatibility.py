@@ -86,7 +86,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         "strangers is 0.5, but the likelihood of neighbours is not defined for points without",
     ),
-    (IN_TURN, BLOCKS, "optimizer is alternating, which needs all points in memory, but these"),
+    (IN_TURN, BLOCKS, "optimizer is alternating, which needs all points in memory, but the"),
     ({"augment": True, **IMAGES}, BLOCKS, "augment is True, which needs all points in memory"),
     ({"augment": True, **IMAGES}, PARTS, "called with augment, which needs all points"),
     ({"clip": 0.1}, PARTS, "called with clip, which needs all points"),
@@ -108,7 +108,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {**IMAGES, "features": "deskew,conv:2x1"},
         {},
-        "only pool and gradients can deskew",
+        "deskew applies to pool and gradients",
     ),
     ({"dead_zone": 0.1, **CONVOLUTIONS}, {}, "dead_zone is 0.1, but images are convolved"),
     ({"clip": 0.1, **CONVOLUTIONS}, {}, "clip is 0.1, but images are convolved"),
@@ -190,7 +190,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (COPIES | IMAGES | {"augment": True}, {}, "copies is 2, but augment moves images"),
     (COPIES | IMAGES, PARTS, "partial_fit was called with copies"),
     ({"budget": 900, "initial_model": PLAIN}, {}, "budget is 900, but the model to start from has"),
-    ({"budget": 900, "normalization": "l2"}, {}, "budget is 900, in bytes on a device"),
+    ({"budget": 900, "normalization": "l2"}, {}, "budget is 900 B on a device"),
     ({"projection_bits": 4, "normalization": "l2"}, {}, "projection_bits is 4, but a device"),
     (
         {"teachable": 4, "normalization": "l2"},
@@ -203,13 +203,13 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {"budget": 900},
         {"given": {"n_projections"}},
-        "determines the sizes; leave n_projections out",
+        "determines the sizes; leave out n_projections",
     ),
-    ({"budget": 900, "n_prototypes": 4}, {}, "determines the sizes; leave n_prototypes out"),
+    ({"budget": 900, "n_prototypes": 4}, {}, "determines the sizes; leave out n_prototypes"),
     (
         {"budget": 900, "prototypes_per_class": 4},
         {},
-        "leave prototypes_per_class out, or the budget",
+        "leave out prototypes_per_class or the budget",
     ),
     ({"n_prototypes": 4, "prototypes_per_class": 2}, {}, "is 2; give only one of the two"),
     (
@@ -235,9 +235,13 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (ONE | {"budget": 900}, {}, "one_class is set, but budget divides bytes"),
     (ONE | {"init_projection": "nca"}, {}, "is nca, which needs several classes"),
     (ONE | {"sparsity_labels": 0.5}, {}, "one_class is set, but sparse matrices are requested"),
-    (ONE, {"given": {"epochs"}}, "options for an optimizer are given, but none is used"),
+    (ONE, {"given": {"epochs"}}, "options are given for an optimizer, which is not used"),
     ({}, {"given": {"by"}}, "by needs rate"),
-    ({"normalization": "l2"}, {"rejecting": True}, "rate is for models of one class per point"),
+    (
+        {"normalization": "l2"},
+        {"rejecting": True},
+        "rate applies only to models of one class per point",
+    ),
 ]
 
 

@@ -84,8 +84,8 @@ def test_images_are_moved_before_their_gradients_are_taken(
             {"features": "pool:4x4,gradients:3x3"},
             "'gradients:3x3' .* cannot be combined with pool:4x4",
         ),
-        ({"clip": 0.02}, "clip is 0.02, but gradients are summed, which become bytes alike"),
-        ({"features": "gradients:9x2"}, "8x8 pixels has up to 8x8 cells, not 9x2"),
+        ({"clip": 0.02}, "clip is 0.02, but gradients are summed to bytes, which are not clipped"),
+        ({"features": "gradients:9x2"}, "8x8 pixels can have at most 8x8 cells, not 9x2"),
         ({"features": "gradients:3x3/6"}, "has 6 directions, but must have 8 or 4"),
     ],
 )
@@ -110,7 +110,7 @@ def test_a_model_to_start_from_keeps_its_gradients(
     model = ProtoNNClassifier(**SMALL, random_state=0).fit(X[:100], y[:100]).to_model()
     again = ProtoNNClassifier(initial_model=model, epochs=1).fit(X[:100], y[:100]).to_model()
     assert again.feature_stage == model.feature_stage
-    with pytest.raises(InputError, match="has its own or none; leave features out"):
+    with pytest.raises(InputError, match="has features of its own, or none; leave features out"):
         ProtoNNClassifier(**{**SMALL, "initial_model": model}).fit(X[:100], y[:100])
 
 

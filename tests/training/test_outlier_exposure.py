@@ -127,7 +127,7 @@ def test_the_same_seed_gives_the_same_model_whatever_the_order_of_the_points() -
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"optimizer": "alternating"}, "the alternating optimizer does not use them"),
+        ({"optimizer": "alternating"}, "the alternating optimizer does not use such points"),
         ({"image_shape": (3, 3)}, "has 9 pixels"),
     ],
 )

@@ -104,7 +104,7 @@ def test_going_on_keeps_average_pooling() -> None:
     model = trained(epochs=3).to_model()
     more = ProtoNNClassifier(initial_model=model, epochs=2, random_state=0)
     assert more.fit(DIGITS.X_train, DIGITS.y_train).to_model().feature_stage == model.feature_stage
-    with pytest.raises(InputError, match="has its own or none"):
+    with pytest.raises(InputError, match="has features of its own, or none"):
         trained(initial_model=model, features="pool:4x4")
 
 

@@ -158,9 +158,9 @@ def _batches(samples: MeterSamples, meter: Meter, work: Work) -> Floats:
     found = pulses[np.abs(pulses[:, 1] - pulses[:, 0] - work.batch_s) <= slack_s]
     if len(found) != _BATCHES or (found[1:, 0] - found[:-1, 1] < 0.9 * work.pause_s).any():
         raise CheckFailed(
-            f"the {meter.NAME} saw {len(found)} of {_BATCHES} pulses of "
-            f"{1000 * work.batch_s:.4g} ms, and {len(pulses) - len(found)} others; connect "
-            f"{work.board.meter_pin} of {work.board.name} to its {meter.TRIGGER}, and the grounds"
+            f"the {meter.NAME} saw {len(found)} of {_BATCHES} pulses of {1000 * work.batch_s:.4g} "
+            f"ms, and {len(pulses) - len(found)} other pulses; connect {work.board.meter_pin} of "
+            f"{work.board.name} to the meter's {meter.TRIGGER}, and connect the grounds"
         )
     return found
 

@@ -22,7 +22,7 @@ _LINE = re.compile(rb"S([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([01])([0-9A-F]{2}
 class Ina219(SerialMeter):
     """An INA219 with a shunt of 0.1 ohm, in the range of 40 mV."""
 
-    NAME, TRIGGER = "INA219", f"pin {TRIGGER_PIN} of its Arduino"
+    NAME, TRIGGER = "INA219", f"Arduino, pin {TRIGGER_PIN}"
     GAIN, OFFSET_AMPERES = 0.03, 100e-6 / _SHUNT_OHMS  # current, voltage and shunt 1 % each
     BAUD = BAUD
 

@@ -132,7 +132,7 @@ class SerialMeter(Meter):
         except LinkError as error:
             raise InputError(
                 f"cannot open the {self.NAME} at {self._place or 'no port'}; plug it in, and give "
-                "--meter its port after a colon"
+                "its port in --meter, after a colon"
             ) from error
 
     def _close(self) -> None:

@@ -66,7 +66,7 @@ class AudioStage(Frames, FeatureStage):
     """
 
     kind: ClassVar[str] = "audio"
-    does: ClassVar[str] = "takes energies of sound"
+    does: ClassVar[str] = "computes energies of sound"
     ARRAYS: ClassVar[tuple[str, ...]] = ("audio",)
 
     zero: float  # the raw sample for the byte 0
@@ -177,7 +177,7 @@ class AudioStage(Frames, FeatureStage):
     def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002
         """Return the size of clips, and the bands."""
         centres = [band.centre(self.rate) for band in self.bands]
-        frames = f"{self.frames} frames of {self.length} at {self.rate:g} Hz"
+        frames = f"{self.frames} frames of {self.length} samples at {self.rate:g} Hz"
         bands = f"{len(centres)} bands of {min(centres):.0f} to {max(centres):.0f} Hz"
         return (
             ("samples", f"{self.n_features:,}: {frames}"),
@@ -194,7 +194,7 @@ def check_rate(rate: float) -> None:
     if not slowest <= rate <= fastest:
         raise InputError(
             f"sound has {rate:g} samples a second, but the limits are {slowest:,g} and "
-            f"{fastest:,g}; record it at 8,000, or convert it"
+            f"{fastest:,g}; record it at 8,000 Hz, or convert it"
         )
 
 

@@ -137,7 +137,7 @@ def _advice(cropped: crop.Shape, shape: crop.Shape) -> str:
                 distance = abs(rows - shape[0]) * width + abs(columns - shape[1]) * height
                 near.append((distance, (rows, columns)))
     if not near:
-        return "crop the image to sides that have common divisors with those it becomes"
+        return "crop the image to sides that have common divisors with the sides of the result"
     nearest = [crop.shape_text(found) for _, found in sorted(near)[:_SIDES_NAMED]]
     return f"try {' or '.join(nearest)}"
 

@@ -60,7 +60,7 @@ class Convolutions(FeatureStage):
     ARRAYS: ClassVar[tuple[str, ...]] = (*_TYPES, _PIXELS, _RATE, *_INT8_TYPES)
     smaller: ClassVar[tuple[str, ...]] = (
         "fewer channels in --features conv:",
-        "a stride of 2 or averages in its first layer",
+        "a stride of 2 or averages in the first layer",
     )
 
     # at least one; each takes the previous layer's image and largest value
@@ -226,9 +226,9 @@ def _check_chain(stage: Convolutions) -> None:
         if given not in (None, (layer.shape, layer.input_maximum)):
             assert given is not None
             raise InputError(
-                f"layer {number} takes {image_text(layer.shape)} up to {layer.input_maximum}, but "
-                f"the layer before it returns {image_text(given[0])} up to {given[1]}; train the "
-                "model again"
+                f"layer {number} takes {image_text(layer.shape)} with values up to "
+                f"{layer.input_maximum}, but the layer before it returns {image_text(given[0])} "
+                f"with values up to {given[1]}; train the model again"
             )
         given = layer.output_shape, layer.maximum
 
@@ -309,7 +309,9 @@ class _Stock:
     def take(self, name: str, *shape: int) -> NDArray[Any]:
         size, left = int(np.prod(shape, dtype=object)), self._left[name]
         if size > len(left):
-            raise InputError(f"array {name!r} ends before its layers do; train the model again")
+            raise InputError(
+                f"array {name!r} has too few values for its layers; train the model again"
+            )
         self._left[name] = left[size:]
         return left[:size].reshape(shape)
 
@@ -356,7 +358,7 @@ def _int8_layer(shape: ImageShape, maximum: int, stock: _Stock) -> IntegerInt8La
     row = stock.take("int8_layers", _INT8_COLUMNS)
     known = row.min() >= 0 and row.max() <= _MOST and max(row[3], row[-1]) <= 1
     if not known or maximum != IntegerInt8Layer.input_maximum:
-        raise InputError("array 'int8_layers' has an invalid number for a layer; convert it again")
+        raise InputError("array 'int8_layers' has an invalid layer; convert the network again")
     out, height, width, depthwise, *numbers = row.tolist()
     taken = stock.weights(out, height, width, 1 if depthwise else shape[2])
     down, across, above, below, left, right, padding, offset, low, high, once = numbers
@@ -397,7 +399,7 @@ def _whole(arrays: Arrays, name: str, dimensions: int, columns: int) -> NDArray[
     fits = array.ndim == dimensions and array.size > 0 and array.shape[-1] == columns
     if not fits or int(array.min()) < 0 or int(array.max()) > _MOST:
         raise InputError(
-            f"array {name!r} has the shape {array.shape}; it must have {columns} whole numbers of "
-            f"0..{_MOST:,} in a row; train the model again"
+            f"array {name!r} has the shape {array.shape}; it must have {columns} whole numbers "
+            f"from 0 to {_MOST:,} in each row; train the model again"
         )
     return array

@@ -108,9 +108,9 @@ class Cells(crop.CroppedImage):
         height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:
             raise InputError(
-                f"an image of {crop.shape_text(cropped)} pixels has up to "
+                f"an image of {crop.shape_text(cropped)} pixels can have at most "
                 f"{crop.shape_text((height, width))} cells, not {crop.shape_text(self.cells)}; "
-                "give fewer"
+                "give fewer cells"
             )
         if self.directions not in DIRECTIONS:
             raise InputError(
@@ -224,7 +224,7 @@ class IntegerGradients(IntegerStage):
     def __post_init__(self) -> None:
         """Refuse a table that is not in ascending order, for which `output` would be wrong."""
         fits = self.table.shape == (LEVELS,) and self.table.dtype == np.uint8
-        check_holds(fits and bool((np.diff(self.table.astype(int)) >= 0).all()), "roots that fall")
+        check_holds(fits and bool((np.diff(self.table.astype(int)) >= 0).all()), "falling roots")
         check_holds(self.shift in SHIFTS, f"sums that are shifted by {self.shift} bits")
 
     @property
@@ -325,7 +325,7 @@ class Gradients(Cells, FeatureStage):
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
         """Return the stage of gradients, preceded by the deskewing stage if there is one."""
         same = np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0
-        check_holds(bool(same), "roots that become bytes in several ways")
+        check_holds(bool(same), "roots that are quantized in several ways")
         one = InputQuantizer(inputs.zero[:1], inputs.step[:1], inputs.maximum)
         table = one.quantize(ROOTS[:, None])[:, 0]
         if not self.deskew:
@@ -354,9 +354,9 @@ class Gradients(Cells, FeatureStage):
             tuple((cell[0] * np.arange(1, columns.cells)).tolist()),
             strokes[features[..., 0] > 0].reshape(-1, 4),
             f"The {self.n_outputs:,} inputs of the classifier, {self.directions} in each of "
-            f"{crop.shape_text(self.cells)} cells: how much the image changes along each direction"
-            f"{'' if both else ', where a line points to more ink'}; the longest line is the "
-            "largest one.",
+            f"{crop.shape_text(self.cells)} cells: how much the image changes along each "
+            f"direction{'' if both else ', where a line points to more ink'}; the longest line is "
+            "the largest input.",
         )
 
     def to_arrays(self) -> Arrays:

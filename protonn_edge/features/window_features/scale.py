@@ -45,8 +45,8 @@ class ChannelScale:
         if X.ndim != 2 or min(shape) < 1 or X.shape[1] != window * channels:
             raise InputError(
                 f"windows of {window}x{channels} have {window * channels:,} samples, but the "
-                f"points have {math.prod(X.shape[1:]):,} features; give the samples and channels "
-                "of a window"
+                f"points have {math.prod(X.shape[1:]):,} features; give the numbers of samples and "
+                "channels in a window"
             )
         samples = X.reshape(-1, channels)
         lower = samples.min(axis=0).astype(np.float64)

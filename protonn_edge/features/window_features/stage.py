@@ -54,7 +54,7 @@ class WindowFeatureStage(Windows, FeatureStage):
     """
 
     kind: ClassVar[str] = "window_features"
-    does: ClassVar[str] = "makes features of windows"
+    does: ClassVar[str] = "computes features of windows"
     ARRAYS: ClassVar[tuple[str, ...]] = ("pipeline",)
     one_range: ClassVar[bool] = False
 

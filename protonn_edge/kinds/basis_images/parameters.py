@@ -48,10 +48,10 @@ class BasisImagesParameters(DenseParameters):
     basis_images: int = parameter(
         32,
         Number(int, 1, MOST_CHANNELS),
-        help="Number of images that a student weights.",
+        help="Number of basis images, which the student weights.",
         option="--basis-images",
     )
     image_parts: Shape | None = parameter(
-        None, IMAGE_SHAPE, None, help="Grid of image parts, such as 2x2, each with its own weight."
+        None, IMAGE_SHAPE, None, help="Grid of image parts, such as 2x2; each has its own weight."
     )
     similarity: float = parameter(0.1, DEVIATION, help="Weight of the similarity loss.")

@@ -142,8 +142,8 @@ class DenseHead(Head):
         if more and len(more) < len(cls.OPTIONAL_ARRAYS):
             missing = next(name for name in cls.OPTIONAL_ARRAYS if name not in arrays)
             raise InputError(
-                f"there is an array {more[0]!r}, but no array {missing!r}; the file is incomplete, "
-                "train the model again"
+                f"there is an array {more[0]!r}, but no array {missing!r}, so the file is "
+                "incomplete; train the model again"
             )
         layers = _MOST_LAYERS if more else 1
         return cls(

@@ -34,14 +34,14 @@ class LinearParameters(SharedParameters):
     regularization: float = parameter(
         1e-4,
         Number(float, 1e-12, 1e3),
-        help="Weight of the L1 penalty; larger is sparser.",
+        help="Weight of the L1 penalty; larger values give fewer nonzero weights.",
         option="--regularization",
     )
     solver: str = parameter(
         "auto",
         Choices(SOLVERS),
-        help="scikit-learn's solver; or network, which keeps the weights learned with the "
-        "convolutions.",
+        help="scikit-learn's solver, or 'network', which keeps the weights learned "
+        "with the convolutions.",
         option="--solver",
     )
     max_iterations: int = parameter(500, PASSES, help="Maximum number of passes over the points.")

@@ -24,8 +24,8 @@ from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
 
 _HEAD_KEPT = (
-    "training of the layers was stopped, so the classifier is the one trained with them, as with "
-    "the solver network"
+    "training of the layers was stopped, so the classifier is the one trained with the layers, as "
+    "with the solver 'network'"
 )
 
 
@@ -57,12 +57,12 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             lambda case: (
                 case.settings.solver == NETWORK and not isinstance(case.asked, ConvolutionRequest)
             ),
-            "{solver} is network, which learns weights with convolutions, but there are none; "
-            "give their layers with {features}, such as conv:8x3,max2, or choose saga",
+            "{solver} is 'network', which learns weights with convolutions, but there are no "
+            "convolutions; give {features}, such as conv:8x3,max2, or choose 'saga'",
         ),
         Refusal(
             lambda case: case.settings.solver == NETWORK and case.for_floats_alone,
-            "{solver} is network, which does not support the {normalization} l2; choose another "
+            "{solver} 'network' does not support {normalization} 'l2'; choose another "
             "{normalization}",
         ),
     )
@@ -112,8 +112,8 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
         report = logistic_report(model, data, weights, penalty)
         passes = int(np.max(regression.n_iter_))
         not_converged = (
-            f"training had not converged after {passes:,} passes over the points, the limit; allow "
-            "more, or choose a larger tolerance or regularization"
+            f"training had not converged after {passes:,} passes over the points, which is the "
+            "limit; allow more passes, or choose a larger tolerance or regularization"
         )
         remarks = () if passes < most_passes else (not_converged,)
         facts = {"trainer": solver, "passes": passes}
@@ -138,7 +138,8 @@ def _solver(settings: LinearClassifier, n_classes: int) -> str:
     """Return the solver that "auto" stands for, or the given one."""
     if settings.solver == "liblinear" and n_classes > 2:
         raise InputError(
-            f"the solver liblinear is for two classes, but there are {n_classes:,}; choose saga"
+            f"the solver 'liblinear' supports only two classes, but there are {n_classes:,}; "
+            "choose 'saga'"
         )
     if settings.solver == "auto":
         return "liblinear" if n_classes == 2 else "saga"

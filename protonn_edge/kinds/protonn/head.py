@@ -168,8 +168,8 @@ def check_gamma(gamma: float) -> None:
     low, high = GAMMAS
     if not low <= gamma <= high:  # false for NaN, too
         raise InputError(
-            f"'gamma' is {gamma:g}; it must be a number from {low:g} to {high:g}, so give features "
-            "in another unit or train with another gamma"
+            f"'gamma' is {gamma:g}, but must be a number from {low:g} to {high:g}; give features "
+            "in another unit, or train with another gamma"
         )
 
 

@@ -138,14 +138,14 @@ class ProtoNNParameters(MiniBatchParameters):
     projection_bits: int = parameter(
         8,
         Choices(PROJECTION_BITS),
-        help="Bits of a weight of the projection; with 4, two of them share a byte.",
+        help="Bits of a weight of the projection; with 4, two weights share a byte.",
         option="--projection-bits",
     )
     n_prototypes: int | None = parameter(
         None,
         COUNT,
         None,
-        help=f"m, in all classes together.  [default: {PROTOTYPES_PER_CLASS} per class]",
+        help=f"m, the prototypes of all classes.  [default: {PROTOTYPES_PER_CLASS} per class]",
         option="--prototypes",
         common=True,
     )
@@ -173,7 +173,7 @@ class ProtoNNParameters(MiniBatchParameters):
         option="--optimizer",
     )
     loss: str = parameter(
-        "cross_entropy", Choices(LOSSES), help="What is minimized.", option="--loss"
+        "cross_entropy", Choices(LOSSES), help="The loss to minimize.", option="--loss"
     )
     gamma_numerator: float = parameter(
         1.5, Number(float, 1e-6, 1e6), help="Initial gamma, as a multiple of 1 / median distance."
@@ -186,7 +186,7 @@ class ProtoNNParameters(MiniBatchParameters):
     step_sizes: str = parameter(
         "inverse_sqrt",
         Choices(STEP_SIZES),
-        help="Alternating: steps of eta/t, or eta/sqrt(t), accelerated.",
+        help="Alternating: accelerated steps of eta/t or eta/sqrt(t).",
     )
     init_projection: str | ArrayLike = parameter(
         "lda",
@@ -195,14 +195,16 @@ class ProtoNNParameters(MiniBatchParameters):
         help="Initial W; identity means no projection, regardless of d.",
     )
     init_prototypes: str = parameter("per_class", Choices(PROTOTYPES), help="Initial B and Z.")
-    gamma: float | None = parameter(None, Number(float, *GAMMAS), None, help="Initial RBF width.")
+    gamma: float | None = parameter(
+        None, Number(float, *GAMMAS), None, help="Initial gamma, the inverse RBF width."
+    )
     initial_model: Model | None = parameter(None, Model, None)
     augment: bool | float = parameter(
         False,
         "boolean",
         SHARE,
-        help="Slightly shift, rotate, scale and distort the images at random; a share of them with "
-        "--set augment=SHARE.",
+        help="Slightly shift, rotate, scale and distort the images at random; --set "
+        "augment=SHARE limits the share.",
         option="--augment/--no-augment",
         common=True,
     )

@@ -133,8 +133,8 @@ def recalled(model: IntegerChain, content: bytes) -> Taught:
     (last, teaching), store = teachable_stage(model), store_of(model)
     if len(content) != store.size:
         raise InputError(
-            f"the store has {len(content)} B, but this model's has {store.size} B; read it from a "
-            "board with this model"
+            f"the store has {len(content)} B, but that of this model has {store.size} B; read it "
+            "from a board that runs this model"
         )
     records = []
     if content[: store.hidden] == _start(model):
@@ -159,12 +159,14 @@ def load_taught(path: Path, model: IntegerChain) -> Taught:
     """
     with ArrayArchive(path, limit_bytes=_FILE_LIMIT_BYTES) as archive:
         if set(archive.names) != set(_TAUGHT_ARRAYS):
-            raise InputError(f"{path} is not a file of examples; name one that 'taught -o' wrote")
+            raise InputError(
+                f"{path} is not a file of examples; name a file that 'protonn-edge taught -o' wrote"
+            )
         known, points, classes = map(archive.read, _TAUGHT_ARRAYS)
         if known.tolist() != model.model_sha256:
             raise InputError(
-                f"{path} has examples of another model than {model.model_sha256[:16]}; teach this "
-                "model again"
+                f"{path} has examples of another model, not of {model.model_sha256[:16]}; teach "
+                "this model again"
             )
     taught = Taught(points, classes)
     with_taught(model, taught)

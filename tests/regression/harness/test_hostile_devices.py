@@ -300,7 +300,7 @@ def test_another_clock_is_refused_with_both(clock, boards):
 def test_a_window_that_the_board_does_not_have_is_refused(window):
     answer = to(HelloRequest, lambda right: replace(right, window=window))
     error = failure_on(HostileDevice(honest_model(), answer=answer))
-    assert f"reports a window of {window} bytes, but uno has 1 to 63" in str(error)
+    assert f"reports a window of {window} bytes, but that of uno has 1 to 63" in str(error)
 
 
 def test_a_clock_that_changes_on_the_way_is_refused():
@@ -367,7 +367,7 @@ def test_the_ends_of_the_plans_range_are_possible():
 def test_repetitions_must_be_those_of_one_prediction(change):
     answer = to(RepeatRequest, change)
     error = failure_on(HostileDevice(honest_model(), answer=answer), repeat=100)
-    assert "for 100 repetitions, but the latter must be class" in str(error)
+    assert "but 100 repetitions gave class" in str(error)
 
 
 def test_a_class_that_is_another_in_both_kinds_of_request_is_noticed():

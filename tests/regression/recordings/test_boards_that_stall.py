@@ -97,7 +97,8 @@ def test_a_logger_that_only_says_what_it_is_sends_no_samples(record) -> None:
 
 def test_a_take_that_takes_ten_times_as_long_is_given_up(record) -> None:
     with pytest.raises(
-        CheckFailed, match=r"has only 1\d of 100 samples, though the board reports 100 a second"
+        CheckFailed,
+        match=r"has only 1\d of 100 samples, though the board reports 100 samples a second",
     ):
         record((samples(number, 1) for number in itertools.count()), 1.5)
 

@@ -275,7 +275,7 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
         "session": "",
         "time": "",
         "rules": {
-            "delimiter": "semicolons, in the first line",
+            "delimiter": "semicolons, found in the first line",
             "header": "the first row: no cell is a number",
             "label": "column 'species', the last one",
             "features": "4 columns; left out: column 1 (index)",

@@ -141,6 +141,6 @@ def shapes_of(layers: tuple[Layout, ...], shape: ImageShape) -> Iterator[ImageSh
         if min(shape) < 1:
             raise InputError(
                 f"the layer {layer!s} needs a larger image or window than the {height}x{width} "
-                "that remain there; leave layers out, or pad with p"
+                "left by the layers before it; leave layers out, or pad with p"
             )
         yield shape

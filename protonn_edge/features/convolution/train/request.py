@@ -51,7 +51,7 @@ class ConvolutionRequest(ImageRequest):
         rows.Refusal(
             _cropped_alone,
             "convolutions use the whole image unless it is pooled, but {features} is "
-            "{settings.features}; begin the layers of an image with average2, or leave crop out",
+            "{settings.features}; begin the layers with average2, or leave crop out",
         ),
         rows.Refusal(
             lambda case: (
@@ -70,15 +70,15 @@ class ConvolutionRequest(ImageRequest):
         ),
         rows.Refusal(
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
-            "only pool and gradients can deskew images, but not convolutions; leave deskew out",
+            "deskew applies to pool and gradients, but not to convolutions; leave deskew out",
         ),
         *rows.but(
             lambda case: case.settings.dead_zone > 0,
-            "{dead_zone} is {settings.dead_zone:g}, but <but>, whose values are read as they are; "
-            "leave {dead_zone} out",
+            "{dead_zone} is {settings.dead_zone:g}, but <but>, and the results are read as they "
+            "are; leave {dead_zone} out",
             _CONVOLVED,
         ),
-        *rows.unclipped(_CONVOLVED, why=", which gives bytes"),
+        *rows.unclipped(_CONVOLVED, why=" to bytes, which are not clipped"),
     )
 
     layers: str

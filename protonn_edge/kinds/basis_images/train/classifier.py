@@ -264,7 +264,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: not isinstance(case.asked, ConvolutionRequest),
-            "basis images need the layers of a student; give them with {features}, such as "
+            "basis images need the layers of a student; give these with {features}, such as "
             "conv:8x3,max2",
         ),
         Refusal(

@@ -117,13 +117,13 @@ class Taught:
     def __post_init__(self) -> None:
         if self.points.dtype != np.int8 or self.points.ndim != 2:
             raise InputError(
-                f"taught points must be (n, d) int8, but these are {self.points.shape} "
-                f"{self.points.dtype}; take those of IntegerChain.coordinates"
+                f"taught points must be (n, d) int8, but have shape {self.points.shape} and type "
+                f"{self.points.dtype}; pass the result of IntegerChain.coordinates"
             )
         if self.classes.dtype != np.uint8 or self.classes.shape != self.points.shape[:1]:
             raise InputError(
-                f"{len(self.points)} taught points have classes of {self.classes.shape} "
-                f"{self.classes.dtype}; give one uint8 per point"
+                f"{len(self.points)} taught points have classes of shape {self.classes.shape} and "
+                f"type {self.classes.dtype}; give one uint8 per point"
             )
 
     def check(self, teaching: Teaching | None, dimension: int, n_classes: int) -> None:
@@ -138,8 +138,8 @@ class Taught:
         if self.points.shape[1] != dimension or (self.classes >= n_classes).any():
             raise InputError(
                 f"taught examples have {self.points.shape[1]} coordinates and classes "
-                f"{sorted(set(self.classes.tolist()))}, but the model has {dimension} and "
-                f"{n_classes} classes; use examples of this model"
+                f"{sorted(set(self.classes.tolist()))}, but the model has {dimension} coordinates "
+                f"and {n_classes} classes; use examples of this model"
             )
 
     @classmethod

@@ -98,7 +98,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         Refusal(
             lambda case: case.settings.teachable > 0 and case.for_floats_alone,
             "{teachable} is {settings.teachable}, but a device supports neither sets of labels "
-            "nor the {normalization} 'l2'; leave it out",
+            "nor the {normalization} 'l2'; leave {teachable} out",
         ),
         Refusal(
             lambda case: case.settings.new_classes > 0 and case.settings.teachable == 0,
@@ -151,7 +151,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         first = not hasattr(self, "classes_")
         if first and classes is None:
             raise InputError(
-                "the first call of partial_fit has no classes; give all labels of all calls"
+                "the first call of partial_fit has no classes; give the classes of all calls"
             )
         given: Model | None = getattr(self, "model_", None)  # training continues from it
         changed = {} if given is None else {"initial_model": given, "budget": None}

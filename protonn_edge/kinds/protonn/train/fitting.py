@@ -207,7 +207,7 @@ class ProtoNNTraining:
         if not all(np.isfinite(matrix).all() for matrix in start):
             raise InputError(
                 f"with gamma {self._gamma:g}, the initial matrices have numbers too large for "
-                "float32; try a smaller gamma or gamma_numerator, or another start"
+                "float32; try a smaller gamma or gamma_numerator, or other initial matrices"
             )
         return start
 

@@ -113,8 +113,8 @@ class OnlineTraining:
             return self.history[-1]
         raise InputError(
             f"partial_fit diverges at a learning rate of {progress.BACK_OFF * self._rate:.2g} "
-            f"({self.restarts[-1].reason}); try a smaller learning rate, or pass more "
-            "representative points in the first call"
+            f"({self.restarts[-1].reason}); try a smaller learning rate, or pass points that are "
+            "more representative in the first call"
         )
 
     def trained(self) -> progress.Trained:
