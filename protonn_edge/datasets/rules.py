@@ -163,8 +163,7 @@ def header_found(first: Sequence[str]) -> str:
     if not numbers:
         return "no cell is a number"
     counted = [[str(begin + place) for place in range(len(numbers))] for begin in (0, 1)]
-    consecutive = 2 < len(numbers) < len(cells) and numbers in counted
-    return "its numbers are consecutive" if consecutive else ""
+    return "its numbers rise by 1" if 2 < len(numbers) < len(cells) and numbers in counted else ""
 
 
 # --- 3: the label ---------------------------------------------------------------------------------
