@@ -219,7 +219,7 @@ class FeatureStage(RawPoints):
 
     kind: ClassVar[str]  # its name in the registry, and in a model's hash
     layers: tuple[IntegerStage, ...] = ()  # its integer stages that do not depend on the classifier
-    # what to try in training for less flash and SRAM, where the stage is what takes most of them
+    # what to try in training for less flash, SRAM and time, if the stage takes most of these
     smaller: ClassVar[tuple[str, ...]] = ()
     ARRAYS: ClassVar[tuple[str, ...]]  # names of its arrays in a model file
     # arrays that a model file without such a stage has; empty for newer kinds

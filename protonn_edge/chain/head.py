@@ -235,8 +235,8 @@ class Sized(FactsRepr, Dimensions):
         own: Remedies = self.head.remedies
         if stage is None or not stage.smaller:
             return own
-        sram = f"{', '.join(stage.smaller)}, or {own.sram}"
-        return own._replace(flash=(*stage.smaller, *own.flash), sram=sram)
+        sram, cycles = (f"{', '.join(stage.smaller)}, or {each}" for each in (own.sram, own.cycles))
+        return own._replace(flash=(*stage.smaller, *own.flash), sram=sram, cycles=cycles)
 
     def facts(self) -> dict[str, str]:
         """Return its sizes and classes."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from audio_factory import audio_of, random_audio_model
 from bonsai_factory import random_bonsai_model, random_kernel_model
 from command_line import run
 from convolution_factory import random_layers
@@ -17,10 +18,11 @@ from linear_factory import random_linear_model
 from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.checks import Usage
+from protonn_edge.build.checks import Usage, check_estimate
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import HEADS
+from protonn_edge.codegen import make_plan
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import device_model, quantize
 from protonn_edge.training.base import CLASSIFIERS
@@ -64,6 +66,12 @@ def test_layers_are_what_takes_most() -> None:
     words = "try fewer channels in --features conv:, a stride of 2 or averages in the first layer"
     with pytest.raises(CheckFailed, match=words):
         LARGE["sram"].check(load_board("uno"), remedies)
+
+
+def test_bands_are_what_takes_most_of_the_time_between_two_samples() -> None:
+    model = quantize(random_audio_model(audio_of(bands=16, frames=4, length=128)))
+    with pytest.raises(CheckFailed, match="leaves only 1,000 at .*; try fewer bands in --features"):
+        check_estimate(make_plan(model), load_board("uno"), model.all_remedies)
 
 
 HEADS_OF_ALL = (

@@ -67,6 +67,7 @@ class AudioStage(Frames, FeatureStage):
 
     kind: ClassVar[str] = "audio"
     does: ClassVar[str] = "computes energies of sound"
+    smaller: ClassVar[tuple[str, ...]] = ("fewer bands in --features",)
     ARRAYS: ClassVar[tuple[str, ...]] = ("audio",)
 
     zero: float  # the raw sample for the byte 0
