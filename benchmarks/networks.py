@@ -93,7 +93,7 @@ def _rounded(values: Int64, bits: int) -> Int64:
 
 
 CASES: list[Network] = [
-    Imported("mnist-cnn-4bit", "mnist10.npz", numbers="mnist_cnn_4bit.npz", sram_bytes=1_200),
+    Imported("mnist-cnn-4bit", "mnist10.npz", numbers="mnist_cnn_4bit.npz", sram_bytes=1_300),
     *TRAINED,
 ]
 COLUMNS: Columns = [
