@@ -23,6 +23,7 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
+from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
@@ -392,9 +393,11 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
 
 
 def _feature(stage: FeatureStage | None) -> str:
-    if stage is None:
+    shape = stage.image_shape if isinstance(stage, Convolutions) else (0, 0, 1)
+    if stage is None or shape[:2] == (1, 1):  # a converted network may have no image
         return "column i of the training data"
-    channels, place = stage.n_channels or 1, "pixel" if stage.signal is None else "sample"
+    channels = shape[2] if stage.signal is None else stage.signal.channels
+    place = "pixel" if stage.signal is None else "sample"
     whole = "an image, row by row" if stage.signal is None else "a window"
     if channels == 1:
         return f"{place} i of {whole}"
