@@ -27,16 +27,16 @@ COMMANDS = {
     "split": "Divide a table into training and test rows",
     "train": "Train a model from labelled data",
     "tune": "Search for the most accurate model that fits the board",
-    "convert": "Convert models from and to other programs",
+    "convert": "Convert models from and to the formats of other programs",
     "calibrate": "Let a model reject inputs that belong to none of its classes",
     "inspect": "Show the contents of a model, in floats and in integers",
     "predict": "Classify points that have no labels",
-    "build": "Build the firmware of a model; check that it fits",
+    "build": "Build a model's firmware and check that it fits the board",
     "upload": "Upload a project's firmware to the board",
     "monitor": "Show what a board recognizes in its sensor's samples",
     "health": "Check that a board's answers look as expected",
-    "taught": "Keep, restore or clear the examples of a board",
-    "export": "Export a model as an Arduino or PlatformIO library, or C",
+    "taught": "Save, restore or clear the examples taught to a board",
+    "export": "Export a model as an Arduino or PlatformIO library, or as C",
     "verify": "Check that NumPy, C and the board compute equal scores",
     "hil": "Measure accuracy, time and energy on a board",
     "meter": "Write the sketch of a power meter for 'hil'",
@@ -180,9 +180,9 @@ def _imported(name: str) -> click.Command:
 )
 @click.version_option(__version__, prog_name="protonn-edge")
 def main() -> None:
-    """Train classifiers and run them, measured, on 8-bit microcontrollers.
+    """Train classifiers, run them on 8-bit microcontrollers, and measure them.
 
-    Every command takes --json: one object on standard output, text on standard error. Exit codes: 0
+    With --json, a command prints JSON on standard output, and text on standard error. Exit codes: 0
     done, 1 a check failed, 2 bad input or usage, 70 a bug of this program (set
     PROTONN_EDGE_TRACEBACK=1 to see where), 130 stopped by Ctrl-C.
     """

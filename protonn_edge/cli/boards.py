@@ -16,7 +16,7 @@ def boards_command(
     names: tuple[str, ...] = argument(BoardType(), metavar="[NAME|FILE.toml]...", nargs=-1),
     out: Output = OUTPUT,
 ) -> None:
-    """List the boards that --board accepts, or only the named ones; check a FILE.toml.
+    """List the boards that --board accepts, or only the named ones, and check each FILE.toml.
 
     To add your own board, write such a file; see docs/boards.md.
     """

@@ -70,21 +70,22 @@ def build_command(
     ),
     precision: str = options.PRECISION,
     max_flash: int | None = option(
-        "Flash limit for the whole firmware, such as 8kB.  [default: all]", options.BYTES
+        "Flash limit for the whole firmware, such as 8kB.  [default: the board's]", options.BYTES
     ),
     max_sram: int | None = option(
-        "SRAM limit for the whole firmware, including the stack.  [default: all]", options.BYTES
+        "SRAM limit for the whole firmware, including the stack.  [default: the board's]",
+        options.BYTES,
     ),
     kernel: str | None = option(
-        "How to read weights or evaluate trees.  [default: the fastest that fits]",
+        "How the firmware reads weights or evaluates trees.  [default: the fastest that fits]",
         click.Choice(PLANS),
         flag="--plan",
     ),
     observe: bool = options.OBSERVE,
     tries: bool = options.TRY,
     benchmark: str | None = option(
-        "Write firmware with a benchmark's serial protocol, and --data for its runner; see "
-        "docs/mlperf.md.",
+        "Write firmware with a benchmark's serial protocol and, with --data, the points for its "
+        "runner; see docs/mlperf.md.",
         metavar="mlperf-tiny:TASK[,energy]",
     ),
     live: LiveOptions = LIVE_OPTIONS,
@@ -95,10 +96,10 @@ def build_command(
 ) -> None:
     """Build the firmware of MODEL and check that it fits the board.
 
-    Before it is written, the firmware must give the same scores as NumPy for a few points on the
-    emulated board. Upload it with 'upload', or with 'pio run -t upload' in the same folder. The
-    fastest plan is the one with the fewest mean cycles on the training points, or on the points of
-    --data. With --sensor, the board reads a sensor and classifies its samples, and 'monitor' shows
+    The firmware is written only if, on the emulated board, it gives the same scores as NumPy for a
+    few points. Upload it with 'upload', or with 'pio run -t upload' in the same folder. The fastest
+    plan is the one with the fewest mean cycles on the training points or, with --data, on those
+    points. With --sensor, the board reads a sensor and classifies its samples, and 'monitor' shows
     the answers.
     """
     if max_drop is not None and data is None:
@@ -183,7 +184,9 @@ def _reference(model: Model, precision: str, *, observe: bool) -> DeviceModel:
     if not observe:
         return reference
     if not isinstance(reference, IntegerChain):
-        raise click.UsageError("--observe needs integers; leave out this or --precision")
+        raise click.UsageError(
+            "--observe needs integers, but --precision is float32; omit one of these options"
+        )
     return observed(reference, model)
 
 
@@ -244,15 +247,15 @@ def _check_alone(*others: object) -> None:
     if others != (None, PRECISIONS[0], None, None, None, TableOptions()):
         raise click.UsageError(
             "--data and its options, --precision, --max-flash, --max-sram and --plan do not apply "
-            "to firmware with a --sensor; leave them out"
+            "to firmware with --sensor; omit these options"
         )
 
 
 def _check_benchmark(benchmark: str | None, *others: object) -> None:
     if benchmark is not None and others != (PRECISIONS[0], None, (), False):
         raise click.UsageError(
-            "--precision, --max-drop, --sensor and --observe do not apply to firmware for a "
-            "--benchmark; leave them out"
+            "--precision, --max-drop, --sensor and --observe do not apply to firmware with "
+            "--benchmark; omit these options"
         )
 
 
@@ -302,5 +305,5 @@ def _drop_failure(compared: _Compared, max_drop: float, remedies: Remedies) -> C
     return CheckFailed(
         f"the integer model loses {100 * compared.drop:.2f} percentage points of accuracy "
         f"({100 * compared.float_accuracy:.2f} % to {100 * compared.accuracy:.2f} %), but "
-        f"--max-drop allows {max_drop:g}; train with {remedies.accuracy}"
+        f"--max-drop allows only {max_drop:g}; train with {remedies.accuracy}"
     )

@@ -25,8 +25,8 @@ from protonn_edge.report.terminal import fact_table
 DEFAULT_STATISTICS: tuple[Statistic, ...] = ("score",)
 
 REJECTION_BY = option(
-    f"{', '.join(STATISTICS)} (the lead over the second-best score); several share the rate "
-    "of --rejection.  [default: score]",
+    "score, distance or margin (the lead over the second-best score); repeated, they share the "
+    "rate of --rejection.  [default: score]",
     click.Choice(STATISTICS),
     flag="--rejection-by",
     multiple=True,
@@ -46,11 +46,11 @@ def rejection_facts(model: Model) -> list[tuple[str, str]]:
         return []
     conditions = []
     if rejection.score > 0:
-        conditions.append(f"the winner's score is below {rejection.score:.4g}")
+        conditions.append(f"the highest score is below {rejection.score:.4g}")
     if rejection.distance is not None:
         conditions.append(f"no prototype is within {rejection.distance:.3g} RBF widths")
     if rejection.margin > 0:
-        conditions.append(f"its lead over the second is below {rejection.margin:.4g}")
+        conditions.append(f"the highest score leads the second by less than {rejection.margin:.4g}")
     return [("unknown if", ", or ".join(conditions))]
 
 
@@ -71,8 +71,8 @@ def calibrate_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
     rate: float | None = rejection_rate(
-        "Share of valid inputs that may be rejected by mistake, such as 1%.  [default: thresholds "
-        "stay as they are]"
+        "Share of valid inputs that may be rejected by mistake, such as 1%.  [default: the "
+        "thresholds are not changed]"
     ),
     by: tuple[Statistic, ...] = REJECTION_BY,
     output: Path = MODEL_OUTPUT,
@@ -82,8 +82,8 @@ def calibrate_command(
     """Adapt MODEL to DATA: points of its classes that are not used for training or testing.
 
     With --rejection, the new model answers "unknown" to inputs unlike its classes; 'train
-    --rejection' needs no such points. With at least 100 points, 'build --observe' compares a
-    board's answers with those for DATA.
+    --rejection' does the same without points of its own. If DATA has at least 100 points, firmware
+    of 'build --observe' compares a board's answers with the answers for DATA.
     """
     if rate is None and by:
         raise click.UsageError("--rejection-by needs --rejection; give both, or neither")

@@ -35,13 +35,15 @@ _SHOWN = 3
 def certify_command(
     path: Path = argument(PATH),
     board_name: str = BOARD,
-    entry: str = option("The function for which to bound the cycles.", shown=Settings.entry),
+    entry: str = option("Bound the cycles of this function.", shown=Settings.entry),
     points: int = option(
-        "Number of generated points for comparing the executions of a project.",
+        "Number of generated points on which the executions of a project are compared.",
         click.IntRange(*POINTS),
         shown=Settings.points,
     ),
-    prove: bool = option("Prove with Frama-C that the C has no undefined behaviour.", is_flag=True),
+    prove: bool = option(
+        "Prove with Frama-C that the C code has no undefined behaviour.", is_flag=True
+    ),
     output: Path | None = option(
         "The certificate.  [default: certificate.json]", OutputFile(CERTIFICATE, dir_okay=False)
     ),
@@ -53,7 +55,8 @@ def certify_command(
         OutputFile(BILL, dir_okay=False),
     ),
     earlier: Path | None = option(
-        "Repeat this certificate with its settings and compare the results; nothing is written.",
+        "Certify again with the settings of this certificate and compare the results; nothing is "
+        "written.",
         PATH,
         flag="--check",
     ),

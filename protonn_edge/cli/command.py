@@ -140,8 +140,8 @@ class Command(click.Command):
         for word in args:
             if "\0" in word:
                 raise click.UsageError(
-                    f"{_on_one_line(word)!r} contains a null byte, which no name can have; type it "
-                    "again"
+                    f"{_on_one_line(word)!r} contains a null byte, which no argument can have; "
+                    "type the argument again"
                 )
         return super().parse_args(ctx, args)
 
@@ -230,14 +230,14 @@ def _refusal(error: Exception) -> tuple[str, int] | None:
         return sentence, InputError.exit_code
     if isinstance(error, OSError):
         name, reason = error.filename or "the output", error.strerror or str(error)
-        return f"cannot use {name}: {reason}; choose another", InputError.exit_code
+        return f"cannot use {name}: {reason}; choose another file or folder", InputError.exit_code
     if isinstance(error, MemoryError):
         sentence = "this needs more memory than is available; try fewer --prototypes or points"
         return sentence, InputError.exit_code
     if isinstance(error, FloatingPointError):
         sentence = (
             "a number in the input or an option is too large or too small to compute with "
-            f"({error}); rescale the data, or choose values closer to the defaults"
+            f"({error}); rescale the data, or choose option values closer to the defaults"
         )
         return sentence, InputError.exit_code
     return None

@@ -25,7 +25,7 @@ _PICKLES = (".joblib", ".pickle", ".pkl")
 _OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("normalization",),
     "an estimator": ("board_name", "classes", "budget", "bits", "fine_tune", "epochs", "seed"),
-    "a model file": ("layout", "features"),
+    "a model file that becomes a folder": ("layout", "features"),
 }
 
 
@@ -35,11 +35,13 @@ class ConvertOptions:
 
     source: Path = argument(PATH)
     output: Path = option(
-        "A model file or a folder; for a model, also .onnx.", OutputFile(CONVERTED), required=True
+        "The model file (.npz); if SOURCE is a model file, a folder or an .onnx file.",
+        OutputFile(CONVERTED),
+        required=True,
     )
     data: Path | None = option(
-        "The training data or, for a model, points for comparing the answers.  [default: "
-        "train.txt in the folder, or two levels above it]",
+        "The training data or, from a model file, points on which to compare the answers.  "
+        "[default for a folder: its train.txt, or the one two levels above it]",
         PATH,
     )
     normalization: str = option(
@@ -49,26 +51,26 @@ class ConvertOptions:
         shown="none",
     )
     layout: Layout = option(
-        "To a folder: the layout of the C++ program, or of the Python programs.",
+        "To a folder: text for the C++ program, npy for the Python programs.",
         click.Choice(LAYOUTS),
         shown=LAYOUTS[0],
     )
     features: Features = option(
-        "To a folder: the features that its W expects; raw folds the model's normalization into W "
-        "and B.",
+        "To a folder: the features that W expects; with raw, the model's normalization is folded "
+        "into W and B.",
         click.Choice(get_args(Features)),
         shown="raw",
     )
     board_name: str = BOARD
     classes: tuple[str, ...] = columns_option(
         "From a file with numbered classes (.json, .ubj, .txt, .onnx, .tflite): the names of "
-        "classes 0, 1, and so on, separated by commas.  [default: those of the data, sorted]",
+        "classes 0, 1, and so on, separated by commas.  [default: the classes of the data, sorted]",
         "NAMES",
     )
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
     bits: int = option("From a network in floats: bits per Conv weight, 8, 4 or 2.", shown=8)
     fine_tune: bool = option(
-        "From a network in floats: train it with this many bits on the labels of the data.",
+        "From a network in floats: train it on the labels of the data, with weights of --bits.",
         is_flag=True,
     )
     epochs: int = option(
@@ -90,10 +92,10 @@ def convert_command(
     SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
     .npy; a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not read);
     a classifier saved by XGBoost (.json, .ubj) or LightGBM (.txt); or a network exported by
-    PyTorch, Keras or skl2onnx (.onnx), or by TensorFlow Lite (.tflite). None of these
-    contains the ranges of the features and the names of the classes, so they are taken from the
-    training data. If SOURCE is a model file (.npz), OUTPUT is a folder for the reference
-    implementation, or a file with the model's integers for other programs (.onnx).
+    PyTorch, Keras or skl2onnx (.onnx), or by TensorFlow Lite (.tflite). The ranges of the features
+    and the names of the classes are taken from the training data. If SOURCE is a model file (.npz),
+    OUTPUT is a folder for the reference implementation, or a file with the model's integers for
+    other programs (.onnx).
     """
     if given.source.suffix in _PICKLES:
         raise InputError(
@@ -107,7 +109,7 @@ def convert_command(
     elif given.output.suffix == ".onnx":
         kind, work = "a model file that becomes ONNX", "to_file"
     else:
-        kind, work = "a model file", "to_folder"
+        kind, work = "a model file that becomes a folder", "to_folder"
     _check_options(kind)
     for path in filter(None, (given.source, given.data)):
         check_there(path)
@@ -122,4 +124,6 @@ def _check_options(kind: str) -> None:
             given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
             if other != kind and given:
                 flag = "--" + name.removesuffix("_name").replace("_", "-")
-                raise click.UsageError(f"{flag} is for {other}, but SOURCE is {kind}; leave it out")
+                raise click.UsageError(
+                    f"{flag} applies only to {other}, but SOURCE is {kind}; omit {flag}"
+                )

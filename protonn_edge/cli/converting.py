@@ -94,7 +94,7 @@ def _estimator(source: Path, bits: int) -> Any:
         return load_network(source, str(source), bits)
     if bits != 8:
         raise InputError(
-            f"--bits is for networks (.onnx, .tflite), but SOURCE is {source}; leave it out"
+            f"--bits applies only to networks (.onnx, .tflite), but SOURCE is {source}; omit --bits"
         )
     return (load_booster if source.suffix in BOOSTER_FILES else load_estimator)(source)
 
@@ -111,16 +111,17 @@ def _labels(
     if not known or (not given.classes and known.issuperset(classes)):
         if given.classes:
             raise InputError(
-                f"--classes names numbered classes, but those of {given.source} already have "
-                "names; leave it out"
+                f"--classes is for files with numbered classes, but the classes of {given.source} "
+                "have names; omit --classes"
             )
         return np.array(classes), None
     names = given.classes or classes
     if sorted(names) != sorted(classes) or len(names) != len(known):
+        named = f", and --classes names {len(names):,}" if given.classes else ""
         raise InputError(
-            f"{estimator.name} has {len(known):,} classes, but {given.data} has {len(classes):,}, "
-            f"and {len(names):,} names are given; use data with all classes that it was trained "
-            "on, and name each class once in --classes"
+            f"{estimator.name} has {len(known):,} classes, but {given.data} has {len(classes):,}"
+            f"{named}; use data with all classes of the classifier, and name each class once in "
+            "--classes"
         )
     return estimator.classes_[[names.index(each) for each in classes]], names
 
@@ -131,8 +132,8 @@ def _training_data(folder: Path) -> Path:
         if (candidate / "train.txt").is_file():
             return candidate
     raise InputError(
-        f"{folder} has only matrices, but a model needs the ranges of the features and the names "
-        "of the classes; name the training data with --data"
+        f"{folder} contains only matrices, but a model needs the ranges of the features and the "
+        "names of the classes; name the training data with --data"
     )
 
 
@@ -141,8 +142,8 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     output, data, features = given.output, given.data, given.features
     if output.suffix == ".npz":
         raise InputError(
-            f"{given.source} is converted into a folder, but the output is called "
-            f"{output.name!r}; name a folder, or give a folder to convert"
+            f"{given.source} is converted into a folder or an .onnx file, but -o is "
+            f"{output.name!r}; choose another name with -o"
         )
     model = load_model(given.source)
     cutoff = protonn_head(model, "the reference implementation").cutoff
@@ -164,16 +165,17 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     write_reference_model(reference, output, given.layout)
     if record["same_answers"] is not None:
         out.say(
-            f"of {record['n']:,} points, {100 * record['same_answers']:.2f} % get the same answer"
+            f"the answers agree for {100 * record['same_answers']:.2f} % of {record['n']:,} points"
         )
     if cutoff > 0:
         out.say(
-            f"RBF values below {cutoff:.3g} are ignored by this model but not by the "
-            "reference implementation: its answers may differ for some points"
+            f"the model ignores RBF values below {cutoff:.3g}, but the reference implementation "
+            "does not, so some answers may differ"
         )
     if model.rejection is not None:
         out.say(
-            'the matrices have no thresholds: the reference implementation never answers "unknown"'
+            "the matrices have no rejection thresholds, so the reference implementation never "
+            'answers "unknown"'
         )
     out.say(f"wrote {output}, for {features} features")
     return record
@@ -182,7 +184,7 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
 def to_file(given: ConvertOptions, out: Output) -> dict[str, Any]:
     """Convert a model file into ONNX."""
     if given.data is not None:
-        raise InputError("ONNX is written without points, so --data has no effect; leave it out")
+        raise InputError("ONNX is written without points, so --data has no effect; omit --data")
     content = to_onnx(load_model(given.source))
     write_atomically(given.output, content)
     out.say(f"wrote {given.output}, {len(content):,} B")

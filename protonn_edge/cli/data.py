@@ -43,8 +43,8 @@ def data_command(
 ) -> None:
     """Show the columns, labels, classes, ranges and likely mistakes of FILE.
 
-    FILE is anything that 'train' accepts, and is read in the same way, except that gaps and cells
-    that are not numbers are only listed unless --missing is given.
+    FILE is anything that 'train' accepts. It is read in the same way, except that, without
+    --missing, empty cells and cells that are not numbers are listed instead of refused.
     """
     if html is not None:
         require("matplotlib")

@@ -50,12 +50,12 @@ def demo_command(
         shown=Path("protonn-edge-demo"),
     ),
     only_tables: bool = option(
-        "Only write the data, train.csv and test.csv.", flag="--csv", is_flag=True
+        "Write only the data: train.csv and test.csv.", flag="--csv", is_flag=True
     ),
     open_it: bool = option("Show the report in the browser.", flag="--open", is_flag=True),
     out: Output = OUTPUT,
 ) -> None:
-    """Train on scikit-learn's digits, build, and classify the test digits on the emulated board."""
+    """Train a model on scikit-learn's digits, and classify digits with it on the emulated board."""
     dataset = load_digits_dataset()
     if only_tables:
         _write_digits(dataset, output, out)
@@ -95,7 +95,7 @@ def demo_command(
     show(measurement, out)
     say_agreement([on_host, measurement.agreement], out)
     out.say(
-        f"the project is in {output}; with a board connected by USB:",
+        f"the project is in {output}; to upload it to a board connected by USB:",
         f"  {upload_line(output, board.environment)}",
     )
     run = gather(
@@ -129,5 +129,6 @@ def _check_is_demo(path: Path) -> None:
     """Raise `InputError` if there is a model that the demo did not train."""
     if path.exists() and not load_model(path).record.get("demo"):
         raise InputError(
-            f"{path} is not the demo's model and would be overwritten; choose another -o"
+            f"{path} is not the demo's model and would be overwritten; choose another folder with "
+            "-o"
         )

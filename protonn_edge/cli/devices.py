@@ -25,13 +25,13 @@ from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.toolchain.ports import find_port
 
 EMULATOR = option(
-    "The emulator of the board; avr8js runs an Uno's firmware under Node.js.  "
-    "[default: simavr, or avr8js if only that is installed]",
+    "The emulator of the board; avr8js runs an Uno's firmware under Node.js.  [default: simavr, "
+    "or avr8js if only avr8js is installed]",
     click.Choice(EMULATORS),
 )
 PLAYED = option(
     "Attach a sensor that plays a recording (.csv, .wav) to the emulated board; NAME is a "
-    "name or a file that 'logger' accepts.",
+    "sensor's name or a file that 'logger' accepts.",
     flag="--sensor",
     metavar="NAME=FILE[,rate=HZ]",
     multiple=True,
@@ -43,7 +43,7 @@ EEPROM = option(
 )
 _REMEDIES = {
     LOGGER: "write a logger with 'protonn-edge logger",
-    LIVE: "write it with 'protonn-edge build MODEL --sensor ...",
+    LIVE: "write one with 'protonn-edge build MODEL --sensor ...",
 }
 Pace = Literal["full speed", "wall clock", "lockstep"]
 """The pace of an emulated board: as fast as possible, at wire speed, or frame by frame."""
@@ -86,7 +86,7 @@ def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
         Notice(
             "rate",
             f"{sensor.kind.name} plays {sensor.rate:g} samples a second, but the firmware takes "
-            f"{rate:.6g}, so some are {'repeated' if sensor.rate < rate else 'left out'}",
+            f"{rate:.6g}, so some samples are {'repeated' if sensor.rate < rate else 'left out'}",
         )
         for sensor in played
         if abs(sensor.rate - rate) > _SAME_RATE * rate
@@ -100,7 +100,7 @@ def read_sensors(texts: tuple[str, ...], output: Path | None = None) -> list[Pla
         if output is not None and output.exists() and played.exists() and played.samefile(output):
             raise InputError(
                 f"-o is {output}, the file that --sensor plays, and would be overwritten; choose "
-                "another file"
+                "another file with -o"
             )
     return [read_sensor(text) for text in texts]
 

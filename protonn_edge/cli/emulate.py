@@ -55,14 +55,16 @@ def emulate_command(
 ) -> None:
     """Run FIRMWARE, an ELF or HEX file, on an emulated board until Ctrl-C.
 
-    Its serial line is a TCP port or, with --pty, a device. Any terminal program can open the line,
-    which resets the board. With --bootloader, 'upload' can upload over it. Faults of the firmware
-    are printed as they happen.
+    The board's serial line is a TCP port or, with --pty, a pseudo-terminal. Any terminal program
+    can open the line; opening it resets the board. With --bootloader, 'upload' can upload over the
+    line. Faults of the firmware are printed as they happen.
     """
     if port is not None and device is not None:
         raise click.UsageError("--tcp and --pty cannot be used together; give only one of them")
     if firmware is None and not bootloader:
-        raise click.UsageError("no firmware was given; name a FIRMWARE, or give --bootloader")
+        raise click.UsageError(
+            "no firmware was given; name an ELF or HEX file, or give --bootloader"
+        )
     with _stopped_by_signals():
         board = load_board(board_name)
         emulated = EmulatedBoard(

@@ -18,9 +18,9 @@ from protonn_edge.export import Imprint, Kind, check_folder, export
 from protonn_edge.report.terminal import fact_table
 
 _NEXT: dict[Kind, str] = {
-    "arduino": "put the folder into 'libraries' of your sketchbook; examples/SelfTest prints PASS",
-    "platformio": "put the folder into 'lib' of your project; examples/BareSelfTest prints PASS",
-    "c": "'make test' in the folder prints PASS",
+    "arduino": "put the folder into 'libraries' in your sketchbook, and run examples/SelfTest",
+    "platformio": "put the folder into 'lib' in your project, and run examples/BareSelfTest",
+    "c": "run 'make test' in the folder",
 }
 
 
@@ -48,11 +48,14 @@ def export_command(
     author: str = option("The library's author.", default=Imprint.author),
     url: str = option("The library's page.", default=Imprint.url),
     library_version: str = option(
-        "The library's version.  [default: this tool's]", default=Imprint.version, metavar="X.Y.Z"
+        "The library's version.  [default: protonn-edge's]",
+        default=Imprint.version,
+        metavar="X.Y.Z",
     ),
     board_name: str = BOARD,
     max_flash: int | None = option(
-        "Flash limit for the self-test; smaller values leave more for your sketch.  [default: all]",
+        "Flash limit for the self-test; smaller values leave more for your sketch.  [default: the "
+        "board's]",
         BYTES,
     ),
     observe: bool = OBSERVE,
@@ -63,11 +66,11 @@ def export_command(
 ) -> None:
     """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.
 
-    Each has a self-test: 20 test vectors with the scores that the integer model computes for them.
-    Before anything is written, a library must pass its self-test on the emulated board, compiled as
-    by the Arduino IDE; plain C must pass it on this computer. An earlier export in the folder is
-    replaced; any other folder is refused. With --sensor, the additional sketch Live reads a sensor
-    and classifies its samples.
+    Each export has a self-test: 20 test vectors with the scores that the integer model computes for
+    them. Before anything is written, a library must pass its self-test on the emulated board,
+    compiled as the Arduino IDE compiles it; plain C must pass it on this computer. An earlier
+    export in the folder is replaced; a folder with other files is refused. With --sensor, the
+    library also has the sketch Live, which reads a sensor and classifies its samples.
     """
     kind, folder = _chosen({"arduino": arduino, "platformio": platformio, "c": c})
     check_folder(folder)
@@ -97,11 +100,11 @@ def export_command(
         ("test vectors", f"{done.vectors}"),
         ("kernel", done.plan.kernel),
         ("flash of a sketch, about", _flash_of(done.plan.flash_bytes, board)),
-        ("of SelfTest, about", _flash_of(done.flash_bytes, board)),
+        ("flash of SelfTest, about", _flash_of(done.flash_bytes, board)),
     ]
     out.say(f"{done.name} in {folder}:", fact_table(facts))
     say_tried(out, done.tried)
-    out.say(f"next: {_NEXT[kind]}")
+    out.say(f"next: {_NEXT[kind]}, which prints PASS")
     written = {name: getattr(done, name) for name in ("vectors", "flash_bytes", "model_sha256")}
     made = {"kind": kind, "name": done.name, "folder": str(folder), "files": list(done.files)}
     ended = {"plan": done.plan.to_json(), "tried": done.tried.to_json()}

@@ -46,7 +46,7 @@ from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.training.refusals import Case, check_compatible
 
-_SHORTEST = "shortening the remaining steps to write a complete model"
+_SHORTEST = "the remaining steps are shortened so that a complete model is written"
 _AXES = 2  # samples and channels of a window, height and width of an image
 
 
@@ -90,8 +90,8 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         if dataset.pixels and settings.image_shape not in (None, dataset.point_shape):
             height, width = dataset.point_shape
             raise InputError(
-                f"the images have {height}x{width} pixels, but --image-shape differs; leave it "
-                "out, or scale the images with --size"
+                f"the images have {height}x{width} pixels, but --image-shape gives another size; "
+                "omit --image-shape, or scale the images with --size"
             )
         known = of_images and len(dataset.point_shape) == _AXES and not was_given("image_shape")
         return {"image_shape": dataset.point_shape} if known else {}
@@ -107,8 +107,8 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         if asked.onset not in (None, dataset.onset):
             raise InputError(
                 f"--features has onset:{asked.onset}, but the clips in the data begin at a level "
-                f"of {dataset.onset}; leave it out, or cut them with 'windows --onset "
-                f"{asked.onset}'"
+                f"of {dataset.onset}; omit onset:{asked.onset}, or cut the clips with 'windows "
+                f"--onset {asked.onset}'"
             )
         if asked.onset is None:
             found["features"] = with_onset(str(settings.features), dataset.onset)
@@ -157,13 +157,13 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
 def _window_of(dataset: Dataset) -> tuple[int, int]:
     if dataset.layout is not None and dataset.layout.time:
         raise InputError(
-            "--features is given, but the data is a recording with one sample per row and times in "
-            f"column {quoted(dataset.layout.time)}; cut it with 'protonn-edge windows' first, or "
-            "give --window if each row is a window"
+            "--features is given, but the data is a recording with one sample per row and times "
+            f"in column {quoted(dataset.layout.time)}; cut the recording with 'protonn-edge "
+            "windows' first, or give --window if each row is a window"
         )
     if len(dataset.point_shape) > 2:
         raise InputError(
-            "--features is given, but each point of the data has the shape "
+            "--features needs windows, but each point of the data has the shape "
             f"{'x'.join(map(str, dataset.point_shape))}; give --window SAMPLESxCHANNELS"
         )
     samples, channels, *_ = (*(dataset.point_shape or (dataset.n_features,)), 1)

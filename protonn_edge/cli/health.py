@@ -26,10 +26,11 @@ def health_command(
     board_name: str = BOARD,
     out: Output = OUTPUT,
 ) -> None:
-    """Show whether a board's answers resemble those for points on which MODEL was not trained.
+    """Show whether a board's answers resemble MODEL's answers for points not used in training.
 
-    The board runs firmware that 'build --observe' made from MODEL, with or without a sensor. It
-    counts from power-on; other resets, such as opening the port, preserve the counters.
+    The board runs firmware that 'build --observe' made from MODEL, with or without a sensor. The
+    board counts its answers from power-on; other resets, such as opening the port, preserve the
+    counters.
     """
     board, stored = load_board(board_name), load_model(model_file)
     model = observed(quantize(stored), stored)
@@ -45,7 +46,7 @@ def health_command(
         )
     ]
     margins = ", ".join(f"{100 * share:.3g}" for share in health.shares(health.margins))
-    expected = f"% (each should be about {100 / BINS:g}), from small to large"
+    expected = f"%, from small to large leads (each should be about {100 / BINS:g} %)"
     rows.append(("lead over the second class", f"{margins} {expected}"))
     if health.cycles:
         most = board.milliseconds(health.cycles)

@@ -42,8 +42,8 @@ _FIRST_SHOWN = 5
 def hil_command(
     data: Path = POINTS,
     ports: tuple[str, ...] = option(
-        "The board's serial port, such as /dev/ttyACM0, or dask://SCHEDULER/WORKER@PORT; several "
-        "boards share the points.",
+        "The board's serial port, such as /dev/ttyACM0, or dask://SCHEDULER/WORKER@PORT; repeat "
+        "the option for several boards, which share the points.",
         flag="--port",
         multiple=True,
     ),
@@ -54,7 +54,7 @@ def hil_command(
     board_name: str = BOARD,
     folder: Path = PROJECT,
     output: Path | None = option(
-        "The results file, with one line of CSV per point; a run that was stopped is not replaced.",
+        "The results file, with one CSV line per point; the file of a stopped run is not replaced.",
         OutputFile(RESULTS, dir_okay=False),
     ),
     resume: bool = option(
@@ -69,34 +69,36 @@ def hil_command(
         click.IntRange(1, MOST_REPETITIONS),
     ),
     power_cycle: str | None = option(
-        "With --port: a command that switches the boards off and on; if no board answers, it runs "
-        "once and the measurement begins again.",
+        "With --port: a command that switches the boards off and on; if the measurement fails "
+        "because of a board, the command runs once, and the measurement starts again.",
         metavar="COMMAND",
     ),
     meter_name: str = option(
         "A power meter in the supply of the first board: ppk2:PORT, joulescope, otii, ina219:PORT "
-        "or none; connect its trigger to the board's meter pin.",
+        "or none; connect the meter's trigger to the board's meter pin.",
         flag="--meter",
         shown="none",
     ),
     volts: float | None = option(
-        "The voltage of that supply, if the meter does not measure it.", FiniteRange(0.1, 60)
+        "The voltage of the supply, if the meter does not measure it.", FiniteRange(0.1, 60)
     ),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
     """Classify the test points of DATA on a device and measure accuracy, latency and energy.
 
-    The device runs the firmware that 'build' made in this folder: a board at --port or, without it,
-    the emulated board. With several --port, the boards share the points; if one is lost, the
-    others take over its points. The points are also classified as in a sketch, through the
-    exported library's pnn_quantize: on this computer and, without --port, on the emulated board.
+    The device is the board at --port or, without --port, the emulated board; it runs the firmware
+    that 'build' made in this folder. Several boards share the points; if one is lost, the others
+    take over its points. The points are also classified as in a sketch, through the exported
+    library's pnn_quantize: on this computer and, without --port, on the emulated board.
     """
     check_source(bool(ports), emulate or emulator is not None)
     if len(set(ports)) < len(ports):
         raise click.UsageError("the same --port is given twice; name each board once")
     if power_cycle is not None and not ports:
-        raise click.UsageError("--power-cycle is for boards at a --port; give both")
+        raise click.UsageError(
+            "--power-cycle works only with real boards; name their ports with --port"
+        )
     if resume and output is None:
         raise click.UsageError("--resume continues a results file; name it with -o")
     if output is not None and not resume:
@@ -104,7 +106,7 @@ def hil_command(
     board, project = load_board(board_name), Project(folder)
     meter = meter_of(meter_name, volts)
     if meter is not None and not ports:
-        raise click.UsageError("--meter needs a real board; name its --port")
+        raise click.UsageError("--meter works only with a real board; name its port with --port")
     check_project(folder)
     if watts is not None:
         board = replace(board, power_watts=watts)

@@ -51,7 +51,9 @@ def inspect_command(
     With --data, also show the accuracy after each step of quantization.
     """
     if (teach is None) != (groups is None) or (teach is not None and data is None):
-        raise click.UsageError("--teach, --groups and --data work only together; give all three")
+        raise click.UsageError(
+            "--teach and --groups work only together and with --data; give all three"
+        )
     model = load_model(model_file)
     record = _describe(model)
     facts = [

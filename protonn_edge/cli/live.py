@@ -45,12 +45,12 @@ class LiveOptions:
     )
     unit: str | None = option(
         "With --sensor: the unit of the training data, if the model does not state it, such as g, "
-        "m/s^2 or 'ax ay az g; gx gy gz deg/s'; the board converts its samples to it.",
+        "m/s^2 or 'ax ay az g; gx gy gz deg/s'; the board converts its samples to this unit.",
         metavar="UNIT",
     )
     hop: int | None = option(
         "With --sensor: samples from the start of a window to the start of the next; windows "
-        "overlap if it is less than their length.  [default: their length]",
+        "overlap if this is less than a window's length.  [default: a window's length]",
         click.IntRange(1),
     )
     votes: int | None = option(
@@ -92,8 +92,8 @@ class LiveOptions:
         trained = None if signal is None else signal.rate
         if self.rate and trained and abs(self.rate - trained) > _RATE_TOLERANCE * trained:
             raise InputError(
-                f"--rate is {self.rate:g}, but the model was trained at {trained:g} Hz; leave it "
-                "out, or train with another --sample-rate"
+                f"--rate is {self.rate:g}, but the model was trained at {trained:g} Hz; omit "
+                f"--rate, or train on data sampled at {self.rate:g} Hz"
             )
         rate = self.rate or trained
         if rate is None:
@@ -161,9 +161,9 @@ def _soonness(built: LiveBuild, board: Board) -> tuple[str, str]:
     """Return the row with the time until a class is known."""
     if built.response is None:
         most = board.milliseconds(built.plan.worst_cycles)
-        return "a window, at most", f"{most:.1f} ms by its plan"
+        return "time per window", f"at most {most:.1f} ms, by its plan"
     most = board.milliseconds(built.response.cycles)
-    return "class", f"at most {most:.1f} ms after the last sample, by its machine code"
+    return "response time", f"at most {most:.1f} ms after the last sample, by its machine code"
 
 
 def say_tried(out: Output, tried: Tried) -> None:

@@ -27,12 +27,13 @@ def logger_command(
         required=True,
     ),
     rate: float = option(
-        "Samples of all channels per second.", options.FiniteRange(0, min_open=True), required=True
+        "Samples per second of each channel.", options.FiniteRange(0, min_open=True), required=True
     ),
     output: Path = option("The folder of the project.", options.FOLDER, shown=Path("logger")),
     arduino: bool = option("Write a sketch for the Arduino IDE instead.", is_flag=True),
     baud: int | None = options.baud_rate(
-        "Baud rate of the serial line.  [default: the board's, or more if that is too slow]"
+        "Baud rate of the serial line.  [default: the board's rate, or a higher one if that is too "
+        "slow]"
     ),
     uploads: bool = options.UPLOAD,
     port: str | None = options.PORT,
@@ -46,7 +47,9 @@ def logger_command(
     undetected.
     """
     if uploads and arduino:
-        raise click.UsageError("a sketch is uploaded by the Arduino IDE; leave out --upload")
+        raise click.UsageError(
+            "--arduino writes a sketch, which the Arduino IDE uploads; omit --arduino or --upload"
+        )
     board = load_board(board_name)
     logger = logger_of([sensor_kind(name) for name in names], rate, board, baud or 0)
     sampling = logger.sampling

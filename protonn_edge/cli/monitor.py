@@ -46,8 +46,8 @@ def monitor_command(
     source: SensorSource = source_options(
         "Run the firmware on the emulated board.",
         option(
-            "The folder of 'build --sensor'; the emulated board runs its firmware, and a real one "
-            "must have it.",
+            "The folder that 'build --sensor' wrote: its firmware runs on the emulated board, and "
+            "its model is compared with a real board's.",
             FOLDER,
             flag="--project",
             shown=LIVE_FOLDER,
@@ -97,8 +97,8 @@ def _another_model(folder: Path, board: LiveDescription) -> list[Notice]:
     if built.startswith(board.model_hash):
         return []
     text = (
-        f"the board runs model {board.model_hash}, but {folder} has {built[:16]}; to run the "
-        f"latter, upload it with 'protonn-edge upload {folder}'"
+        f"the board runs model {board.model_hash}, but {folder} has model {built[:16]}; to run "
+        f"that model, upload it with 'protonn-edge upload {folder}'"
     )
     return [Notice("model", text, warning=True)]
 
@@ -145,7 +145,7 @@ def _shown(listener: Listener, labels: Labels | None, answer: Answer) -> tuple[s
 
 def _introduced(listener: Listener) -> str:
     board = listener.description
-    every = f"every {board.hop} ({board.hop / board.rate:.3g} s)"
+    every = f"every {board.hop} samples ({board.hop / board.rate:.3g} s)"
     return (
         f"{board.sensor}: windows of {board.window} samples at {board.rate:.6g} Hz, one "
         f"{'where sound begins' if board.from_onset else every}; model {board.model_hash}"
@@ -218,9 +218,7 @@ def _nothing_shown(board: LiveDescription) -> str:
     """Return the advice if no window has arrived."""
     if board.from_onset:
         return "the board detected no complete sound; raise --seconds, or make a louder sound"
-    return (
-        f"the first window is complete after {board.window / board.rate:.3g} s; give more --seconds"
-    )
+    return f"the first window is complete after {board.window / board.rate:.3g} s; raise --seconds"
 
 
 # --- labels of windows, for --teach: keys of a terminal, or lines of a pipe -----------------------
@@ -253,8 +251,8 @@ class Labels:
         keys = ", ".join(f"{key} {name}" for key, name in zip(_KEYS, self._names, strict=False))
         room = counted(self._teacher.taught.room, "example")
         return (
-            f"keys: {keys}; {_FORGET} before a key forgets the class; room for {room}: "
-            f"{self._counts}"
+            f"keys: {keys}; {_FORGET} before a key forgets the examples of the class; room for "
+            f"{room}, taught so far: {self._counts}"
         )
 
     @contextlib.contextmanager
@@ -289,7 +287,8 @@ class Labels:
             return
         if not 0 <= label < len(self._names):
             self._tell(
-                f"{key!r} is not the key of a class; press one of {_KEYS[: len(self._names)]}"
+                f"{key!r} is not the key of a class; press one of the keys "
+                f"{_KEYS[: len(self._names)]}"
             )
         elif self._forgetting:
             self._forgetting = False
@@ -303,7 +302,7 @@ class Labels:
         name = self._names[lesson.label]
         if lesson.neighbour:
             self._tell(
-                f"warning: this example of {name} is from the same moment as another one, so they "
+                f"warning: this example of {name} is from the same moment as another one, so both "
                 "count as one; label another moment"
             )
         what = "forgotten" if lesson.forgotten else "taught" if lesson.learned else "too late"

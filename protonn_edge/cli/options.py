@@ -143,22 +143,22 @@ PRECISION = option(
     shown=PRECISIONS[0],
 )
 OBSERVE = option(
-    "Let the device count its answers and compare them with those for test points; 'health' reads "
+    "Let the device count its answers and compare them with the expected answers; 'health' reads "
     "the counters.",
     is_flag=True,
 )
 TRY = option(
     "Before writing anything, run a few points on the emulated board and compare every score with "
-    "NumPy.",
+    "NumPy's.",
     flag="--try/--no-try",
     shown=True,
 )
 UPLOAD = option(
-    "Upload the firmware after the build, like 'upload'.", flag="--upload", is_flag=True
+    "Upload the firmware after the build, as 'upload' does.", flag="--upload", is_flag=True
 )
 GROUPS = option(
-    "Person, day or sensor of each training point: an array or column in DATA, or a file with one "
-    "line each.",
+    "Person, day or sensor of each training point: an array or column in DATA, or a file with a "
+    "line per point.",
     NameOrPath(),
 )
 METRIC = option(

@@ -99,10 +99,10 @@ TAUGHT = FileKind("a file of taught examples", lambda path: "taught_model" in _a
 RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
 RESULTS = FileKind("a results file", _begins("index,label,predicted,cycles,mismatch,"))
 PREDICTIONS = FileKind("a file of predictions", _begins(",".join(PREDICTIONS_HEAD)))
-SEARCH = FileKind("the file of a search", _is_search)
+SEARCH = FileKind("a search file", _is_search)
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
 BILL = FileKind("a bill of materials", _has_key("bomFormat"))
-FRONT = FileKind("what 'tune --front' writes", _is_front)
+FRONT = FileKind("a file that 'tune --front' wrote", _is_front)
 
 
 class OutputFile(click.Path):
@@ -133,8 +133,8 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
         for given in read:
             if _is_same_file(output.path, given.path):
                 raise InputError(
-                    f"{output.option} is {output.path}, the file that {given.option} reads, and "
-                    "would be overwritten; name another file"
+                    f"{output.option} is {output.path}, which is also given as {given.option} and "
+                    f"would be overwritten; choose another file with {output.option}"
                 )
         for other in written[:number]:
             if _is_same_file(output.path, other.path):
@@ -163,11 +163,13 @@ def check_replaceable(path: Path, kind: FileKind, option: str = "-o") -> None:
     if stat.S_ISDIR(state.st_mode):
         return  # for which the command has its own message
     if not stat.S_ISREG(state.st_mode):
-        raise InputError(f"cannot write {path}: it is not a regular file; name another {option}")
+        raise InputError(
+            f"cannot write {path}: it is not a regular file; choose another file with {option}"
+        )
     if state.st_size and not kind.includes(path):
         raise InputError(
-            f"{path} is not {kind.name}, so it is not overwritten; choose another {option}, or "
-            "move the file away"
+            f"{path} is not {kind.name}, so it is not overwritten; choose another file with "
+            f"{option}, or move this one away"
         )
 
 
@@ -214,5 +216,5 @@ def check_output(path: Path) -> None:
     there = next(parent for parent in path.absolute().parents if parent.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise InputError(
-            f"cannot write {path}: {there} is not a writable folder; choose another -o"
+            f"cannot write {path}: {there} is not a writable folder; choose another file with -o"
         )

@@ -37,8 +37,7 @@ def predict_command(
         OutputFile(PREDICTIONS),
     ),
     hop: int | None = option(
-        "If DATA is a recording: classify a window after each of this many samples, as a board "
-        "does.",
+        "If DATA is a recording: samples from the start of one window to the start of the next.",
         click.IntRange(1, SAMPLES_LIMIT),
     ),
     votes: int = option(
@@ -56,10 +55,10 @@ def predict_command(
 ) -> None:
     """Classify the points of DATA in integers, with the same answers as the device.
 
-    Labels in DATA are ignored. Columns are matched by name if MODEL and DATA both have names. In an
-    .npz file, the points are in an array X, X_test or X_train. With --hop, DATA is a recording with
-    labels, as for 'windows', and false alarms and missed events are counted. The most frequent
-    label counts as no event.
+    Labels in DATA are ignored, except with --hop. Columns are matched by name if MODEL and DATA
+    both have names. In an .npz file, the points are in an array X, X_test or X_train. With --hop,
+    DATA is a recording with labels, as for 'windows', and false alarms and missed events are
+    counted. The most frequent label counts as no event.
     """
     model = load_model(model_file)
     if hop is not None:

@@ -62,7 +62,7 @@ def record_command(
     ),
     pause: float = option("Seconds to wait before each take.", FiniteRange(0, 3600), shown=1.0),
     session: str = option("The person or session, used by 'train --groups'.", shown="session-1"),
-    baud: int | None = baud_rate("The rate that 'logger' printed."),
+    baud: int | None = baud_rate("The baud rate that 'logger' printed."),
     board_name: str = BOARD,
     out: Output = OUTPUT,
 ) -> None:
@@ -135,14 +135,14 @@ def _report(
     kept = sum(take.kept for take in recorder.takes)
     lost = sum(take.lost for take in recorder.takes)
     measured = None if port is None else recorder.measured_rate
-    clock = "" if measured is None else f", {measured:.4g} by this computer's clock"
+    clock = "" if measured is None else f", {measured:.4g} Hz by this computer's clock"
     out.say(
         f"{output}: {counted(len(recorder.takes), 'take')}, {counted(kept, 'sample')} of "
         f"{', '.join(description.channels)} at {description.rate:.6g} Hz{clock}"
     )
     if lost or stream.torn:
         out.say(
-            f"  lost in them: {counted(lost, 'sample')}; damaged on the line: "
+            f"  lost in these takes: {counted(lost, 'sample')}; damaged on the line: "
             f"{counted(stream.torn, 'frame')}; lost on the board: "
             f"{counted(stream.lost_on_board, 'sample')}"
         )

@@ -51,7 +51,8 @@ def report_command(
     ),
     data: Path | None = option("The test points, to show mistakes and the cost of rounding.", PATH),
     folders: tuple[Path, ...] = option(
-        "A folder that 'build' wrote.  [default: those of the results, and the current folder]",
+        "A folder that 'build' wrote.  [default: the folders of the results, and the current "
+        "folder]",
         FOLDER,
         flag="--project",
         multiple=True,
@@ -76,7 +77,7 @@ def report_command(
     ),
     title: str = option("The heading of the report.", default=""),
     watts: float | None = power_draw(
-        "The measured power of the board, in W.  [default: the board's]"
+        "The measured power of the board, in W.  [default: the board's figure]"
     ),
     watt_hours: float = option(
         "Capacity of the battery, in Wh.",
@@ -85,7 +86,7 @@ def report_command(
         shown=content.Battery.watt_hours,
     ),
     rate: float = option(
-        "Predictions per second, for the battery.",
+        "Predictions per second, for the battery life.",
         FiniteRange(*content.RATES),
         shown=content.Battery.rate,
     ),
@@ -103,9 +104,9 @@ def report_command(
 ) -> None:
     """Write a report on RESULTS, files that 'hil' wrote, as one self-contained HTML file.
 
-    Several results are shown side by side. The page runs the firmware itself on an emulated Uno.
-    Folders are read, but nothing in them is executed. If a folder no longer has the linked
-    firmware, it is built elsewhere, from the package's own sources.
+    Several results are shown side by side. The page can run the firmware on an emulated Uno.
+    Project folders are read, but nothing in them is executed. If one no longer has the linked
+    firmware, the firmware is built elsewhere, from the package's own sources.
     """
     board = load_board(board_name)
     if watts is not None:

@@ -81,10 +81,10 @@ def write_new(
     others = {path for folder in folders for path in folder.rglob("*") if path.is_file()}
     for path, content in files():
         if path.exists() and path.read_bytes() != content:
-            raise InputError(f"{path} already exists; choose another folder")
+            raise InputError(f"{path} already exists; choose another folder with -o")
         others.discard(path)
     for path in sorted(others)[:1]:
-        raise InputError(f"{path} already exists; choose another folder")
+        raise InputError(f"{path} already exists; choose another folder with -o")
     for path, content in files():
         write_atomically(path, content)
 

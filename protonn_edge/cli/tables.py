@@ -54,7 +54,7 @@ TABLE = together(
         "drop": columns_option("Columns to leave out, separated by commas."),
         "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
         "missing": option(
-            "error, drop, median or most-frequent.  [default: error]",
+            "Missing values: error, drop, median or most-frequent.  [default: error]",
             click.Choice(MISSING),
             metavar="HOW",
         ),
@@ -104,7 +104,8 @@ def points_for(
         if table.size is not None and table.size != known:
             here, there = ("x".join(map(str, each)) for each in (table.size, known))
             raise InputError(
-                f"--size is {here}, but the model was trained on images of {there}; leave it out"
+                f"--size is {here}, but the model was trained on images of {there} pixels; omit "
+                "--size"
             )
         table = replace(table, size=known)
     expected = expected_by(model, labelled=labelled)

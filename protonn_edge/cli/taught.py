@@ -46,7 +46,7 @@ def taught_command(
     """Show how many examples of each class a board was taught; save, restore or clear them.
 
     The board runs the firmware of MODEL, by default the one that 'build' made in this folder. With
-    --eeprom, the board is the emulated one. With -o, its examples are written to a file
+    --eeprom, the board is the emulated one. With -o, the board's examples are written to a file
     before --restore or --clear changes them.
     """
     if clear and restore is not None:
@@ -73,7 +73,8 @@ def taught_command(
         found = _examples(session, model, out)
         if output is not None and not len(found) and output.exists():
             raise CheckFailed(
-                f"the board has no examples, so {output} is not overwritten; choose another -o"
+                f"the board has no examples, so {output} is not overwritten; choose another file "
+                "with -o"
             )
         if output is not None:
             teaching.save_taught(output, model, found)
@@ -104,7 +105,7 @@ def _examples(session: Session, model: IntegerChain, out: Output | None = None) 
 def _built(project: Project) -> Model:
     if not project.built:
         raise InputError(
-            f"no model was built in {project.folder}; if it has firmware with a sensor, name its "
-            f"model, as in 'taught model.npz --project {project.folder}'"
+            f"no model was built in {project.folder}; if the folder has firmware with a sensor, "
+            f"name its model, as in 'taught model.npz --project {project.folder}'"
         )
     return project.model()

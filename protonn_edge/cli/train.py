@@ -42,8 +42,8 @@ class TrainOptions:
     )
     groups: str | None = options.GROUPS
     rate: float | None = rejection_rate(
-        'Answer "unknown" to inputs unlike any class, and by mistake to about this '
-        "share of valid inputs, such as 1%."
+        'Answer "unknown" to inputs unlike any class; about this share of valid '
+        "inputs, such as 1%, is also rejected, by mistake."
     )
     by: tuple[Statistic, ...] = REJECTION_BY
     normal: str | None = option(
@@ -69,8 +69,8 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
     """Train a model on DATA and write it.
 
     DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. If points
-    have sets of labels, the model ranks the labels, in floats only. With --classifier best, all
-    kinds of models that fit the board are compared.
+    have sets of labels, the model ranks the labels, in floats only. With --classifier best, models
+    of several kinds that fit the board are compared.
     """
     check_there(given.data)
     check_output(given.output)
@@ -80,6 +80,6 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
         return
     for name in filter(was_given, _OF_SEARCH):
         raise InputError(
-            f"{flags()[name]} works only with --classifier best; give both, or leave it out"
+            f"{flags()[name]} works only with --classifier best; give both, or omit {flags()[name]}"
         )
     _train_model(given, out)

@@ -111,7 +111,8 @@ class GivenClassifier(NamedTuple):
 def classifier_options(parameters: Mapping[str, Parameter], kinds: Sequence[str]) -> Any:
     """Declare ``--classifier``, options of parameters, and ``--set`` for others."""
     kind = option(
-        f"The kind of model: {', '.join(kinds)}. With --help, its options.  [default: {kinds[0]}]",
+        f"The kind of model: {', '.join(kinds)}; with --help, list its options.  [default: "
+        f"{kinds[0]}]",
         click.Choice(kinds),
         metavar="KIND",
         default=kinds[0],
@@ -172,7 +173,8 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
         if _OF_PARAMETERS.get(name, name) not in _kind_of(classifier).parameters:
             raise InputError(
                 f"{flags().get(name, f'--set {shortened(name)}')} is given, but the classifier "
-                f"{classifier!r} has no such parameter; leave it out, or give another --classifier"
+                f"{classifier!r} has no such parameter; omit it, or choose another classifier with "
+                "--classifier"
             )
     given |= dict(_set_values(options[_SET], known))
     if str(given.get("features")).endswith(".npz"):
@@ -195,7 +197,7 @@ def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
             raise InputError(
                 f"--set {name} is given, but {name} has an option of its own; use {flag}"
                 if flag
-                else f"--set {name} is given, but {name} can be set only in Python; leave it out"
+                else f"--set {name} is given, but {name} can be set only in Python; omit it"
             )
         declared = known[name]
         absent = value == "none" and None in declared.values

@@ -116,9 +116,9 @@ def unlearned(
     by_chance = math.sqrt(constant * (1 - constant) / len(y))  # a standard error
     if constant < 1 and right <= constant + by_chance:
         text = (
-            f"{100 * right:.2f} % of {len(y):,} {part} points are correct, not clearly more than "
-            f"by always answering {quoted(dataset.classes[counts.argmax()])} ({100 * constant:.2f} "
-            "%); check labels and features, or train longer"
+            f"{100 * right:.2f} % of {len(y):,} {part} points are classified correctly, which is "
+            f"not clearly better than always answering {quoted(dataset.classes[counts.argmax()])} "
+            f"({100 * constant:.2f} %); check the labels and features, or train longer"
         )
         notices.append(Notice("chance", text, warning=True))
     present = np.union1d(dataset.y_train, dataset.y_test)
@@ -143,7 +143,7 @@ def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
     if dataset.n_classes < 2 or not _UNBALANCED < share < 1:
         return []
     text = (
-        f"{100 * share:.0f} % of the training points are "
+        f"{100 * share:.0f} % of the training points are of class "
         f"{quoted(dataset.classes[counts.argmax()])}; check the recall of each class, which "
         "--holdout 0.25 and 'hil' print"
     )

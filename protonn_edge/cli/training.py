@@ -91,7 +91,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
     record = described.record | {"data": report.to_json()}
     said = [*one_class_report(record), sentence_of(record), *described.proportions]
     out.say(*said, f"wrote {given.output}")
-    kept = f"stopped after {stopped}; the best so far is kept in {given.output}"
+    kept = f"stopped after {stopped}; the best model so far is kept in {given.output}"
     out.finish(record, Interrupted(kept) if stopped else None)
 
 

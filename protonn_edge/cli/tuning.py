@@ -120,7 +120,7 @@ def search_model(
     words = ["build", str(given.output), *board_words(given.board_name)]
     how = command_line(["protonn-edge", *words, "--plan", refitted.fit.figures.kernel])
     out.say("build it with:", f"  {how}")
-    kept = f"stopped after {len(found):,} models; the best so far is kept in {given.output}"
+    kept = f"stopped after {len(found):,} models; the best model so far is kept in {given.output}"
     out.finish(record, Interrupted(kept) if searched.stopped else None)
 
 
@@ -255,7 +255,7 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
         )
     if failures:
         return f"no trial was completed; the last error: {failures[-1]}"
-    return "no trial was completed; give more --trials"
+    return "no trial was completed; raise --trials"
 
 
 def _write_front(path: Path, found: list[Record], points: Points) -> None:
@@ -293,13 +293,16 @@ def _record(
 def _chance(record: dict[str, Any]) -> str:
     best, taken = record["most_accurate"], record["cross_validated"]
     lead, n = 100 * record["lead_by_chance"], record["trials"]["complete"]
-    chance = f"by chance, the best of {n:,} equally good trials leads by about {lead:.2f}"
+    chance = (
+        f"by chance, the best of {n:,} equally good trials leads by about {lead:.2f} percentage "
+        "points"
+    )
     if best["trial"] == taken["trial"]:
-        return f"no other trial is better; {chance} points"
+        return f"no other trial is better; {chance}"
     ahead = 100 * (best["score"] - taken["score"])
     return (
-        f"trial {best['trial']} is better, with {100 * best['score']:.2f} %, by {ahead:.2f} "
-        f"points; {chance}"
+        f"trial {best['trial']} is better by {ahead:.2f} percentage points, with "
+        f"{100 * best['score']:.2f} %; {chance}"
     )
 
 
@@ -316,11 +319,11 @@ def _sentences(
     features = "" if FEATURES not in settings else f"features: {settings[FEATURES]}"
     noted = ", ".join(filter(None, (kind, features)))
     chosen = (
-        f"chosen ({record['choice']}): trial {refitted.candidate.number}"
-        f"{f' ({noted})' if noted else ''}, "
+        f"chosen ({record['choice']}): trial "
+        f"{refitted.candidate.number}{f' ({noted})' if noted else ''}, "
         f"{metric}{100 * refitted.candidate.score:.2f} % in cross-validation{sizes}; "
-        f"{board.milliseconds(figures.mean_cycles):.3f} ms on "
-        f"average, at most {board.milliseconds(most):.3f} by {by}"
+        f"{board.milliseconds(figures.mean_cycles):.3f} ms on average, at most "
+        f"{board.milliseconds(most):.3f} ms by {by}"
     )
     said = [chosen]
     if choice.points is None:
@@ -341,7 +344,9 @@ def train_best(given: TrainOptions, out: Output) -> None:
     """Train the best model of any kind, with parameters of all kinds, and write it."""
     parameters = given.classifier.parameters()
     for name in filter(was_given, _OF_ONE_KIND):
-        raise InputError(f"{flags()[name]} does not apply to --classifier {BEST}; leave it out")
+        raise InputError(
+            f"{flags()[name]} does not apply to --classifier {BEST}; omit {flags()[name]}"
+        )
     require("optuna")
     load_board(given.board_name).check_is_chip("flash, SRAM and cycles")
     dataset = fitting.load_grouped(given.data, given.table, given.groups)

@@ -94,8 +94,8 @@ def _board_of(folder: Path, environment: str, port: str | None) -> Board:
         protocol, speed = _OVER_SERIAL_LINE, "115200"
     if not protocol or not _BAUD_RATE.fullmatch(speed):
         raise InputError(
-            f"{folder / _SETTINGS} does not state how to upload to {environment}; give its --port, "
-            "or build it again"
+            f"{folder / _SETTINGS} does not state how to upload to {environment}; name the board's "
+            "port with --port, or build the project again"
         )
     return replace(
         load_board("uno"),
@@ -114,7 +114,7 @@ def _default_environment(folder: Path) -> str:
         )
     environments = _environments(folder)
     if not environments:
-        raise InputError(f"{folder / _SETTINGS} has no section [env:NAME]; build it again")
+        raise InputError(f"{folder / _SETTINGS} has no section [env:NAME]; build the project again")
     return environments[0]
 
 
@@ -125,7 +125,7 @@ def _check_sources(folder: Path) -> None:
     if "$" in named:  # PlatformIO's own substitution
         return
     if not (sources.is_dir() and any(sources.iterdir())):
-        raise InputError(f"{sources} has no sources to compile; write the project again")
+        raise InputError(f"{sources} contains no sources to compile; write the project again")
 
 
 def _environments(folder: Path) -> list[str]:
@@ -143,5 +143,5 @@ def _settings_of(folder: Path) -> configparser.ConfigParser:
     try:
         settings.read(folder / _SETTINGS, encoding="utf-8")
     except (configparser.Error, UnicodeDecodeError, OSError) as error:
-        raise InputError(f"{folder / _SETTINGS} cannot be read; build it again") from error
+        raise InputError(f"{folder / _SETTINGS} cannot be read; build the project again") from error
     return settings

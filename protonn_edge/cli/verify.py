@@ -54,10 +54,11 @@ def verify_command(
 
     With --board host, the emulated board is omitted.
 
-    The points are the test part of DATA, those that training held out from it, or all. Any
-    difference is a failure (with --precision float32, any difference larger than rounding errors).
-    The points are also classified as in a sketch, through the exported library's pnn_quantize; a
-    loss of more than half a percentage point of accuracy is a failure.
+    The points are the test part of DATA or, without one, the points that training held out from
+    DATA or, without these, all points. Any difference in the scores is a failure (with --precision
+    float32, any difference larger than rounding errors). The points are also classified as in a
+    sketch, through the exported library's pnn_quantize; a loss of more than half a percentage point
+    of accuracy is a failure.
     """
     if folder is not None and port is None:
         raise click.UsageError("--project is the folder of the firmware at --port; give both")
@@ -167,7 +168,7 @@ class _Device:
             return compared.PossibleCycles.of(plan, self.board)
         self.out.say(
             "the plan of the firmware at --port is unknown, so the cycles of any plan are "
-            "accepted; name the folder that 'build' wrote with --project"
+            "accepted; use --project to name the folder that 'build' wrote"
         )
         return compared.PossibleCycles.of_any_plan(self.reference, self.board)
 
@@ -181,8 +182,9 @@ def _plan_at_port(folder: Path | None, reference: DeviceModel) -> DevicePlan | N
     built, plan = project.generated()
     if built.model_sha256 != reference.model_sha256:
         raise InputError(
-            f"{folder} contains firmware with the model {built.model_sha256[:16]}, not of "
-            f"{reference.model_sha256[:16]}; choose another --project, or leave it out"
+            f"{folder} contains firmware with the model {built.model_sha256[:16]}, not "
+            f"{reference.model_sha256[:16]}; choose another folder with --project, or omit "
+            "--project"
         )
     return plan
 

@@ -74,7 +74,7 @@ def windows_command(
         "all numbers except labels, times and sessions]"
     ),
     session: str | None = option(
-        "Column with the session, person or recording of each row; no window spans two.  "
+        "Column with the session, person or recording of each row; no window spans two of them.  "
         "[default: a column called session, subject, person, user, ...]",
         metavar="COLUMN",
     ),
@@ -85,7 +85,7 @@ def windows_command(
     ),
     name: str | None = option(
         "For a folder: the pattern of file names, such as '{class}_{person}_{take}'; fields other "
-        "than class and take are groups.",
+        "than class and take become groups.",
         metavar="PATTERN",
     ),
     background: str | None = option(
@@ -116,18 +116,19 @@ def windows_command(
         raise click.UsageError("--before needs --trigger; give both")
     if [stride, trigger, onset].count(None) < 2:
         raise click.UsageError(
-            "--stride is for regular windows, --trigger for movements, --onset for sounds; give one"
+            "--stride is for regular windows, --trigger for movements, --onset for sounds; give "
+            "only one of them"
         )
     if table.missing is not None or table.one_hot:
         raise InputError(
-            f"--missing and --one-hot are for tables of points, but {recording} is a recording, "
-            "where no sample may be missing; leave them out"
+            f"--missing and --one-hot apply only to tables of points, but {recording} is a "
+            "recording; omit these options"
         )
     if background is not None:
         check_names([label_text(background)], "--background", distinct=True)
     if name is not None and recording.exists() and not recording.is_dir():
         raise InputError(
-            f"--name is for a folder of takes, but {recording} is not one; leave it out"
+            f"--name is for a folder of takes, but {recording} is not a folder; omit --name"
         )
     options = replace(
         table, session=session, time=time, channels=channels, name=name, background=background
@@ -160,8 +161,8 @@ def _check_window(window: int, channels: int) -> None:
         check_window(window, channels)
     elif window > SAMPLE_LIMIT:
         raise InputError(
-            f"a window has {window:,} samples, but a device supports only {SAMPLE_LIMIT:,}; give a "
-            "smaller --window"
+            f"a window has {window:,} samples, but a device supports at most {SAMPLE_LIMIT:,}; "
+            "give a smaller --window"
         )
 
 
@@ -186,8 +187,8 @@ def _trigger(
         channels = recorded.samples.shape[1]
         if channels > 1:
             raise InputError(
-                f"--onset is for sound with one channel, but the recording has {channels}; leave "
-                "it out"
+                f"--onset is for sound with one channel, but the recording has {channels} "
+                "channels; omit --onset"
             )
         return Clips.of(recorded.samples, window, onset)
     if level is None:
@@ -195,7 +196,8 @@ def _trigger(
     count = window // _BEFORE_SHARE if before is None else before
     if count >= window:
         raise InputError(
-            f"--before is {count:,}, but a window has only {window:,} samples; give fewer"
+            f"--before is {count:,}, but a window has only {window:,} samples; give a smaller "
+            "--before"
         )
     runs = recordings.runs_of(recorded.dataset.y_train, recorded.seams)
     return recordings.Trigger.of(recorded.samples, runs, window, count, level or None)
@@ -212,7 +214,7 @@ def _windows(
     labels, tested = recorded.dataset.y_train, recorded.tested
     if share and tested.any():
         raise InputError(
-            "--test is given, but the folder has its own takes for testing; leave it out"
+            "--test is given, but the folder has its own takes for testing; omit --test"
         )
     if share and recorded.take_of is not None and recorded.groups is not None:
         tested, share = recordings.last_takes(recorded.take_of, labels, share), 0.0
@@ -338,7 +340,7 @@ class _Cut:
             if is_called_as_time(name):
                 text = (
                     f"{title(name, place)} is used as a channel, because its numbers do not "
-                    "increase; leave it out with --drop, or name it with --time"
+                    "increase as times do; exclude it with --drop, or declare it with --time"
                 )
                 yield Notice("time_channel", text, warning=True, columns=(name,))
         if recorded.channels == MICROPHONE.channels and (recorded.rate or 0.0) > ANALOG_RATE:
@@ -364,11 +366,11 @@ class _Cut:
             nothing = "no training run is as long as a window"
             reason = nothing if self.trigger is None else self.trigger.missing
             yield Notice(
-                "no_window", f"left out, because {reason}: {listed(missing)}", warning=True
+                "no_window", f"classes left out, because {reason}: {listed(missing)}", warning=True
             )
         if test_share and not len(self.windows.y_test):
             text = (
-                f"there are no test windows, because the last {test_share:g} of each run is "
-                "shorter than a window; use a larger --test, or shorter windows"
+                f"there are no test windows, because the last {100 * test_share:g} % of each run "
+                "is shorter than a window; use a larger --test, or shorter windows"
             )
             yield Notice("no_test", text, warning=True)

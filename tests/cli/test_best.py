@@ -64,7 +64,7 @@ def test_ctrl_c_keeps_the_best_so_far(
     monkeypatch.setattr(Search, "_collect", interrupted)
     stopped = run("train", data, "-o", tmp_path / "model.npz", "--classifier", "best")
     assert stopped.exit_code == 130
-    assert "the best so far is kept in" in stopped.stderr
+    assert "the best model so far is kept in" in stopped.stderr
     assert ": accuracy " in stopped.stderr
     load_model(tmp_path / "model.npz")
 

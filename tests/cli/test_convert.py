@@ -101,7 +101,7 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
     done = convert(model, "-o", tmp_path / "run", "--data", foo)
     assert done.exit_code == 0, done.output
     assert "of 30 points, " in done.stdout
-    assert "RBF values below 0.00781 are ignored by this model" in done.stdout
+    assert "the model ignores RBF values below 0.00781" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,10 @@ def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
         done = convert(source, "-o", tmp_path / "n.npz", "--data", data, "--bits", "4")
         assert done.exit_code == 2
         assert_one_sentence(done)
-        assert "leave bits out" in done.stderr or "--bits is for networks (.onnx" in done.stderr
+        assert (
+            "leave bits out" in done.stderr
+            or "--bits applies only to networks (.onnx" in done.stderr
+        )
     done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "n.npz", "--data", data, "--fine-tune")
     assert done.exit_code == 2
     assert_one_sentence(done)

@@ -85,7 +85,7 @@ def answers(folder: Path) -> list[tuple[int, str, str]]:
 
 def test_a_training_that_is_stopped_writes_its_best_epoch(folder: Path, answers: Any) -> None:
     code, said, complained = answers[0]
-    sentence = "stopped after 3 of 9 epochs; the best so far is kept in kept.npz"
+    sentence = "stopped after 3 of 9 epochs; the best model so far is kept in kept.npz"
     assert (code, complained.splitlines()[-1]) == (130, f"error: {sentence}")
     assert json.loads(said)["error"] == sentence
     assert json.loads(said)["train_accuracy"] > 0.5
@@ -104,7 +104,7 @@ def test_ctrl_c_in_the_last_epoch_keeps_them_all(folder: Path, answers: Any) -> 
     code, _, complained = answers[2]
     assert (code, complained.splitlines()[-1]) == (
         130,
-        "error: stopped after all epochs; the best so far is kept in late.npz",
+        "error: stopped after all epochs; the best model so far is kept in late.npz",
     )
     late, whole = (load_model(folder / name) for name in ("late.npz", "whole.npz"))
     assert np.array_equal(late.head.projection, whole.head.projection)
@@ -119,8 +119,8 @@ def test_behind_stopped_layers_little_is_trained(
 ) -> None:
     code, _, complained = answers[number]
     place = "2 of 5 passes over the layers"
-    assert f"\nstopped after {place}; shortening the remaining steps" in complained
-    sentence = f"error: stopped after {place}{rest}; the best so far is kept in {kind}.npz"
+    assert f"\nstopped after {place}; the remaining steps are shortened" in complained
+    sentence = f"error: stopped after {place}{rest}; the best model so far is kept in {kind}.npz"
     assert (code, complained.splitlines()[-1]) == (130, sentence)
     assert load_model(folder / f"{kind}.npz").record["stopped"] == f"{place}{rest}"
 

@@ -162,11 +162,11 @@ def test_missing_sources_are_told_before_an_upload(
 ) -> None:
     folder = project(tmp_path)
     (folder / "src" / "main.c").unlink()
-    assert "src has no sources to compile; write the project again" in refusal(
+    assert "src contains no sources to compile; write the project again" in refusal(
         run("upload", folder)
     )
     (folder / "src").rmdir()
-    assert "src has no sources to compile" in refusal(run("upload", folder))
+    assert "src contains no sources to compile" in refusal(run("upload", folder))
     assert ran == []
     (folder / "code").mkdir()
     (folder / "code" / "main.c").touch()
@@ -191,5 +191,5 @@ def test_a_logger_is_uploaded_at_once(tmp_path: Path, ran: list[tuple[str, ...]]
     assert run_json("logger", *words, "--upload")["upload"]["port"] == "/dev/ttyACM3"
     assert len(ran) == 1
     refused = run("logger", *words, "--upload", "--arduino")
-    assert "by the Arduino IDE" in refused.stderr
+    assert "which the Arduino IDE uploads" in refused.stderr
     assert run_json("logger", *words)["upload"] is None

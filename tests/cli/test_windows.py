@@ -274,7 +274,7 @@ def test_onsets_are_of_one_channel_and_alone(recording: Path, tmp_path: Path) ->
     words = ["windows", recording, "-o", tmp_path / "w.npz", "--window", 20, "--onset", 4]
     assert "is for sound with one channel, but the recording has 2" in refusal(run(*words))
     for more in (["--stride", 5], ["--trigger", "auto"]):
-        assert "--onset for sounds; give one" in run(*words, *more).stderr
+        assert "--onset for sounds; give only one of them" in run(*words, *more).stderr
 
 
 # --- background noise ----------------------------------------------------------------------------

@@ -11,4 +11,4 @@ def test_a_missing_folder_is_said_to_be_missing_with_a_pattern_of_names(tmp_path
     options = "-o", tmp_path / "w.npz", "--window", 20, "--name", "{class}_{take}"
     assert "missing does not exist" in refusal(run("windows", tmp_path / "missing", *options))
     (tmp_path / "take.csv").write_text("x,y\n1,2\n")
-    assert "leave it out" in refusal(run("windows", tmp_path / "take.csv", *options))
+    assert "omit --name" in refusal(run("windows", tmp_path / "take.csv", *options))

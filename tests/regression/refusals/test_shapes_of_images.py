@@ -28,7 +28,7 @@ def test_images_are_scaled_as_the_model_knows_them(
 ) -> None:
     model = tmp_path / "m.npz"
     succeed("train", images, "-o", model, "--size", "4x6", "--epochs", 1, *features)
-    complaint = "--size is 6x4, but the model was trained on images of 4x6; leave it out"
+    complaint = "--size is 6x4, but the model was trained on images of 4x6 pixels; omit --size"
     assert_one_sentence(run("predict", model, images, "--size", "6x4"), complaint)
     right = succeed("predict", model, images).stdout
     assert succeed("predict", model, images, "--size", "4x6").stdout == right

@@ -48,8 +48,8 @@ def test_what_is_no_better_than_one_answer_is_called_that(
 def test_the_share_of_one_answer_is_that_of_the_tested_points() -> None:
     (notice,) = unlearned(data_set(1 - Y, Y, 2), 1 - Y, np.where(np.arange(100) < 80, 0, 1 - Y))
     assert (
-        "test points are correct, not clearly more than by always answering 'a' (75.00 %)"
-        in str(notice)
+        "test points are classified correctly, which is not clearly better than always answering "
+        "'a' (75.00 %)" in str(notice)
     )
 
 
