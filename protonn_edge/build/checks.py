@@ -172,8 +172,8 @@ def check_interrupts(program: LinkedProgram, plan: DevicePlan, board: Board) -> 
         raise CheckFailed(
             f"a byte on the serial line may wait {spans.worst_delay:,} cycles because of "
             f"{spans.program.where} ({spans.program.cycles:,} with interrupts disabled) and the "
-            f"interrupt handlers, but at {board.baud:,} baud more than {limit:,} cycles lose a "
-            "byte; disable interrupts for a shorter time"
+            f"interrupt handlers, but at {board.baud:,} baud a byte is lost after {limit:,} "
+            "cycles; disable interrupts for a shorter time"
         )
 
 

@@ -118,7 +118,7 @@ def plan_text(model: DeviceModel, plan: DevicePlan) -> str:
 def read_plan(path: Path) -> WrittenPlan:
     """Return the plan in ``build.json``; `InputError` if it is missing, damaged or outdated."""
     if not path.exists():
-        raise InputError(f"{path} is missing because an older version built this folder; {_AGAIN}")
+        raise InputError(f"{path} is missing; {_AGAIN}")
     try:
         record = json.loads(files.read_file(path, limit_bytes=_LARGEST_FILE, remedy=_AGAIN))
     except (ValueError, RecursionError) as error:
@@ -157,7 +157,7 @@ class Project:
         if not self.built:
             raise InputError(
                 f"no model was built in {self.folder}; run 'protonn-edge build --board uno "
-                "model.npz' there, or name a built folder with --project"
+                "model.npz' there, or use --project to name the folder of a build"
             )
         return load_model(self.folder / _MODEL)
 
@@ -172,7 +172,8 @@ class Project:
         if board is not None and written.core not in (board.core, None):
             raise InputError(
                 f"{self.folder} was built for {CORES[written.core].chip}, which runs different "
-                f"code from {board.name}; run 'protonn-edge build' with the same --board"
+                f"code from {board.name}; build it again for {board.name}, or choose another "
+                "--board"
             )
         if written.precision in quantization.precisions_of(model):
             reference = quantization.device_model(model, written.precision)
@@ -249,7 +250,7 @@ def exclusive(folder: Path) -> Iterator[None]:
             yield
     except InUse as error:
         raise InputError(
-            f"another build or hil is writing to {folder}; wait for it, or use another folder"
+            f"another 'build' or 'hil' is using {folder}; wait until it ends, or use another folder"
         ) from error
 
 
@@ -290,8 +291,7 @@ def check_folder(folder: Path, board: Board) -> None:
         files.check_file(settings, limit_bytes=_SETTINGS_LIMIT_BYTES, may_be_empty=True)
         if section not in settings.read_text("utf-8", errors="replace"):
             raise InputError(
-                f"{settings} has no {section}; add that environment, or choose another folder with "
-                "-o"
+                f"{settings} has no {section}; add this section, or choose another folder with -o"
             )
 
 

@@ -45,8 +45,8 @@ class Benchmark:
         found = _NAME.fullmatch(text)
         if found is None:
             raise InputError(
-                f"--benchmark is {text!r}, must be mlperf-tiny:TASK, such as mlperf-tiny:kws01, "
-                "followed by ,energy to measure the energy"
+                f"--benchmark is {text!r}, but must be mlperf-tiny:TASK, such as "
+                "mlperf-tiny:kws01, or mlperf-tiny:TASK,energy to measure the energy"
             )
         return cls(found[1], energy=found[2] is not None)
 
@@ -97,7 +97,7 @@ def build_benchmark(
         built = build(model, board, folder, options)
         reference, plan = Project(folder).generated()
         if not isinstance(reference, IntegerChain):
-            raise InputError("firmware for MLPerf Tiny computes in integers; leave out --precision")
+            raise InputError("firmware for MLPerf Tiny computes in integers; omit --precision")
         if plan.chunk_features < reference.n_features:
             raise CheckFailed(
                 f"MLPerf Tiny repeats predictions, so {board.name} must hold all "

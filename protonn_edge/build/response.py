@@ -69,7 +69,7 @@ def _turn_cycles(program: LinkedProgram, windowing: Windowing, *, taken: int, fi
         limits |= dict.fromkeys(_EACH_FEATURE, features)
     ends = [at for name in _ENDS for at in labels.get(name, ())]
     if any(len(labels.get(name, ())) != 1 for name in ("turn", "awake")):
-        raise CheckFailed("the firmware does not mark its loop; build it again")
+        raise CheckFailed("the firmware has no labels for its main loop; build it again")
     turns = max(1, taken)
     starts = {labels["turn"][0]: Times(turns, turns), labels["awake"][0]: Times(1, 1)}
     return longest_part(program, starts, ends, limits).cycles + turns * _WAKING_CYCLES

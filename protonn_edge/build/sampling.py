@@ -252,7 +252,7 @@ def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> Non
     if bytes_a_second > bytes_carried(baud):
         raise InputError(
             f"{what} needs {bytes_a_second:,.0f} bytes a second, but {baud:,} baud can carry only "
-            f"{bytes_carried(baud):,.0f}; choose a lower --rate or a higher --baud"
+            f"{bytes_carried(baud):,.0f}; lower --rate or raise --baud"
         )
 
 

@@ -87,8 +87,8 @@ def sketch_name(folder: Path) -> str:
     name = folder.resolve().name
     if not name.replace("_", "").replace("-", "").isalnum() or not name.isascii():
         raise InputError(
-            f"a sketch is named after its folder, but {name!r} is not a valid name; choose a "
-            "folder with -o whose name has only letters, digits, _ and -"
+            f"a sketch is named after its folder, but {name!r} is not a valid name; use -o to "
+            "choose a folder whose name has only letters, digits, _ and -"
         )
     return name
 
@@ -179,7 +179,7 @@ def _too_large_a_ring(windowing: Windowing, ring_bytes: int, usage: Usage) -> st
     return (
         f"overlapping windows need a buffer of {ring_bytes:,} B for {windowing.window} samples of "
         f"{len(windowing.used)} channels and for the samples that arrive during a prediction; with "
-        f"it, {usage.sram_bytes + usage.stack_bytes:,} B SRAM are needed, but {board.name} has "
-        f"{board.sram_bytes:,}; give --hop {windowing.window}, or train on shorter windows or "
-        "fewer channels"
+        f"this buffer, {usage.sram_bytes + usage.stack_bytes:,} B of SRAM are needed, but "
+        f"{board.name} has {board.sram_bytes:,}; give --hop {windowing.window}, or train on "
+        "shorter windows or fewer channels"
     )

@@ -84,7 +84,7 @@ def counts_for(
     for channel, unit in zip(channels, trained, strict=True):
         if unit.quantity != channel.unit.quantity:
             raise InputError(
-                f"the model was trained on {unit.text}, a unit of {unit.quantity}, but "
+                f"the model was trained on values in {unit.text}, a unit of {unit.quantity}, but "
                 f"{channel.name} of {channel.kind.name} measures {channel.unit.text}, a unit of "
                 f"{channel.unit.quantity}; train it on data from this sensor"
             )
@@ -113,8 +113,8 @@ def check_range(model: IntegerChain, kinds: Sequence[SensorKind], *, full_scale:
         if beyond > _BEYOND * extent or (full_scale and missing > _SHORT * extent):
             raise InputError(
                 f"the model was trained on values from {low:,.0f} to {high:,.0f}, but {kind.name} "
-                f"gives {kind.low:,} to {kind.high:,}; train it on a recording of 'protonn-edge "
-                "record'"
+                f"gives {kind.low:,} to {kind.high:,}; train it on a recording made with "
+                "'protonn-edge record'"
             )
 
 
@@ -140,14 +140,14 @@ def _trained(
     missing = [name for name in names if name not in found]
     if missing:
         raise InputError(
-            f"--unit is {shortened(declared)!r}, which has no unit for {missing[0]}; give one for "
-            "all channels, or name each channel before its unit"
+            f"--unit is {shortened(declared)!r}, which has no unit for {missing[0]}; give one unit "
+            "for all channels, or name each channel before its unit"
         )
     units = tuple(found[name] for name in names)
     if known is not None and not all(map(Unit.is_same, known, units)):
         raise InputError(
-            f"--unit is {shortened(declared)!r}, but the model was trained on {instrument}; leave "
-            "it out, or give the unit of the data"
+            f"--unit is {shortened(declared)!r}, but the model was trained on {instrument}; omit "
+            "--unit, or give the unit of the training data"
         )
     return units
 
@@ -202,8 +202,8 @@ class Windowing:
         if self.model.counts is None and not as_it_is(self.model):
             raise InputError(
                 "the model was trained on decimal numbers in an unknown unit, but a sensor returns "
-                "integer counts; declare the unit, such as --unit g, or train it on a recording "
-                "made with 'protonn-edge record'"
+                "integer counts; declare the unit, for example with --unit g, or train the model "
+                "on a recording made with 'protonn-edge record'"
             )
         if self.model.n_features % len(self.used):
             raise InputError(
@@ -223,7 +223,7 @@ class Windowing:
         if self.from_onset and self.overlapping:
             raise InputError(
                 f"--hop is {self.hop}, but a window of sound has {self.window} samples and begins "
-                f"at an onset; give --hop {self.window} or more, or leave it out"
+                f"at an onset; give --hop {self.window} or more, or omit --hop"
             )
         if not 1 <= self.hop <= SAMPLES_LIMIT or self.window > SAMPLES_LIMIT:
             raise InputError(f"--hop is {self.hop}; it must be 1 to {SAMPLES_LIMIT:,} samples")
@@ -263,11 +263,19 @@ class Windowing:
     def words(self) -> str:
         """A description for display."""
         rate = self.sampling.actual_rate
-        votes = "" if self.votes == 1 else f", reported by a majority of {self.votes}"
-        rest = f", then a pause of {self.refractory_s:g} s" if self.refractory else ""
-        every = f"every {self.hop} ({self.hop / rate:.3g} s)"
+        votes = (
+            ""
+            if self.votes == 1
+            else f"; a class is reported when most of {self.votes} windows agree"
+        )
+        rest = (
+            f"; after a report, no other class for {self.refractory_s:g} s"
+            if self.refractory
+            else ""
+        )
+        every = f"one every {self.hop} samples ({self.hop / rate:.3g} s)"
         if self.from_onset:
-            every = f"from each onset of sound, at least {self.hop / rate:.3g} s apart"
+            every = f"one from each onset of sound, at least {self.hop / rate:.3g} s apart"
         return f"windows of {self.window} samples at {rate:.6g} Hz, {every}{votes}{rest}"
 
     def ring_samples(self, plan: Plan) -> int:
@@ -294,8 +302,8 @@ class Windowing:
         feeding = min(fed, computed / self.window)
         if feeding > _SHARE * free * period:
             raise CheckFailed(
-                f"a sample takes {feeding:,.0f} cycles and its interrupts {interrupts:,}, but one "
-                f"arrives every {period:,}; try a lower --rate"
+                f"a sample takes {feeding:,.0f} cycles and its interrupts {interrupts:,}, but a "
+                f"sample arrives every {period:,} cycles; try a lower --rate"
             )
         end = whole - computed + min(computed, fed + _end_cycles(plan))
         return self._meanwhile(end + said, free)

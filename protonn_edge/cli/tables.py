@@ -54,7 +54,7 @@ TABLE = together(
         "drop": columns_option("Columns to leave out, separated by commas."),
         "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
         "missing": option(
-            "Missing values: error, drop, median or most-frequent.  [default: error]",
+            "error, drop, median or most-frequent.  [default: error]",
             click.Choice(MISSING),
             metavar="HOW",
         ),

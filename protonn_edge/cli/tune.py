@@ -65,8 +65,8 @@ class TuneOptions:
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
     choose: str | None = option(
-        "best; or smallest-within, fastest-within or default-within N percentage points or "
-        "chance.  [default: best; with --groups, default-within chance]",
+        "best, or smallest-, fastest- or default-within N points or chance.  [default: best; "
+        "--groups: default-within chance]",
         metavar="CHOICE",
     )
     jobs: int | None = option(
@@ -100,7 +100,7 @@ class TuneOptions:
 def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUTPUT) -> None:
     """Search for the most accurate model that fits the board, and write it.
 
-    Repeat the command to continue a search. The test part is used only at the end.
+    Repeat the command to continue a search. The test part is used at the end.
     """
     require("optuna")
     load_board(given.board_name).check_is_chip("flash, SRAM and cycles")

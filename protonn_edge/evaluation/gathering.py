@@ -74,9 +74,9 @@ def gather(
         possible = PossibleCycles.of_any_plan(reference, board)
     for result in possible.outside(results)[:1]:
         raise InputError(
-            f"{path} has {result.cycles:,} cycles at index {result.index}, but must have "
-            f"{possible}; run `protonn-edge hil` again, or name the folder of the firmware that "
-            "was measured with --project"
+            f"{path} has {result.cycles:,} cycles at index {result.index}, but a prediction takes "
+            f"{possible}; run `protonn-edge hil` again, or use --project to name the folder of the "
+            "measured firmware"
         )
     firmware = _firmware_of(model, reference, built, board)
     if points is not None:
@@ -112,8 +112,8 @@ def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Mode
             if reference.model_sha256.startswith(origin.model):
                 return model, reference
     raise InputError(
-        f"{path} was measured with the model {origin.model}, which is not among those "
-        "given; name its file with --model"
+        f"{path} was measured with the model {origin.model}, which is not among the given models; "
+        "name its file with --model"
     )
 
 
@@ -124,8 +124,8 @@ def _points_of(
     fed = reference.quantize(raw)
     if Origin.of(reference, fed, labels) != origin:
         raise InputError(
-            f"{path} was measured on other points than --data has; name the file that was given to "
-            "'hil'"
+            f"{path} was measured on other points than those of --data; name the file that was "
+            "given to 'hil'"
         )
     stages = stage_losses(model, raw, labels) if isinstance(reference, IntegerChain) else ()
     return EvidencePoints(raw, fed, labels, reference.features.saturations(raw), stages)

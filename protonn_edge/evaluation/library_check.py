@@ -80,9 +80,10 @@ class LibraryCheck:
             return None
         names = f", mostly in {', '.join(self.losing)}" if self.losing else ""
         return CheckFailed(
-            f"a sketch that uses pnn_quantize gets {100 * self.library_accuracy:.2f} % right, not "
-            f"{100 * self.accuracy:.2f} %: rounding to 16-bit integers costs too much{names}; "
-            "subtract a constant from these features before training, or call pnn_quantize_float"
+            f"a sketch that uses pnn_quantize classifies {100 * self.library_accuracy:.2f} % of "
+            f"the points correctly, not {100 * self.accuracy:.2f} %, because rounding to 16-bit "
+            f"integers loses too much{names}; subtract a constant from these features before "
+            "training, or call pnn_quantize_float"
         )
 
 
@@ -181,9 +182,9 @@ def check_library(
     if plan is None:
         left_out = "no board is emulated"
     elif check.identity:
-        left_out = "pnn_quantize returns what it is given"
+        left_out = "pnn_quantize returns its argument unchanged"
     elif 2 * way.model.n_features > MOST_FEATURES:
-        left_out = "the serial protocol cannot carry as many features of 16 bits"
+        left_out = "the serial protocol cannot carry this many 16-bit features"
     else:
         try:
             with raw_input_build(model, way.model, plan, board) as elf:

@@ -83,7 +83,7 @@ class LiveFigures:
         rate, low, high = self.per_hour
         alarms = f"{self.false_alarms:,} in {60 * self.hours:,.1f} min, {rate:,.1f} per hour"
         return [
-            ("events", f"{self.events:,}, runs of other labels than {self.rest!r}"),
+            ("events", f"{self.events:,} runs of labels other than {self.rest!r}"),
             ("missed events", f"{self.missed:,}"),
             ("false alarms", f"{alarms} (95 % confidence: {low:,.1f} to {high:,.1f})"),
         ]
@@ -104,9 +104,7 @@ def live_figures(
     """
     signal = None if model.feature_stage is None else model.feature_stage.signal
     if signal is None or signal.from_onset:
-        raise InputError(
-            "the model was not trained on windows of consecutive samples; leave --hop out"
-        )
+        raise InputError("the model was not trained on windows of consecutive samples; omit --hop")
     dataset = recorded.dataset.matched(
         channel_names(model.feature_names, signal.channels), "the recording"
     )
@@ -159,10 +157,11 @@ def _rate(
     if rate and known and alike and abs(rate - (signal.rate or rate)) <= _SAME_RATE * rate:
         return rate
     raise InputError(
-        f"the recording has {counted(channels, 'channel')} of {here or 'any unit'}, "
-        f"{rate or 'unknown'} samples a second and labels {listed(dataset.classes)}, but the model "
-        f"takes {signal.channels} of {there or 'any unit'}, {signal.rate or 'any number of'} "
-        f"samples and {listed(model.classes)}; give a recording like those used to train it"
+        f"the recording has {counted(channels, 'channel')} of {here or 'an unknown unit'}, "
+        f"{rate or 'an unknown number of'} samples a second and the labels "
+        f"{listed(dataset.classes)}, but the model takes {counted(signal.channels, 'channel')} of "
+        f"{there or 'any unit'}, {signal.rate or 'any number of'} samples a second and the labels "
+        f"{listed(model.classes)}; give a recording like those used to train the model"
     )
 
 

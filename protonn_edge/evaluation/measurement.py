@@ -56,7 +56,7 @@ class Repetition:
         if not possible.least <= cycles <= possible.most:
             raise CheckFailed(
                 f"the device reports {cycles:,} cycles for each repetition of the first point, but "
-                f"must report {possible}; build and upload the firmware again"
+                f"a prediction takes {possible}; build and upload the firmware again"
             )
 
 
@@ -123,14 +123,18 @@ class Measurement(FactsRepr):
 
     def _spread(self, spread: device.Spread | None) -> device.Spread:
         if spread is None:
-            raise DeviceError(f"{self.agreement.execution} answered no point; run it again")
+            raise DeviceError(
+                f"{self.agreement.execution} answered no point; run the measurement again"
+            )
         return spread
 
     @property
     def stack_bytes(self) -> int:
         """Bytes of stack that a device used, measured by painting; raises as `cycles`."""
         if self.stack_peak_bytes is None:
-            raise DeviceError(f"{self.agreement.execution} reported no stack; run it again")
+            raise DeviceError(
+                f"{self.agreement.execution} reported no stack; run the measurement again"
+            )
         return self.stack_peak_bytes
 
     @property
@@ -140,7 +144,7 @@ class Measurement(FactsRepr):
             if share.reset_fault is not None:
                 return DeviceError(
                     f"{share.device} was reset by {share.reset_fault}; check its supply, and run "
-                    "this again"
+                    "the measurement again"
                 )
         return self.failure if isinstance(self.failure, DeviceError) else None
 
@@ -157,14 +161,15 @@ class Measurement(FactsRepr):
         asked = [share for share in self.shares if share.n]
         if asked and self.stack_peak_bytes is None:
             return DeviceError(
-                "all points were answered, but the measured stack is missing, since the device did "
-                f"not answer STATS correctly ({asked[0].loss}); reset the board and run this again"
+                "all points were answered, but the measured stack is missing, since the device "
+                f"did not answer STATS correctly ({asked[0].loss}); reset the board and run the "
+                "measurement again"
             )
         allowed = self.usage.stack_bytes
         if self.stack_peak_bytes is not None and not 0 < self.stack_peak_bytes <= allowed:
             return CheckFailed(
                 f"the device reports a stack of {self.stack_peak_bytes:,} B, but its program can "
-                f"take only 1 to {allowed:,} of the {self.board.sram_bytes:,} B of "
+                f"use only 1 to {allowed:,} B of the {self.board.sram_bytes:,} B of "
                 f"{self.board.name}; build and upload the firmware again"
             )
         return None
@@ -345,7 +350,7 @@ def _alike(sessions: Sequence[device.Session], Q: NDArray[np.uint8]) -> device.D
     if comparison.answers_differ:
         raise CheckFailed(
             f"the boards answer {comparison.answers_differ} of {comparison.n} points differently, "
-            "though they report the same model; run each --port alone to see which one is wrong"
+            "though they report the same model; run each board alone to see which one is wrong"
         )
     return comparison
 
@@ -376,8 +381,8 @@ def check_rows(
             named -= {UNKNOWN}
         if max(named, default=0) >= n or scores != n:
             raise InputError(
-                f"{path} has a class or scores at index {result.index} that the model with its {n} "
-                "classes does not have; run `protonn-edge hil` again"
+                f"{path} has a class or scores at index {result.index} that do not fit a model of "
+                f"{n} classes; run `protonn-edge hil` again"
             )
         if labels is not None and result.label != labels[result.index]:
             raise InputError(

@@ -60,7 +60,9 @@ def _held_back(
     for label in np.unique(y):
         rows = np.flatnonzero(y == label)
         if len(rows) < 4 * most:
-            fewer = f"or --teach {len(rows) // 4}" if len(rows) >= 4 else "or leave them out"
+            fewer = (
+                f"or --teach {len(rows) // 4}" if len(rows) >= 4 else "or leave out these points"
+            )
             raise InputError(
                 f"{name!r} has {len(rows)} points of {classes[label]!r}, but --teach {most} "
                 f"needs {4 * most}, since neither examples nor their neighbours are tested; give "

@@ -37,8 +37,8 @@ def accuracy_panels(one: Evidence) -> list[Panel]:
     right, n = int(counts.diagonal().sum()), len(one.results)
     low, high = wilson_interval(right, n)
     lost = n - len(one.answered)
-    words = f"{right:,} of {n:,} points are correct: {100 * right / n:.2f} % (95 % confidence "
-    words += f"interval: {100 * low:.1f} to {100 * high:.1f} %, by Wilson's score)."
+    words = f"{right:,} of {n:,} points are classified correctly: {100 * right / n:.2f} % (95 % "
+    words += f"confidence interval: {100 * low:.1f} to {100 * high:.1f} %, by Wilson's score)."
     words += f" {lost:,} points got no answer." if lost else ""
     words += _unknown_words(one) + _quality_words(one.quality)
     if len(classes) <= _MATRIX_CLASSES:
@@ -56,9 +56,9 @@ def _quality_words(quality: Quality | None) -> str:
     if quality is None or len(quality.names) < 2:
         return ""
     return (
-        f" Always answering {quality.names[quality.largest]!r} is right for "
-        f"{100 * quality.baseline:.2f} %; balanced accuracy "
-        f"{100 * quality.balanced_accuracy:.2f} %, macro F1 {100 * quality.macro_f1:.2f} %."
+        f" Always answering {quality.names[quality.largest]!r} would be right for "
+        f"{100 * quality.baseline:.2f} %; the balanced accuracy is "
+        f"{100 * quality.balanced_accuracy:.2f} %, and the macro F1 {100 * quality.macro_f1:.2f} %."
     )
 
 
@@ -68,10 +68,10 @@ def _unknown_words(one: Evidence) -> str:
     if one.reference.rejection is None:
         return ""
     if summary.unknown == 0:
-        return " None was answered 'unknown'."
+        return " No point was answered 'unknown'."
     verb = "was" if summary.unknown == 1 else "were"
     share = 100 * summary.unknown / summary.n
-    words = f" {summary.unknown:,} {verb} answered 'unknown' ({share:.2f} %)"
+    words = f" {counted(summary.unknown, 'point')} {verb} answered 'unknown' ({share:.2f} %)"
     right = summary.accuracy_of_classified
     return words + ("." if right is None else f"; {100 * right:.2f} % of the others are correct.")
 
@@ -128,7 +128,7 @@ def mistake_panels(one: Evidence) -> list[Panel]:
     more = len(wrong) - len(pictures)
     trace = trace_of(one)
     caption = "" if trace is None else f"Each line is a channel: {trace.words}. "
-    caption += f"{more:,} more are not shown." if more else ""
+    caption += f"{more:,} more mistakes are not shown." if more else ""
     return [
         Panel(
             gallery=tuple(pictures),
@@ -160,7 +160,7 @@ def space_panels(one: Evidence) -> list[Panel]:
     words += ", ringed where the answer is wrong" if any(p.wrong for p in shown.points) else ""
     if shown.prototypes:
         words += f"; squares are {len(shown.prototypes):,} prototypes"
-    words += f" ({plane.far:,} lie far outside)" if plane.far else ""
+    words += f" ({plane.far:,} others are too far away to be shown)" if plane.far else ""
     return [Panel(scatter=shown, caption=words + ".", live="plane")]
 
 
@@ -187,8 +187,8 @@ def unknown_panels(one: Evidence) -> list[Panel]:
     scores, nearest = reference.scores_and_nearest(one.points.fed)
     right, at = scores.argmax(axis=1) == one.points.labels, reference.rejection
     statistics: dict[Statistic, tuple[str, NDArray[np.int64], int]] = {
-        "score": ("winner's score", scores.max(axis=1), at.score),
-        "distance": ("nearest prototype's RBF", nearest, at.rbf),
+        "score": ("highest score", scores.max(axis=1), at.score),
+        "distance": ("nearest prototype's RBF value", nearest, at.rbf),
         "margin": ("margin between the two highest scores", margins(scores), at.margin),
     }
     return [

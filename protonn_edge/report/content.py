@@ -240,12 +240,12 @@ class Battery:
         rests = (
             f"and draws {1000 * self.idle_watts:g} mW in between"
             if self.idle_watts
-            else "and draws nothing in between, almost like a sleeping chip (set --idle-watts)"
+            else "and draws nothing in between, like a sleeping chip (change it with --idle-watts)"
         )
         return (
-            f"At {self.rate:g} per second the board computes {100 * life.busy_share:.3g} % of the "
-            f"time {rests}: a battery of {self.watt_hours:g} Wh, with {100 * _SELF_DISCHARGE:g} % "
-            f"self-discharge a year, lasts {life.text}."
+            f"At {self.rate:g} predictions per second, the board computes "
+            f"{100 * life.busy_share:.3g} % of the time {rests}: a battery of {self.watt_hours:g} "
+            f"Wh, with {100 * _SELF_DISCHARGE:g} % self-discharge a year, lasts {life.text}."
         )
 
 
@@ -268,14 +268,14 @@ class Front:
 
 def read_front(path: Path) -> Front:
     """Return a search's result from ``tune --front FILE.json``; `InputError` for other files."""
-    with _record(path, "'tune --front FILE.json' writes") as record:
+    with _record(path, "'tune --front FILE.json'") as record:
         found = [record[name] for name in ("accuracy_by_flash", "accuracy_by_cycles")]
         return Front(*(_objects(FrontPoint, _CANDIDATE, each) for each in found))
 
 
 def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
     """Return the people of ``inspect --teach N --json`` for a model; `InputError` for others."""
-    with _record(path, "'inspect --teach N --json' prints", model_sha256, "inspect") as record:
+    with _record(path, "'inspect --teach N --json'", model_sha256, "inspect") as record:
         people = _objects(TaughtPerson, _TAUGHT, record["teaching"]["people"])
         _check_lengths(*(person.accuracies for person in people))
         return people
@@ -284,7 +284,7 @@ def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
 def read_power(path: Path, model_sha256: str) -> MeteredPower:
     """Return what ``hil --meter --json`` measured with a model; `InputError` for others."""
     checks = {each.name: _METERED[str(each.type)] for each in fields(MeteredPower)}
-    written = "'hil --meter METER --json' prints"
+    written = "'hil --meter METER --json'"
     with _record(path, written, model_sha256, "measure") as record:
         (power,) = _objects(MeteredPower, checks, [record["power"]])
         _check_lengths(power.trace_ms, power.trace_mw)
@@ -305,9 +305,13 @@ def _record(
         known = model_sha256 and record["model_sha256"]
         yield record
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not what {written}") from error
+        raise InputError(
+            f"{path} is not the output of {written}; name a file with this output"
+        ) from error
     if known != model_sha256:
-        raise InputError(f"{path} is from another model than the results; {remedy} their model")
+        raise InputError(
+            f"{path} is from another model than the results; {remedy} the model of the results"
+        )
 
 
 def _objects(

@@ -50,9 +50,9 @@ def render_data_page(
     view, environment = _View(dataset), html_environment()
     environment.filters["own_ids"] = lambda drawn: drawn  # these figures have no ids
     lead = (
-        f"The share of each class by value, of {len(view.rows):,} of {summary.n_train:,} points; "
+        f"Histograms of {len(view.rows):,} of {summary.n_train:,} points, with a line per class, "
     )
-    lead += f"ends at the percentiles {_ENDS[0]:g} and {_ENDS[1]:g}."
+    lead += f"from the percentile {_ENDS[0]:g} to {_ENDS[1]:g}."
     rows = tuple(each.cells for each in columns[: 4 * _COLUMNS])
     table = PageTable("Columns of the table", HEADINGS, rows, frozenset({1, 2, 6}))
     sections = (
@@ -194,7 +194,8 @@ class _View:
             figures = f"{self.X[row, most]:g}", f"{distance[row] / middle:.1f}"
             column = columns[most] if columns else str(most + 1)
             rows.append((name, self.classes[self.y[row]], column, *figures))
-        words = f"{len(shown):,} points, standardized; {100 * explained:.0f} % of their variance."
+        words = f"{len(shown):,} standardized points along two principal axes, "
+        words += f"which show {100 * explained:.0f} % of their variance."
         points, classes = marks(at, self.y[shown].tolist()), self.classes[:_CLASSES]
         plane = Scatter(_PLANE, frame.height, points, (), classes, tuple(names))
         headings = ("outlier", "class", "most unusual in", "value", "times the usual distance")

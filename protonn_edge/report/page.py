@@ -41,13 +41,13 @@ _BETTER: dict[str, Callable[[Iterable[float]], float]] = {
 _LEADS = {
     "mistakes": "Wrong answers, the most confident first.",
     "seen": "What the first stage extracts from a point.",
-    "unknown": "The shares of these points that other thresholds would reject.",
+    "unknown": "The shares of the test points that other thresholds would reject.",
     "latency": "Cycles, counted by the board's own timer. No input takes longer than the bound.",
     "memory": "Flash and SRAM of the linked firmware, including the protocol and the drivers.",
     "certificate": "Proven claims hold for every input, measured ones held on these points.",
     "plan": "How a prediction is computed, stage by stage.",
     "sketch": "How to put this model into a program of your own.",
-    "quantization": "Accuracy as the model is quantized step by step, on the same points.",
+    "quantization": "Accuracy on the test points as the model is quantized step by step.",
 }
 
 
@@ -230,7 +230,7 @@ def headlines_of(one: Evidence) -> tuple[Headline, ...]:
     ]
     if summary.latency_ms is not None and summary.energy_mj is not None:
         worst = one.worst_cycles
-        bound = f"bound {board.milliseconds(worst):.3f}" if worst is not None else "a prediction"
+        bound = f"bound {board.milliseconds(worst):.3f}" if worst is not None else "per prediction"
         mean, energy = summary.latency_ms.mean, summary.energy_mj.mean
         found[1:1] = [
             Headline("latency", f"{mean:.3f}", "ms", bound),
@@ -239,7 +239,7 @@ def headlines_of(one: Evidence) -> tuple[Headline, ...]:
     if one.points is not None:
         check = LibraryWay(one.reference, one.points.raw, one.points.labels).check()
         if check.differing:
-            what = f"{len(check.differing):,} of {check.n:,} points have another class"
+            what = f"{len(check.differing):,} of {check.n:,} points get another class"
             accuracy = f"{100 * check.library_accuracy:.2f}"
             found.insert(1, Headline("through pnn_quantize", accuracy, "%", what))
     return tuple(found)

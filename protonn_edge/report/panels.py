@@ -107,7 +107,7 @@ def memory_panels(one: Evidence) -> list[Panel]:
     sections = one.firmware.sections
     rows = (
         (".text", f"{sections.text:,}", "flash: code and constants"),
-        (".data", f"{sections.data:,}", "SRAM, and its values in flash"),
+        (".data", f"{sections.data:,}", "SRAM, with initial values in flash"),
         (".bss", f"{sections.bss:,}", "SRAM, with .noinit"),
         ("stack", f"{one.firmware.usage.stack_bytes:,}", "SRAM, at worst"),
     )
@@ -176,7 +176,7 @@ def plan_panels(one: Evidence) -> list[Panel]:
         return [Panel(caption="There is no cycle estimate for float builds.")]
     rows = tuple((name.replace("_", " "), *others) for name, *others in plan_rows(plan))
     headings = ("stage", "kernel", "flash B", "mean cycles", "bound")
-    name = f"Kernels and the planner's estimates, compiled by {BOUND_FLAGS}"
+    name = f"Kernels, and the planner's estimates for code compiled by {BOUND_FLAGS}"
     return [Panel(table=PageTable(name, headings, rows, texts=frozenset({1})))]
 
 
@@ -191,9 +191,9 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     dead_zone = isinstance(settings, dict) and bool(settings.get("dead_zone"))
     words = (
         f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
-        f"integers: {abs(lost):.2f} points {'lost' if lost >= 0 else 'gained'}. {cut:,} of "
-        f"{values:,} input values ({100 * cut / values:.2f} %) were outside the inputs' range and "
-        f"were clamped to it{', including background in the dead zone' if dead_zone else ''}."
+        f"integers: {abs(lost):.2f} percentage points {'lost' if lost >= 0 else 'gained'}. {cut:,} "
+        f"of {values:,} input values ({100 * cut / values:.2f} %) were outside the inputs' range "
+        f"and were clamped to it{', including background in the dead zone' if dead_zone else ''}."
     )
     drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages])
     rows = tuple(
@@ -248,7 +248,7 @@ def front_section(front: Front) -> Section:
         drawn = figures.front_figure(costs, accuracies, cost)
         table = PageTable("The alternatives", ("flash B", "mean ms", "accuracy"), rows)
         panels.append(Panel.drawn(drawn, words, table=table))
-    lead = "The best models of a search, cross-validated: none is better and smaller than another."
+    lead = "The best models of a search in cross-validation: no trial was both better and cheaper."
     return Section("search", "Search", lead, tuple(panels))
 
 

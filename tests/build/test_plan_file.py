@@ -61,7 +61,7 @@ def test_the_same_model_gives_the_same_bytes(project: Project, tmp_path: Path) -
 
 def test_a_project_of_an_older_version_is_to_be_built_again(project: Project) -> None:
     (project.folder / FILE).unlink()
-    assert "build.json is missing because an older version built this folder" in refusal(project)
+    assert "build.json is missing; run" in refusal(project)
 
 
 def test_a_project_of_another_version_is_to_be_built_again(project: Project) -> None:

@@ -65,7 +65,7 @@ def test_false_alarms_and_missed_events_are_counted(model: Path, tmp_path: Path)
     first = found["reports"][1][0]
     assert 20 < first < 20 + (WINDOW + 3 * 10) / RATE
     printed = succeed("predict", model, data, "--hop", 10, "--votes", 3).stdout
-    assert "3, runs of other labels than 'rest'" in printed
+    assert "3 runs of labels other than 'rest'" in printed
     assert "1 in 1.7 min, 36.0 per hour (95 % confidence: 0.9 to 200.6)" in printed
 
 

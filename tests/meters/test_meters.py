@@ -357,7 +357,7 @@ def test_the_report_shows_the_power_beside_the_energy_of_the_board(tmp_path: Pat
 )  # fmt: skip
 def test_a_report_refuses_what_is_no_power(tmp_path: Path, change: dict[str, Any]) -> None:
     for power in POWER.to_json(1.0) | change, None, 3:
-        with pytest.raises(InputError, match="is not what 'hil --meter METER --json' prints"):
+        with pytest.raises(InputError, match="is not the output of 'hil --meter METER --json'"):
             content.read_power(written(tmp_path / "p.json", power), "ab")
     with pytest.raises(InputError, match="is from another model"):
         content.read_power(written(tmp_path / "p.json", POWER.to_json(1.0)), "cd")

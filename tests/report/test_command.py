@@ -124,8 +124,11 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
     ("arguments", "sentence"),
     [
         (["empty.csv", "--model", "model.npz"], "empty.csv has no results yet"),
-        (["wild.csv", "--model", "model.npz"], "a class or scores at index 0 that the model"),
-        (["wild.csv", "--model", "another.npz"], "which is not among those given"),
+        (
+            ["wild.csv", "--model", "model.npz"],
+            "a class or scores at index 0 that do not fit a model",
+        ),
+        (["wild.csv", "--model", "another.npz"], "which is not among the given models"),
         (["model.npz", "--model", "model.npz"], "header of a results file"),
         (["beyond.csv", "--model", "model.npz"], "has index 16, but the run has 16 points"),
         (["relabelled.csv", *WHOLE], "has class 0 at index 1, but the point has class "),
@@ -144,7 +147,7 @@ def test_what_does_not_belong_together_is_one_sentence(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--data", "others.csv"], "was measured on other points than --data has"),
+        (["--data", "others.csv"], "was measured on other points than those of --data"),
         (["--image-shape", "5x5"], "has 25 pixels, but the model takes 12 features"),
     ],
 )

@@ -30,7 +30,7 @@ def test_a_file_of_tune_is_read(tmp_path):
     [[], {}, [1], [{}], *([{**CANDIDATE, "accuracy": x}] for x in (2, -1, "1", float("nan")))],
 )
 def test_anything_else_is_one_sentence(tmp_path, found):
-    with pytest.raises(InputError, match="is not what 'tune --front FILE.json' writes"):
+    with pytest.raises(InputError, match="is not the output of 'tune --front FILE.json'"):
         read_front(written(tmp_path / "f.json", found))
 
 

@@ -151,7 +151,7 @@ def test_runs_are_side_by_side_and_what_is_the_same_is_there_once(one):
     assert len(re.findall('<svg[^>]*aria-label="The objective', page)) == 1
     assert page.count('data-live="matrix"') == 1  # the script knows the first run
     assert '<a href="#runs">' in page
-    assert "The better value of a row is bold" in text
+    assert "The best value in each row is bold" in text
     assert "<strong>" in page
 
 
@@ -202,7 +202,7 @@ def test_a_model_that_rejects_shows_what_thresholds_would_do(one):
     model = replace(one.model, rejection=Rejection(score=1e-3, margin=1e-3))
     page = render_page([evidence_of(model)], SCRIPT)
     section = page.partition('<section id="unknown"')[2].partition("</section>")[0]
-    assert "threshold of the winner&#39;s score" in section or "winner's score" in section
+    assert "threshold of the highest score" in section
     assert section.count("right answers rejected (false alarms)") == 2
     assert 'id="unknown"' not in render_page([one], SCRIPT)
 

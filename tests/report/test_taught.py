@@ -52,7 +52,7 @@ def test_without_it_there_is_no_section() -> None:
     ],
 )
 def test_anything_else_is_one_sentence(people: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not what 'inspect --teach N --json' prints"):
+    with pytest.raises(InputError, match="is not the output of 'inspect --teach N --json'"):
         read_taught(written(tmp_path / "t.json", people), "ab")
 
 

@@ -403,7 +403,7 @@ def test_a_silence_at_repeat_ends_a_run():
 def test_a_stack_that_the_program_cannot_hold_fails_the_run(stack):
     answer = to(StatsRequest, lambda right: replace(right, stack_bytes=stack))
     error = failure_on(HostileDevice(honest_model(), answer=answer))
-    assert f"a stack of {stack:,} B, but its program can take only 1 to {STACK_BYTES}" in str(error)
+    assert f"a stack of {stack:,} B, but its program can use only 1 to {STACK_BYTES}" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,9 @@ def test_a_report_refuses_them(tmp_path: Path, cycles: int):
             said = cycles if row == 1 else make_plan(reference).worst_cycles
             values = tuple(map(int, scores[row]))
             file.append(Result(row, 0, int(labels[row]), said, False, values, "port"))
-    with pytest.raises(InputError, match=rf"{cycles:,} cycles at index 1, but must have .* by its"):
+    with pytest.raises(
+        InputError, match=rf"{cycles:,} cycles at index 1, but a prediction takes .* by its"
+    ):
         gather(path, [model], [], UNO)
 
 

@@ -41,8 +41,8 @@ def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tu
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"label": 77}, "class or scores at index 7 that the model with its 4 classes"),
-        ({"predicted": 77}, "class or scores at index 7 that the model with its 4 classes"),
+        ({"label": 77}, "class or scores at index 7 that do not fit a model of 4 classes"),
+        ({"predicted": 77}, "class or scores at index 7 that do not fit a model of 4 classes"),
         ({"label": 2}, "has class 2 at index 7, but the point has class 3"),
         ({"index": N}, f"line 9 has index {N}, but the run has {N} points"),
         ({"index": 3}, "line 9 repeats index 3"),

@@ -128,7 +128,7 @@ def test_bytes_that_pass_unchanged_are_not_emulated() -> None:
     check = check_library(model, way, make_plan(reference), load_board("uno"))
     assert check.identity
     assert check.differing == ()
-    assert check.left_out == "pnn_quantize returns what it is given"
+    assert check.left_out == "pnn_quantize returns its argument unchanged"
     assert [each.execution for each in check.agreements] == ["host C through pnn_quantize"]
 
 

@@ -140,7 +140,7 @@ def test_another_measuring_range_of_the_same_sensor_is_converted(tmp_path: Path)
 def test_a_unit_is_declared_where_the_data_does_not_state_it(tmp_path: Path) -> None:
     model = trained(tmp_path, "", 1, 3)
     words = ["build", model, "-o", tmp_path / "live", "--sensor", "adxl345"]
-    assert "declare the unit, such as --unit g" in refusal(run(*words))
+    assert "declare the unit, for example with --unit g" in refusal(run(*words))
     chain = built(load_model(model), "adxl345", "g").model
     assert chain.counts.tolist() == [256.0] * 3
     assert "give one such as g" in refusal(run(*words, "--unit", "256"))
