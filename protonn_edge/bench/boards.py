@@ -55,8 +55,8 @@ def held_port(urls: Sequence[str], wait_s: float) -> Iterator[str]:
         else:
             if time.monotonic() > end:
                 raise DeviceError(
-                    f"{', '.join(urls)} was in use by other tests for {wait_s:g} s; name more "
-                    "boards with --pnn-port, or wait longer with --pnn-wait"
+                    f"other tests used {', '.join(urls)} for {wait_s:g} s; name more boards with "
+                    "--pnn-port, or raise --pnn-wait"
                 )
             time.sleep(_ASK_AGAIN_S)
             continue
@@ -174,7 +174,7 @@ def measure_under_test(
     `DeviceError` if the board is still at fault, and `InputError` like `measure`.
     """
     if meter is not None and not ports:
-        raise InputError("--pnn-meter needs a real board; name its --pnn-port")
+        raise InputError("--pnn-meter works only with a real board; name its port with --pnn-port")
     while True:
         try:
             found = measure(project, points, board, ports=ports, host=host, meter=meter)
@@ -190,7 +190,10 @@ def measure_under_test(
         else:
             for share in found.shares:
                 if share.loss is not None:
-                    fault(f"{share.device} was lost, and others took over its points: {share.loss}")
+                    fault(
+                        f"{share.device} was lost, and other boards took over its points: "
+                        f"{share.loss}"
+                    )
             return found
 
 

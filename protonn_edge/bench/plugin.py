@@ -48,12 +48,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="URL",
-        help="a board's port or pyserial URL; repeat the option for several boards, and each test "
-        "process uses a free one (default: an emulated board)",
+        help="a board's port or pyserial URL; repeat the option for several boards; each test "
+        "process then uses a free one (default: an emulated board)",
     )
     group.addoption("--pnn-board", default="uno", help="the board's name or .toml file")
     group.addoption(
-        "--pnn-project", type=Path, metavar="FOLDER", help="the folder of `protonn-edge build`"
+        "--pnn-project",
+        type=Path,
+        metavar="FOLDER",
+        help="the folder that `protonn-edge build` wrote",
     )
     group.addoption("--pnn-data", type=Path, metavar="FILE", help="labelled test points")
     group.addoption(
@@ -66,7 +69,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="a power meter in the supply of the first board, named as in `hil --meter`",
     )
     group.addoption(
-        "--pnn-volts", type=_number(0.1, 60), metavar="V", help="voltage of that supply"
+        "--pnn-volts",
+        type=_number(0.1, 60),
+        metavar="V",
+        help="voltage of the first board's supply",
     )
     group.addoption(
         "--pnn-sensor",

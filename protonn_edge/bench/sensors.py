@@ -38,7 +38,7 @@ def live_board(
     """
     emulated = port is None
     if played and not emulated:
-        raise InputError("--pnn-sensor needs the emulated board; leave out this or --pnn-port")
+        raise InputError("--pnn-sensor needs the emulated board; omit --pnn-sensor or --pnn-port")
     with contextlib.ExitStack() as stack:
         with _renamed():
             sensors = [read_sensor(each) for each in played]
@@ -46,7 +46,7 @@ def live_board(
             if written_in(folder).kind != LIVE:
                 raise InputError(
                     f"{folder} has no firmware with a sensor; run `protonn-edge build --sensor`, "
-                    "and name its folder with --pnn-project"
+                    "and name the folder that it wrote with --pnn-project"
                 )
             sources = folder if copy is None else copied_project(folder, copy)
             elf = build_firmware(sources, board.environment)

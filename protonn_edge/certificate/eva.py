@@ -145,7 +145,7 @@ def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREF
         alarms = prove(folder, _DEADLINE_S, prefix).alarms
     if alarms:
         first = f"{alarms[0].function} at line {alarms[0].line}: {alarms[0].property}"
-        by = f"Frama-C {version} cannot exclude {len(alarms):,}, first in {first}"
+        by = f"Frama-C {version}, alarms that it cannot exclude: {len(alarms):,}, first in {first}"
         return Claim("memory-safety", sentence, NOT_CHECKED, by[:_LONGEST])
     by = f"Frama-C {version}, Eva with 16-bit int: no alarm in any order of calls"
     return Claim("memory-safety", sentence, PROVEN, by)

@@ -100,7 +100,7 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     low, high = reference.score_range()
     yield Claim(
         "ranges",
-        f"no sum overflows its integer for any input; scores are in {low:,}..{high:,}, in "
+        f"no sum overflows its integer for any input; scores are in {low:,}..{high:,} and take "
         f"{reference.score_bits} bits",
         claims.PROVEN,
         "the ranges of all stages, computed from their weights (docs/arithmetic.md)",
@@ -132,7 +132,8 @@ def cycles_measured(results: Sequence[Result], by: str) -> Iterator[Claim]:
     """Yield the measured cycles of predictions, if any."""
     cycles = [result.cycles for result in results if result.cycles is not None]
     if cycles:
-        sentence = f"a prediction, with its calls, took {min(cycles):,} to {max(cycles):,} cycles"
+        took = f"took {min(cycles):,} to {max(cycles):,} cycles"
+        sentence = f"a prediction, including the functions that it calls, {took}"
         yield Claim("cycles-measured", sentence, claims.MEASURED, by, max(cycles), len(cycles))
 
 

@@ -78,7 +78,7 @@ def _claims(
     main = template_environment("export", prefix).get_template("certified.c.j2").render()
     with scratch_folder() as folder:
         program = read_program(link_as_sketch({**sources, "main.c": main}, board, folder))
-    sentence = "the self-test's vectors get the scores of the integer model"
+    sentence = "the self-test computes the scores of the integer model"
     if tried.left_out:
         answers = Claim("self-test", sentence, claims.NOT_CHECKED, tried.left_out)
     else:

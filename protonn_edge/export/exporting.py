@@ -100,15 +100,17 @@ def export(
         written then.
     """
     if windowing is not None and kind == "c":
-        raise InputError("plain C reads no sensor; leave out --sensor, or export for Arduino")
+        raise InputError(
+            "plain C cannot read a sensor; omit --sensor, or export an Arduino library"
+        )
     folder, board = Path(folder), board_of(board)
     check_folder(folder)
     check_prefix(prefix)
     place = folder.resolve()
     if kind == "arduino" and not _FOLDER_NAME.fullmatch(place.name):
         raise InputError(
-            f"the Arduino tools reject a library in a folder called {place.name!r}; use up to 63 "
-            "letters, digits, '_', '-' and '.'"
+            f"the Arduino tools reject a library in a folder called {place.name!r}; choose a name "
+            "of up to 63 letters, digits, '_', '-' and '.'"
         )
     chip = board
     if flash_bytes is not None:
@@ -172,9 +174,9 @@ def _check_memories(model: Model, windowing: Windowing | None, plan: Plan, board
     if needed > board.sram_bytes:
         hop = f"give --hop {windowing.window}, or " if windowing.overlapping else ""
         raise CheckFailed(
-            f"a sketch needs about {needed:,} B SRAM, {ring_bytes:,} of them to buffer samples, "
-            f"but {board.name} has {board.sram_bytes:,}; {hop}train on shorter windows or fewer "
-            "channels"
+            f"a sketch needs about {needed:,} B of SRAM, including {ring_bytes:,} B to buffer "
+            f"samples, but {board.name} has {board.sram_bytes:,}; {hop}train on shorter windows or "
+            "fewer channels"
         )
 
 

@@ -46,7 +46,7 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
     """
     if not folder.is_dir():
         if folder.exists() or folder.is_symlink():
-            raise InputError(f"{folder} is not a folder; choose another one for {kind}")
+            raise InputError(f"{folder} is not a folder; choose a folder for {kind}")
         return
     if all(map(is_scratch, folder.iterdir())):
         return
@@ -63,7 +63,7 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
         path = folder / name
         if path.exists() and (not path.is_file() or _digest(path.read_bytes()) != digest):
             raise InputError(
-                f"{path} was edited since it was written; copy it elsewhere, or choose another "
+                f"{path} was edited since it was written; move it elsewhere, or choose another "
                 "folder"
             )
 

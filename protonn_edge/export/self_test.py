@@ -135,7 +135,7 @@ def try_on_board(files: Mapping[str, str], main: str, board: Board) -> Tried:
     if the compiler refuses the sources.
     """
     if (board.serial, board.baud) != ("usart0", _BAUD):
-        return Tried(left_out=f"the self-test prints at {_BAUD:,} baud, unlike {board.name}")
+        return Tried(left_out=f"the self-test cannot print to the serial line of {board.name}")
     name = f"emulated {board.name}"
     with scratch_folder() as folder:
         try:

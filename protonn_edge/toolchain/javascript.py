@@ -59,7 +59,7 @@ def _make_scripts(web: Path, target: Path) -> None:
     missing = [tool for tool in ("node", "npm") if shutil.which(tool) is None]
     if missing:
         raise _NotMadeError(
-            f"{' and '.join(missing)} not found on PATH; install Node.js 20 or newer"
+            f"cannot find {' and '.join(missing)} on PATH; install Node.js 20 or newer"
         )
     workshop = target.with_name(f"{target.name}.workshop")
     shutil.copytree(web, workshop, ignore=shutil.ignore_patterns("node_modules", *SCRIPTS))
@@ -81,10 +81,12 @@ def _run(command: Sequence[str], folder: Path, what: str) -> None:
     try:
         done = run_within(_DEADLINE_S, command, name=what, folder=folder)
     except CheckFailed as error:
-        raise _NotMadeError(f"{what} within {_DEADLINE_S} s; is the registry slow?") from error
+        raise _NotMadeError(
+            f"{what} within {_DEADLINE_S} s; check the connection to npm's registry"
+        ) from error
     except OSError as error:
         raise InputError(f"{what}: {error.strerror or error}") from error
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "warn" not in line.lower()]
         reason = next((line.strip() for line in lines if line.strip()), "no reason given")
-        raise _NotMadeError(f"{what} ({reason}); connect to npm's registry")
+        raise _NotMadeError(f"{what} ({reason}); check the connection to npm's registry")

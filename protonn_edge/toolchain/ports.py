@@ -43,7 +43,8 @@ def find_port(board: Board) -> FoundPort:
     if not ports or not _rank(ports[0], board):
         there = ", ".join(port.device for port in ports[:_LISTED]) or "none"
         raise InputError(
-            f"no board was found on USB (serial ports: {there}); plug it in, or name its --port"
+            f"no board was found on USB (serial ports: {there}); plug in the board, or name its "
+            "port with --port"
         )
     taken, *others = ports
     why = _what(taken, board)

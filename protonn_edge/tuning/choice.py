@@ -219,8 +219,8 @@ def refit(
         model = replace(model, record={**model.record, "tuning": told})
         return Refitted(model, candidate, fit, linked)
     raise CheckFailed(
-        "none of the chosen models stays within the limits once trained on all points; the last "
-        f"one: {reason}"
+        "none of the chosen models stays within the limits once trained on all points; raise a "
+        f"limit (the last model: {reason})"
     )
 
 
@@ -246,5 +246,7 @@ def _linked(model: Model, points: Points, fit: Fit) -> Linked | None:
         ("ms at most", longest, limits.latency_ms),
     ):
         if limit is not None and taken > limit:
-            raise CheckFailed(f"once linked, it takes {taken:,g} {what} of {limit:,g}")
+            raise CheckFailed(
+                f"the linked model takes {taken:,g} {what}, but the limit is {limit:,g}"
+            )
     return linked

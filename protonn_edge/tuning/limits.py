@@ -58,8 +58,8 @@ class Metric:
         """Refuse folds (n,) of points of classes y (n,) if the figure is undefined in one."""
         if self.label is not None and len(np.unique(folds[y == self.label])) <= folds.max():
             raise InputError(
-                f"--metric {self.name} needs points of this class in every fold, but one has none; "
-                "give fewer --folds, or another metric"
+                f"--metric {self.name} needs points of this class in every fold, but one fold has "
+                "none; lower --folds, or choose another metric"
             )
 
     def of(self, found: NDArray[np.int64], actual: NDArray[np.int64], n_classes: int) -> float:
@@ -122,7 +122,7 @@ class TuningLimits:
         each = _LIMITS[name]
         text = f"{each.value(figures, board):{each.form}} {each.unit}"
         limit = getattr(self, each.field)
-        return text if limit is None else f"{text}, {name} is {limit:,}"
+        return text if limit is None else f"{text} ({name} is {limit:,})"
 
 
 class _Limit(NamedTuple):

@@ -79,7 +79,7 @@ class _Open:
         if failures:
             return "failed", failures[0]
         if results[0].hopeless or (results[0].score or 0.0) < self.bars.get(1.0, 0.0):
-            return "pruned", "a smaller and faster one was ahead"
+            return "pruned", "a smaller and faster trial was ahead"
         if any(result.excess for result in results):
             return "rejected", "does not fit once it is trained"
         return "complete", ""
@@ -310,7 +310,7 @@ def _check_found(records: list[Record], points: Points, space: SearchSpace) -> N
     sizes = space.searched.told(nearest.settings)
     raise CheckFailed(
         f"none of {len(rejected):,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
-        f"raise that limit, or give {FEWER_FEATURES}"
+        f"raise the limit, or give {FEWER_FEATURES}"
     )
 
 

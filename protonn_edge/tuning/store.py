@@ -244,14 +244,14 @@ class SearchFile:
             if not (is_trial(trial.user_attrs) and are_settings(trial.params, self._distributions)):
                 raise InputError(
                     f"{self._path} has a damaged trial after {len(found):,} good ones; name "
-                    "another --search, or remove the file"
+                    "another file with --search, or remove this one"
                 )
             record = Record.of(trial)
             found[record.number] = record
         if len({len(each.scores) for each in found.values() if each.outcome == "complete"}) > 1:
             raise InputError(
-                f"{self._path} has trials of different numbers of folds; name another --search, or "
-                "remove the file"
+                f"{self._path} has trials with different numbers of folds; name another file with "
+                "--search, or remove this one"
             )
         return found
 
@@ -280,7 +280,8 @@ class SearchFile:
         except InUse as error:
             self._unlock()
             raise InputError(
-                f"another search is writing to {self._path}; wait for it, or name another --search"
+                f"another search is writing to {self._path}; wait until it ends, or name another "
+                "file with --search"
             ) from error
 
     def _unlock(self) -> None:
@@ -307,7 +308,7 @@ class SearchFile:
             )
             raise InputError(
                 f"{self._path} belongs to another search (it differs in {', '.join(differing)}); "
-                "name another --search, or remove it"
+                "name another file with --search, or remove this one"
             )
         return study
 
@@ -327,7 +328,7 @@ class SearchFile:
             os.truncate(self._path, content.rfind(b"\n") + 1)
 
     def _no_search(self) -> InputError:
-        return InputError(f"{self._path} is not a search file; name another --search")
+        return InputError(f"{self._path} is not a search file; name another file with --search")
 
 
 class _HeldLock:

@@ -262,8 +262,10 @@ def check_points(X: Any, y: Any) -> None:
     """Refuse data for which there are no integer models."""
     if np.ndim(y) != 1:
         raise InputError(
-            "the points have sets of labels, for which there is no integer model; tune needs one "
-            "class per point"
+            "the points have sets of labels, for which there is no integer model; use data with "
+            "one class per point"
         )
     if getattr(X, "nnz", None) is not None:
-        raise InputError("the points are sparse; tuning needs a table, so give dense points")
+        raise InputError(
+            "the points are sparse, but a search needs a dense table; give dense points"
+        )

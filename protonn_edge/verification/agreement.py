@@ -154,8 +154,8 @@ class StatedFacts:
             if least < each.least or most > each.most:
                 raise CheckFailed(
                     f"the cycle bound is wrong, because the label {each.name} of the generated "
-                    f"code is wrong: the emulator counts {least:,} to {most:,}, but it allows "
-                    f"{each.least:,.0f} to {each.most:,.0f}"
+                    f"code is wrong: the emulator counted {least:,} to {most:,} passes, but the "
+                    f"label allows {each.least:,.0f} to {each.most:,.0f}"
                 )
 
 
@@ -231,7 +231,7 @@ class ImpossibleCycles:
     possible: PossibleCycles  # the possible cycles
 
     def __str__(self) -> str:
-        return f"point {self.point}: {self.cycles:,} cycles, but it must take {self.possible}"
+        return f"point {self.point}: {self.cycles:,} cycles, but a prediction takes {self.possible}"
 
 
 @dataclass(frozen=True)
@@ -362,7 +362,7 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
         if agreement.lost:
             return DeviceError(
                 f"{agreement.execution} left {agreement.lost:,} of {agreement.n:,} points "
-                "unanswered; check the line and run it again"
+                "unanswered; check the serial line, and repeat the run"
             )
         if agreement.cycles_out_of_range:
             return CheckFailed(

@@ -33,7 +33,7 @@ def test_the_example_passes_and_processes_compile_copies(folder, monkeypatch):
     [
         ([], "*the firmware reads analog*give one with --pnn-sensor NAME=FILE"),
         (["--pnn-sensor", "a0"], "*--pnn-sensor is 'a0'; give NAME=FILE*"),
-        (["--pnn-sensor", "a0=light.csv", "--pnn-port", "x"], "*leave out this or --pnn-port"),
+        (["--pnn-sensor", "a0=light.csv", "--pnn-port", "x"], "*omit --pnn-sensor or --pnn-port"),
         (["--pnn-project", "."], "*has no firmware with a sensor*"),
     ],
 )

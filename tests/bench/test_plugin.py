@@ -218,7 +218,10 @@ def test_a_number_out_of_range_is_refused(user, option):
         (["--pnn-board", "mine.toml"], "*has no [[]env:mine[]]; build the model for this board*"),
         (["-o", "addopts="], "*there are no test points*--pnn-data*"),
         (["--pnn-board", "unknown"], "*unknown*"),
-        (["--pnn-meter", "joulescope"], "*--pnn-meter needs a real board; name its --pnn-port*"),
+        (
+            ["--pnn-meter", "joulescope"],
+            "*--pnn-meter works only with a real board; name its port with --pnn-port*",
+        ),
         (["--pnn-meter", "scale"], "*there is no meter called 'scale'; choose ppk2:PORT*"),
     ],
 )

@@ -100,7 +100,7 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
     succeed("train", foo, "-o", model, "--prototypes", 6, "--epochs", 3)
     done = convert(model, "-o", tmp_path / "run", "--data", foo)
     assert done.exit_code == 0, done.output
-    assert "of 30 points, " in done.stdout
+    assert "% of 30 points\n" in done.stdout
     assert "the model ignores RBF values below 0.00781" in done.stdout
 
 
@@ -194,19 +194,19 @@ def test_an_estimator_becomes_a_model(foo: Path, machine: Path, tmp_path: Path):
         (
             "model.npz",
             ["--normalization", "none"],
-            "--normalization is for a folder, but SOURCE is",
+            "--normalization applies only to a folder, but SOURCE is",
         ),
         (
             "model.npz",
             ["--board", "uno"],
-            "--board is for an estimator, but SOURCE is a model file",
+            "--board applies only to an estimator, but SOURCE is a model file",
         ),
         (
             "foo",
             ["--layout", "npy"],
-            "--layout is for a model file, but SOURCE is a folder",
+            "--layout applies only to a model file that becomes a folder, but SOURCE is a folder",
         ),
-        ("machine.skops", ["--features", "raw"], "--features is for a model file"),
+        ("machine.skops", ["--features", "raw"], "--features applies only to a model file"),
     ],
 )
 def test_options_of_another_direction_are_refused(

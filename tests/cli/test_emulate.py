@@ -146,7 +146,7 @@ def test_a_fault_is_said_when_it_happens(emulate: type[Emulate], firmware: Path)
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "name a FIRMWARE"),
+        ([], "name an ELF or HEX file"),
         (["none.elf"], "none.elf does not exist; build the firmware first"),
         (["none.elf", "--sensor", "a0"], "give NAME=FILE"),
         (["none.elf", "--sensor", "a0=none.csv,rate=5"], "none.csv does not exist"),

@@ -135,7 +135,7 @@ def test_an_environment_of_someones_own_needs_a_port(
     tmp_path: Path, ran: list[tuple[str, ...]], rate: str
 ) -> None:
     folder = project(tmp_path, f"[env:theirs]\nboard = uno\n{rate}\n")
-    assert "does not state how to upload to theirs; give its --port" in refusal(
+    assert "does not state how to upload to theirs; name the board's port with" in refusal(
         run("upload", folder)
     )
     if not rate:

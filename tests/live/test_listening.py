@@ -203,7 +203,7 @@ def test_nonsense_in_a_whole_frame_is_no_description() -> None:
     [
         (["--port", "p", "--emulate"], "cannot be used together"),
         (["--sensor", "a0=x.csv"], "add --emulate"),
-        (["--emulate", "--project", "nowhere"], "nowhere contains no project; write it with"),
+        (["--emulate", "--project", "nowhere"], "nowhere contains no project; write one with"),
     ],
 )
 def test_what_cannot_be_watched_is_refused(words: list[str], sentence: str) -> None:
@@ -264,7 +264,7 @@ def test_ranges_of_other_channels_are_damaged() -> None:
     ("built", "words"),
     [
         (BYTES_OF_HASH.hex() + 48 * "0", []),
-        ("ab" * 32, ["model 0001020304050607, but live has abababababababab; to run the latter"]),
+        ("ab" * 32, ["model 0001020304050607, but live has model abababababababab; to run"]),
     ],
 )
 def test_a_board_with_another_model_than_the_projects_is_told(

@@ -127,8 +127,8 @@ def test_claims_are_shown_with_what_shows_them(one):
 
 
 def test_without_a_script_it_says_what_is_left_out(one):
-    page = render_page([one], PageScript(None, "npm not found on PATH; install Node.js"))
-    assert "does not include the emulated Uno: npm not found on PATH; install Node.js." in page
+    page = render_page([one], PageScript(None, "cannot find npm on PATH; install Node.js"))
+    assert "does not include the emulated Uno: cannot find npm on PATH; install Node.js." in page
     assert not Reader(page).all("script")
     assert "script-src" not in page
 

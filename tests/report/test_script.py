@@ -32,7 +32,7 @@ def test_without_npm_there_is_a_reason(web, monkeypatch):
     monkeypatch.setenv("PATH", "")
     made = page_script()
     assert made.text is None
-    assert made.missing == "node and npm not found on PATH; install Node.js 20 or newer"
+    assert made.missing == "cannot find node and npm on PATH; install Node.js 20 or newer"
 
 
 def test_without_a_registry_there_is_a_reason_and_nothing_is_kept(web, monkeypatch, tmp_path):

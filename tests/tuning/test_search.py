@@ -191,7 +191,7 @@ def test_limits_that_nothing_meets_name_the_nearest_and_what_limits_it(
         search(points, InProcessWorkers(points), tmp_path / "s", on_change=seen.append)
     sentence, tried = str(caught.value), seen[-1].records.values()
     nearest = min(tried, key=lambda record: max(record.excess.values()))
-    assert "B flash, --max-flash is 900" in sentence
+    assert "B flash (--max-flash is 900)" in sentence
     assert "--max-latency-ms" not in sentence
     assert f"n_prototypes {nearest.settings['n_prototypes']}" in sentence
     with pytest.raises(CheckFailed, match="--max-flash is 900"):  # and at once from the file

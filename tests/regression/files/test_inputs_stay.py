@@ -58,7 +58,7 @@ def test_no_command_writes_over_what_it_reads(
     else:
         output = {"same": original, "relative": Path("file.npz")}[alias]
     given = (original,) if read.nargs == -1 or read.multiple else original  # type: ignore[attr-defined]
-    with pytest.raises(InputError, match="the file that .* reads"):
+    with pytest.raises(InputError, match="which is also given as .* and would be"):
         check_paths(command, {str(read.name): given, str(written.name): output})
 
 

@@ -121,7 +121,7 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
         done = run("verify", tmp_path / "model.npz", tmp_path / "points.csv")
     assert done.exit_code == 1
     words = (
-        f"at 5 of 5 points, first at point 0: {plan.worst_cycles + 1:,} cycles, but it must take"
+        f"at 5 of 5 points, first at point 0: {plan.worst_cycles + 1:,} cycles, but a prediction "
     )
     assert words in done.stderr.replace("\n", " ")
     assert f"{plan.least_cycles:,} to {plan.worst_cycles:,} by its plan" in done.stderr

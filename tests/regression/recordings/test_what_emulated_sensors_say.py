@@ -33,7 +33,8 @@ def test_an_emulated_board_without_a_sensor_is_refused(reads: list[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("rate", "words"), [(50, "some are repeated"), (200, "some are left out"), (100.5, None)]
+    ("rate", "words"),
+    [(50, "some samples are repeated"), (200, "some samples are left out"), (100.5, None)],
 )
 def test_a_rate_that_is_not_the_firmwares_is_told(rate: float, words: str | None) -> None:
     notices = rates_unlike([played(rate)], 100)

@@ -102,7 +102,7 @@ def test_a_recording_that_was_not_cut_is_no_windows(tmp_path: Path) -> None:
     path = table(tmp_path / "r.csv", "ms,ax,ay,label", rows)
     train = ("train", path, "-o", tmp_path / "m.npz", "--features", "mean,max", "--epochs", 2)
     sentence = refusal(run(*train))
-    assert "one sample per row and times in column 'ms'; cut it with 'proto" in sentence
+    assert "one sample per row and times in column 'ms'; cut the recording with 'proto" in sentence
     rows = [f"{i % 7},{i % 11},{'ab'[i // 50]}" for i in range(100)]
     table(tmp_path / "r.csv", "ax,ay,label", rows)
     said = [notice["text"] for notice in run_json(*train)["notices"]]
@@ -160,7 +160,7 @@ def test_a_share_without_test_windows_is_told(tmp_path: Path) -> None:
     done = run_json(*cut(path, "--test", 0.3))
     assert done["n_test"] == 0
     (notice,) = done["notices"]
-    assert "the last 0.3 of each run is shorter than a window; use a larger" in notice["text"]
+    assert "the last 30 % of each run is shorter than a window; use a larger" in notice["text"]
 
 
 def test_gaps_are_named_where_they_leave_no_window(tmp_path: Path) -> None:
