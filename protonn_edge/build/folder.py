@@ -172,8 +172,8 @@ class Project:
         if board is not None and written.core not in (board.core, None):
             raise InputError(
                 f"{self.folder} was built for {CORES[written.core].chip}, which runs different "
-                f"code from {board.name}; build it again for {board.name}, or choose another "
-                "--board"
+                f"code from {board.name}; build the project again for {board.name}, or choose "
+                "another --board"
             )
         if written.precision in quantization.precisions_of(model):
             reference = quantization.device_model(model, written.precision)

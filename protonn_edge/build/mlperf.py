@@ -90,7 +90,7 @@ def build_benchmark(
     if model.rejection is not None or model.n_classes == 1:
         raise InputError(
             'the model may answer "unknown", for which the protocol of MLPerf Tiny has no result; '
-            "train it without --rejection or --one-class"
+            "train the model without --rejection or --one-class"
         )
     with scratch_folder() as scratch:
         folder = scratch / "project"

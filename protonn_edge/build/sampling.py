@@ -274,7 +274,7 @@ def used_channels(
         raise InputError(
             f"the model takes {counted(len(named) or n, 'channel')} "
             f"({', '.join(named) or 'without names'}), but {sampling.name} provides "
-            f"{', '.join(channels)}; train it on data from this sensor"
+            f"{', '.join(channels)}; train the model on data from this sensor"
         )
     pairs = ", ".join(f"{name} = {channel}" for name, channel in zip(named, channels, strict=False))
     text = (

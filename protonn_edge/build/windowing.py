@@ -86,13 +86,13 @@ def counts_for(
             raise InputError(
                 f"the model was trained on values in {unit.text}, a unit of {unit.quantity}, but "
                 f"{channel.name} of {channel.kind.name} measures {channel.unit.text}, a unit of "
-                f"{channel.unit.quantity}; train it on data from this sensor"
+                f"{channel.unit.quantity}; train the model on data from this sensor"
             )
     other = _other(instrument, channels)
     if other is not None and declared is None:
         raise InputError(
-            f"the model was trained on {other}, but --sensor is {name} ({given}); train it on "
-            f"a recording of {name}, or convert the counts with --unit "
+            f"the model was trained on {other}, but --sensor is {name} ({given}); train the model "
+            f"on a recording of {name}, or convert the counts with --unit "
             f"{units_text(tuple(channel.name for channel in channels), trained)!r}"
         )
     ratios = [one.size / count.size for one, count in zip(trained, own, strict=True)]
@@ -113,7 +113,7 @@ def check_range(model: IntegerChain, kinds: Sequence[SensorKind], *, full_scale:
         if beyond > _BEYOND * extent or (full_scale and missing > _SHORT * extent):
             raise InputError(
                 f"the model was trained on values from {low:,.0f} to {high:,.0f}, but {kind.name} "
-                f"gives {kind.low:,} to {kind.high:,}; train it on a recording made with "
+                f"gives {kind.low:,} to {kind.high:,}; train the model on a recording made with "
                 "'protonn-edge record'"
             )
 
@@ -208,7 +208,7 @@ class Windowing:
         if self.model.n_features % len(self.used):
             raise InputError(
                 f"the model takes {self.model.n_features} values, which is not a multiple of the "
-                f"{len(self.used)} channels; train it on windows recorded from this sensor"
+                f"{len(self.used)} channels; train the model on windows recorded from this sensor"
             )
         if self.model.n_classes > _CLASSES_LIMIT:
             raise InputError(
@@ -294,8 +294,9 @@ class Windowing:
         if free <= 0 or whole > _SHARE * free * self.hop * period:
             raise CheckFailed(
                 f"a window takes up to {self._board.milliseconds(whole):.1f} ms to compute and "
-                f"send, but one begins every {self._board.milliseconds(self.hop * period):.1f} ms; "
-                "try a larger --hop, or a lower --rate"
+                "send, but a window begins every "
+                f"{self._board.milliseconds(self.hop * period):.1f} ms; try a larger --hop, or a "
+                "lower --rate"
             )
         if self.overlapping:
             return self.window + self._meanwhile(whole + said, free)

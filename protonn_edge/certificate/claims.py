@@ -168,12 +168,14 @@ def read_certificate(path: Path) -> Certificate:
         if not _RECORD(record):
             raise ValueError
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not a certificate; name one that 'certify' wrote") from error
+        raise InputError(
+            f"{path} is not a certificate; name a file that 'certify' wrote"
+        ) from error
     version = record["tool"].get("version")
     if version != __version__:
         raise InputError(
             f"{path} was written by version {version!r}, but this is version {__version__}; check "
-            "it with that version"
+            "the certificate with that version"
         )
     certificate = Certificate(
         record["subject"],

@@ -43,8 +43,8 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         reference, plan = project.generated()
         if not (isinstance(reference, IntegerChain) and isinstance(plan, Plan)):
             raise InputError(
-                f"{folder} was built with --precision float32, but proofs need integers; build it "
-                "without this option"
+                f"{folder} was built with --precision float32, but proofs need integers; build the "
+                "project without this option"
             )
         if plan.core.name != board.core:
             raise InputError(
@@ -57,7 +57,8 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
             program, linked = trial.program, project.linked(board)
             if linked is not None and read_program(linked).code != program.code:
                 raise CheckFailed(
-                    f"{linked} differs from what its sources compile to; build it again"
+                    f"{linked} differs from the result of compiling its sources; build the project "
+                    "again"
                 )
             made = (
                 *arithmetic_claims(reference),
@@ -107,7 +108,7 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     )
     yield Claim(
         "sources",
-        "the generated C is what this tool generates for the model and the plan",
+        "the generated C is what protonn-edge generates for the model and the plan",
         claims.PROVEN,
         "generating it again, and comparing each byte",
     )

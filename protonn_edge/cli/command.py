@@ -232,7 +232,9 @@ def _refusal(error: Exception) -> tuple[str, int] | None:
         name, reason = error.filename or "the output", error.strerror or str(error)
         return f"cannot use {name}: {reason}; choose another file or folder", InputError.exit_code
     if isinstance(error, MemoryError):
-        sentence = "this needs more memory than is available; try fewer --prototypes or points"
+        sentence = (
+            "the command needs more memory than is available; try fewer --prototypes or points"
+        )
         return sentence, InputError.exit_code
     if isinstance(error, FloatingPointError):
         sentence = (

@@ -70,7 +70,7 @@ class ConvertOptions:
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
     bits: int = option("From a network in floats: bits per Conv weight, 8, 4 or 2.", shown=8)
     fine_tune: bool = option(
-        "From a network in floats: train it on the labels of the data, with weights of --bits.",
+        "From a network in floats: train it with --bits bits per weight on the labels of the data.",
         is_flag=True,
     )
     epochs: int = option(

@@ -79,8 +79,8 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
     build = "build" if wanted is None else "logger" if wanted == LOGGER else "build --sensor"
     without = " without --sensor and --benchmark" if wanted is None else ""
     raise InputError(
-        f"{folder} contains {kind}, which only {_READERS[kind]} reads; use that, or name the "
-        f"folder that 'protonn-edge {build}' wrote{without}"
+        f"{folder} contains {kind}, which only {_READERS[kind]} reads; use {_READERS[kind]}, or "
+        f"name the folder that 'protonn-edge {build}' wrote{without}"
     )
 
 
@@ -97,7 +97,7 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes], kind: str = EXP
         path = folder / name
         if name not in before and (path.exists() or path.is_symlink()):
             raise InputError(
-                f"{path} is not part of {kind} and would be overwritten; move it, or choose "
+                f"{path} is not part of {kind} and would be overwritten; move the file, or choose "
                 "another folder"
             )
     manifest = "" if kind == EXPORT else f"# {kind}\n"

@@ -94,7 +94,7 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
 def _power_panel(power: MeteredPower, latency_ms: float) -> Panel:
     """Return a meter's trace around a batch of predictions, and the energy of one."""
     words = (
-        f"The board's power as the {power.meter} measured it, before, during and after a batch of "
+        f"The board's power, measured by the {power.meter} before, during and after a batch of "
         f"{power.repetitions:,} predictions; at most {max(power.trace_mw):.4g} mW."
     )
     rows, texts = tuple(power_facts(power, latency_ms)), frozenset({1})
@@ -192,8 +192,8 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     words = (
         f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
         f"integers: {abs(lost):.2f} percentage points {'lost' if lost >= 0 else 'gained'}. {cut:,} "
-        f"of {values:,} input values ({100 * cut / values:.2f} %) were outside the inputs' range "
-        f"and were clamped to it{', including background in the dead zone' if dead_zone else ''}."
+        f"of {values:,} input values ({100 * cut / values:.2f} %) were outside the range of the "
+        f"inputs and were clamped{', including background in the dead zone' if dead_zone else ''}."
     )
     drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages])
     rows = tuple(

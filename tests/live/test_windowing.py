@@ -297,7 +297,7 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
         (
             MODEL,
             {"sensor": "a0"},
-            "takes 6 channels .* but a0 provides a0; train it on data from this sensor",
+            "takes 6 channels .* but a0 provides a0; train the model on data from this sensor",
         ),
         (plain_model(7), {"sensor": "a0,a1"}, "7 values, which is not a multiple"),
         (MODEL, {"votes": 16}, "--votes is 16; it must be 1 to 15"),

@@ -346,7 +346,7 @@ def test_the_report_shows_the_power_beside_the_energy_of_the_board(tmp_path: Pat
     page = render_page([one], content.PageScript(None, "x"))
     section = page[page.index('<section id="energy">') :]
     assert "0.2455 W times the latency" in section
-    assert "as the PPK2 measured it, before, during and after a batch of 50" in section
+    assert "measured by the PPK2 before, during and after a batch of 50" in section
     assert "at 0.0400 +- 0.0020 J/s" in section
 
 

@@ -86,7 +86,7 @@ def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, m
     assert done.exit_code == 0, done.output
     page = (tmp_path / "report.html").read_text()
     assert 'id="mistakes"' in page
-    assert "At 20 per second" in page
+    assert "At 20 predictions per second" in page
     assert "at 0.5 W" in page
     assert "A &lt;b&gt; title" in page
     assert "protonn-edge report results.csv --model another.npz" in page
@@ -132,7 +132,10 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["model.npz", "--model", "model.npz"], "header of a results file"),
         (["beyond.csv", "--model", "model.npz"], "has index 16, but the run has 16 points"),
         (["relabelled.csv", *WHOLE], "has class 0 at index 1, but the point has class "),
-        (["wild.csv", "--model", "model.npz", "--front", "points.csv"], "is not what 'tune"),
+        (
+            ["wild.csv", "--model", "model.npz", "--front", "points.csv"],
+            "is not the output of 'tune",
+        ),
     ],
 )
 def test_what_does_not_belong_together_is_one_sentence(

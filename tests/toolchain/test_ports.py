@@ -52,6 +52,6 @@ def test_the_port_that_a_board_is_most_likely_at_is_taken(plug_in, there, taken,
 def test_a_port_that_is_not_on_usb_is_never_taken(plug_in, there) -> None:
     plug_in(**there)
     with pytest.raises(
-        InputError, match=r"no board was found on USB \(serial ports: .*\); plug it in"
+        InputError, match=r"no board was found on USB \(serial ports: .*\); plug in the board"
     ):
         find_port(load_board("uno"))

@@ -272,7 +272,7 @@ def test_firmware_of_other_sources_is_noticed(project: Path, tmp_path: Path, wha
         source.write_text(source.read_text() + "\nint more __attribute__((used)) = 5;\n")
         os.utime(source, times)
     done = run("certify", copy, "-o", tmp_path / "c.json", "--points", 8)
-    assert "differs from what its sources compile to" in refusal(done, exit_code=1)
+    assert "differs from the result of compiling its sources" in refusal(done, exit_code=1)
 
 
 def test_the_board_of_a_project_is_the_one_it_was_built_for(project: Path, tmp_path: Path) -> None:

@@ -72,8 +72,8 @@ def test_training_leaves_its_data_alone(tmp_path: Path) -> None:
     other.write_bytes(before)
     for output in (data, tmp_path / "link.npz"):
         refused = run("train", data, "-o", output)
-        assert_one_sentence(refused, "DATA reads")
-    assert_one_sentence(run("tune", data, "-o", data), "DATA reads")
+        assert_one_sentence(refused, "given as DATA")
+    assert_one_sentence(run("tune", data, "-o", data), "given as DATA")
     assert_one_sentence(run("train", data, "-o", other), "other.npz is not a model file")
     assert data.read_bytes() == other.read_bytes() == before
 
@@ -82,7 +82,7 @@ def test_a_search_leaves_its_data_alone(tmp_path: Path) -> None:
     data = tmp_path / "train.csv"
     data.write_text(ROWS)
     model = tmp_path / "m.npz"
-    assert_one_sentence(run("tune", data, "-o", model, "--front", data), "DATA reads")
+    assert_one_sentence(run("tune", data, "-o", model, "--front", data), "given as DATA")
     search = tmp_path / "m.search.jsonl"
     assert_one_sentence(
         run("tune", data, "-o", model, "--front", search), "--search and --front are both"
@@ -98,7 +98,7 @@ def test_a_report_replaces_reports_alone(tmp_path: Path) -> None:
     results, page = tmp_path / "results.csv", tmp_path / "index.html"
     results.write_text("index,label,predicted,cycles,mismatch,")
     page.write_text("<!doctype html><title>mine</title>")
-    assert_one_sentence(run("report", results, "-o", results), "RESULTS reads")
+    assert_one_sentence(run("report", results, "-o", results), "given as RESULTS")
     assert_one_sentence(run("report", results, "-o", page), "index.html is not a report")
     assert page.read_text() == "<!doctype html><title>mine</title>"
 

@@ -43,16 +43,16 @@ def test_a_project_of_another_kind_names_the_command_that_reads_it(
     run_json("logger", "--sensor", "mpu6050", "--rate", 100)
     run_json("build", "m.npz", "--sensor", "mpu6050", "--rate", 100)
     assert (
-        "live contains firmware with a sensor, which only 'protonn-edge monitor' reads; use that, "
-        "or name the folder that 'protonn-edge build' wrote without --sensor"
+        "live contains firmware with a sensor, which only 'protonn-edge monitor' reads; use "
+        "'protonn-edge monitor', or name the folder that 'protonn-edge build' wrote without"
     ) in refusal(run("hil", "data.npz", "--emulate", "--project", "live"))
     hil = ["hil", "data.npz", "--emulate", "--project", "logger"]
-    assert "which only 'protonn-edge record' reads; use that, or" in refusal(run(*hil))
+    assert "reads; use 'protonn-edge record', or" in refusal(run(*hil))
     monitor = ["monitor", "--emulate", "--project", "logger"]
-    assert "which only 'protonn-edge record' reads; use that, or" in refusal(run(*monitor))
+    assert "reads; use 'protonn-edge record', or" in refusal(run(*monitor))
     record = ["record", "--emulate", "--logger", "live", "-o", "r.csv", "--label", "x"]
     record += ["--takes", "1", "--seconds", "1"]
-    assert "which only 'protonn-edge monitor' reads; use that, or" in refusal(run(*record))
+    assert "reads; use 'protonn-edge monitor', or" in refusal(run(*record))
 
 
 @pytest.mark.parametrize(
