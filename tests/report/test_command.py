@@ -134,7 +134,7 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["relabelled.csv", *WHOLE], "has class 0 at index 1, but the point has class "),
         (
             ["wild.csv", "--model", "model.npz", "--front", "points.csv"],
-            "is not the output of 'tune",
+            "is not the output of",
         ),
     ],
 )
