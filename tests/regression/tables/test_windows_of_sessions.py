@@ -81,7 +81,8 @@ def test_a_class_without_a_window_is_left_out_with_a_word(write: Write) -> None:
     output = path.with_name("w.npz")
     done = succeed("windows", path, "-o", output, "--window", 20)
     assert (
-        "warning: left out, because no training run is as long as a window: 'fall'" in done.stderr
+        "warning: classes left out, because no training run is as long as a window: 'fall'"
+        in done.stderr
     )
     with np.load(output, allow_pickle=False) as arrays:
         assert arrays["class_names"].tolist() == ["rest", "walk"]
