@@ -100,9 +100,7 @@ def export(
         written then.
     """
     if windowing is not None and kind == "c":
-        raise InputError(
-            "plain C cannot read a sensor; omit --sensor, or export an Arduino library"
-        )
+        raise InputError("plain C cannot read a sensor; omit --sensor, or use --arduino")
     folder, board = Path(folder), board_of(board)
     check_folder(folder)
     check_prefix(prefix)
