@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
@@ -18,17 +20,21 @@ from protonn_edge.cli.trained import describe, known_rows, sentence_of
 from protonn_edge.cli.training import reference_model_for
 from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES
 from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.libraries import load_booster
 from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.conversion.reference import same_answers, to_reference, write_reference_model
 from protonn_edge.conversion.stored_networks import load_network
-from protonn_edge.datasets import MultiLabelDataset, load_dataset
+from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.datasets.naming import Notice
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.calibration import with_accuracy_floor
+
+_BETTER_ORDER = 0.2  # share of the labels; answers by chance gain less by another order
 
 
 def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
@@ -77,6 +83,8 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             epochs=given.epochs,
             random_state=given.seed,
         )
+    if names is not None and not given.classes:
+        out.notice(_other_order(found, dataset, names))
     if (columns := found.model.record.get("columns")) is not None:
         dataset = dataset.of_columns(columns)
     model = of_data(found.model, dataset)
@@ -124,6 +132,26 @@ def _labels(
             "--classes"
         )
     return estimator.classes_[[names.index(each) for each in classes]], names
+
+
+def _other_order(
+    found: Conversion, dataset: Dataset, names: tuple[str, ...]
+) -> Iterator[Notice]:
+    """Yield a warning if numbered classes fit the data far better in another order of names."""
+    answers = found.source.answers(found.source.features.taken(dataset.X_train, "X"))
+    y = np.array([names.index(each) for each in dataset.classes])[dataset.y_train]
+    counts = np.zeros((len(names), len(names)))
+    np.add.at(counts, (answers, y), 1 / len(y))
+    order = linear_sum_assignment(counts, maximize=True)[1]
+    now, other = counts.trace(), counts[np.arange(len(names)), order].sum()
+    if other > now + _BETTER_ORDER:
+        listed = ",".join(names[place] for place in order)
+        text = (
+            f"the estimator's answers match {100 * now:.1f} % of the labels if its classes are "
+            f"sorted by name, but {100 * other:.1f} % in another order; if that is the order of "
+            f"its training, use --classes '{listed}'"
+        )
+        yield Notice("order_of_classes", text, warning=True)
 
 
 def _training_data(folder: Path) -> Path:

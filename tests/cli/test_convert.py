@@ -257,9 +257,15 @@ def test_boosted_trees_become_a_model(name: str, names: list[str], tmp_path: Pat
 def test_numbers_of_classes_are_named_in_the_order_of_the_training(name: str, tmp_path: Path):
     data = flowers(tmp_path / "flowers.csv", ["tulip", "lily", "rose"])
     command = (BOOSTERS / name, "-o", tmp_path / "model.npz", "--data", data, "--json")
-    assert json.loads(convert(*command).stdout)["accuracy"] < 0.1
+    wrong = json.loads(convert(*command).stdout)
+    assert wrong["accuracy"] < 0.1
+    warnings = [each["text"] for each in wrong["notices"] if each["kind"] == "order_of_classes"]
+    assert [text.rpartition("; ")[2] for text in warnings] == [
+        "if that is the order of its training, use --classes 'tulip,lily,rose'"
+    ]
     right = json.loads(convert(*command, "--classes", "tulip,lily,rose").stdout)
     assert right["accuracy"] > 0.94
+    assert "order_of_classes" not in str(right["notices"])
     assert load_model(tmp_path / "model.npz").classes == ("tulip", "lily", "rose")
     refused = convert(*command[:-1], "--classes", "tulip,lily,lily")
     assert refused.exit_code == 2
