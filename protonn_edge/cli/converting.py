@@ -134,9 +134,7 @@ def _labels(
     return estimator.classes_[[names.index(each) for each in classes]], names
 
 
-def _other_order(
-    found: Conversion, dataset: Dataset, names: tuple[str, ...]
-) -> Iterator[Notice]:
+def _other_order(found: Conversion, dataset: Dataset, names: tuple[str, ...]) -> Iterator[Notice]:
     """Yield a warning if numbered classes fit the data far better in another order of names."""
     answers = found.source.answers(found.source.features.taken(dataset.X_train, "X"))
     y = np.array([names.index(each) for each in dataset.classes])[dataset.y_train]

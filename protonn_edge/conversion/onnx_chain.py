@@ -66,6 +66,7 @@ class OnnxChain:
         self.graph, self.constants, self._readers = graph, dict(graph.constants), readers
         self.current, self._given = graph.input, {graph.input, *graph.constants}
         self.places = np.arange(math.prod(graph.shape)).reshape(graph.shape)  # of present values
+        self._shapes = {graph.input: self.places.shape}  # of all values in the chain
         self.order = np.arange(self.places.size)  # of the input's values for the device
         self.image: ImageShape | None = None  # the first layer's
         self.shape: ImageShape = (0, 0, 0)  # of the present image
@@ -111,7 +112,8 @@ class OnnxChain:
         """Compute constants, such as the shapes that PyTorch computes, or the present values."""
         names = [name for name in node.inputs if name and name not in self.constants]
         strange = [name for name in names if name != self.current]
-        if not names or (node.operator == "Shape" and not strange and not self.decision):
+        shapes = self._shapes.keys() if node.operator == "Shape" and not self.decision else ()
+        if all(name in shapes for name in names):
             self.fold(node)
         elif self.decision:
             self.decision.take(node, self.constants)
@@ -133,6 +135,7 @@ class OnnxChain:
             reader(self, node)
             node.check_read(self.current)
             self.current = node.outputs[0]
+            self._shapes[self.current] = self.places.shape
 
     def decide(self, scores: str) -> Decision:
         """Take the present values as the scores of classes, under this name."""
@@ -140,11 +143,12 @@ class OnnxChain:
         return self.decision
 
     def fold(self, node: Node) -> None:
-        """Compute a constant of constants, or of the present shape."""
+        """Compute a constant of constants, or of the shape of a value."""
         compute = _CONSTANTS.get(node.operator)
         values = [self.constants[name] for name in node.inputs if name in self.constants]
         if node.operator == "Shape":
-            values = [*values, np.empty((1, *self.places.shape), "?")][:1]
+            shape = self._shapes.get(node.inputs[0])
+            values = values[:1] if shape is None else [np.empty((1, *shape), "?")]
         self._folded -= sum(each.size for each in values)
         if compute is None or self._folded < 0:
             raise node.unsupported(
@@ -291,6 +295,15 @@ def _gathered(node: Node, values: list[Any]) -> NDArray[Any]:
     return np.asarray(np.take(values[0], values[1].astype(np.int64), int(node.number("axis", 0))))
 
 
+def _sliced(node: Node, values: list[Any]) -> NDArray[Any]:
+    sizes, *given = values  # starts, ends, axes and steps
+    whole = len(given) > 1 and all(node.inputs) and all(each.size == 1 for each in given)
+    if sizes.ndim != 1 or not whole:
+        raise node.unsupported("slices values other than the sizes of axes")
+    start, end, *others = (int(each.item()) for each in given)
+    return np.asarray(sizes[start : end : others[1] if len(others) > 1 else 1])
+
+
 def _shape(node: Node, values: list[Any]) -> NDArray[Any]:
     ends = node.attribute("start", 0), node.attribute("end")
     return np.array(values[0].shape)[slice(*ends)]
@@ -366,4 +379,5 @@ _CONSTANTS = {
     "Mul": _product,
     "QuantizeLinear": _quantized,
     "Shape": _shape,
+    "Slice": _sliced,
 }

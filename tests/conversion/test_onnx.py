@@ -71,6 +71,19 @@ AS_KERAS = [
     node("Add", "q b3", "r"),
     node("Softmax", "r", "y"),
 ]
+FLATTENED_BY_KERAS = [
+    node("Conv", "x w", "a"),
+    node("Relu", "a", "b"),
+    node("Transpose", "b", "c", perm=[0, 2, 3, 1]),
+    node("Shape", "b", "s"),
+    node("Gather", "s order", "t"),
+    node("Cast", "t", "u", to=6),
+    node("Slice", "u zero one zero", "v"),
+    node("Concat", "v rest", "target", axis=0),
+    node("Cast", "target", "whole", to=7),
+    node("Reshape", "c whole", "d"),
+    node("MatMul", "d w2", "y"),
+]
 KERAS_CONSTANTS = {
     "all": np.float32(255),
     "mean": numbers(2),
@@ -105,6 +118,12 @@ FOURS = {"g": numbers(4), "o": numbers(4), "m": numbers(4), "v": np.abs(numbers(
 NETWORKS: dict[str, tuple[Any, tuple[int, ...], dict[str, Any]]] = {
     "pytorch": (AS_PYTORCH, (3, 12, 8), PYTORCH_CONSTANTS),
     "keras": (AS_KERAS, (9, 7, 2), KERAS_CONSTANTS),
+    "flattened by keras": (
+        FLATTENED_BY_KERAS,
+        (2, 7, 6),
+        {"w": numbers(4, 2, 3, 3), "w2": numbers(80, 3), "order": np.array([0, 2, 3, 1])}
+        | {"zero": np.int32([0]), "one": np.int32([1]), "rest": np.int32([-1])},
+    ),
     "pooled": (
         POOLED,
         (1, 13, 8),
