@@ -140,7 +140,7 @@ def _check_version(version: int, path: Path) -> None:
         return
     remedy = "train the model again"
     if version > FORMAT_VERSION:
-        remedy = f"install a newer protonn-edge, which reads format {version}"
+        remedy = f"install a version of protonn-edge that reads format {version}"
     raise InputError(
         f"{path} has model format {version}, but this protonn-edge reads format {FORMAT_VERSION}; "
         f"{remedy}"

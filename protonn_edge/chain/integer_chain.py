@@ -271,8 +271,8 @@ class IntegerChain(StagedInput):
         Q = np.asarray(Q)
         if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
             raise InputError(
-                f"quantized points must be (n, {self.n_features}) uint8, but have shape {Q.shape} "
-                f"and type {Q.dtype}; pass the points through quantize() first"
+                f"quantized points must have shape (n, {self.n_features}) and type uint8, but have "
+                f"shape {Q.shape} and type {Q.dtype}; pass the points through quantize() first"
             )
         if Q.size and int(Q.max()) > self.features.maximum:
             raise InputError(

@@ -213,8 +213,8 @@ class RawQuantizer:
         raw = np.asarray(X)
         if raw.dtype.kind not in "iu" or raw.ndim != 2 or raw.shape[1] != len(self.choice):
             raise InputError(
-                f"raw points must be (n, {len(self.choice)}) integers, but have shape {raw.shape} "
-                f"and type {raw.dtype}; pass the sensor's readings as integers"
+                f"raw points must be integers of shape (n, {len(self.choice)}), but have shape "
+                f"{raw.shape} and type {raw.dtype}; pass the sensor's readings as integers"
             )
         raw = raw.astype(np.int64)
         if raw.size and not RAW_MINIMUM <= raw.min() <= raw.max() <= RAW_MAXIMUM:

@@ -158,7 +158,7 @@ class FloatNetwork:
             return None
         shown = ", ".join(dict.fromkeys(f"{each:.4g}" for each in self.zeros[:_SHOWN]))
         return (
-            f"the first Conv pads points with values of {X.min():.4g} to {X.max():.4g} with "
+            f"the first Conv pads points, whose values are {X.min():.4g} to {X.max():.4g}, with "
             f"{shown}, but no byte represents this padding in all channels, so answers may differ; "
             "train the network on points that include 0, with all channels scaled alike, or "
             "without padding"

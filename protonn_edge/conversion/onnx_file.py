@@ -121,10 +121,11 @@ def load_graph(content: bytes, what: str) -> OnnxGraph:
     graph = model.graph
     redefined = any(each.domain in _STANDARDS for each in model.functions)
     if graph.sparse_initializer or redefined or len(graph.node) > _MOST_NODES:
+        few = len(graph.node) <= _MOST_NODES
         raise InputError(
-            f"{what} has too many nodes ({len(graph.node):,}, and the limit is {_MOST_NODES:,}), "
-            "sparse weights, or custom operators; export a smaller network with dense weights and "
-            "standard operators"
+            f"{what} has {'sparse weights or custom operators' if few else 'too many nodes'}; "
+            f"export a network of at most {_MOST_NODES:,} nodes with dense weights and standard "
+            "operators"
         )
     constants: dict[str, NDArray[Any]] = {}
     left = MOST_VALUES

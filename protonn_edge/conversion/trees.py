@@ -96,7 +96,7 @@ def _checked(estimator: Any, k: int, columns: int) -> Any:
     """Return a tree of scikit-learn after checking that it is a tree with finite numbers."""
     tree = reading.attribute(estimator, "tree_")
     if type(tree).__name__ != "Tree" or not 0 < tree.node_count <= tree.capacity:
-        raise _damaged(estimator, "have another number of nodes than stated")
+        raise _damaged(estimator, "state a wrong number of nodes")
     left, right = tree.children_left, tree.children_right
     nodes, inner = np.arange(tree.node_count), left >= 0
     children = np.concatenate([left[inner], right[inner]])

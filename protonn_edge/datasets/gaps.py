@@ -31,7 +31,7 @@ from protonn_edge.errors import InputError, counted
 
 _SHOWN = 6  # maximum columns in a sentence
 _REMEDY = (
-    "use --missing drop to leave out these rows, or --missing median or most-frequent to fill gaps"
+    "use --missing drop to omit rows with gaps, or --missing median or most-frequent to fill gaps"
 )
 _REMEDY_OF_MODEL = (
     "the model has no values to fill gaps with, so fill them in the file, or use --missing drop"

@@ -181,5 +181,5 @@ def image_files(folder: Path, groups: str | None) -> ImageFiles:
     takes = takes_in(folder, suffixes=IMAGES)
     if groups is not None or any(take.tested for take in takes):
         what = "has no columns for --groups" if groups is not None else "is already divided"
-        raise InputError(f"{folder} is a folder of images, which {what}; choose other data")
+        raise InputError(f"{folder} is a folder of images and {what}; choose other data")
     return ImageFiles(folder, takes)

@@ -370,8 +370,8 @@ def read_libsvm(path: Path) -> Table:
         lines.append((number, label))
         if len(columns) > _PAIRS_LIMIT:
             raise InputError(
-                f"{path} has more than {_PAIRS_LIMIT:,} index:value pairs, the limit; use fewer "
-                "points"
+                f"{path} has more than {_PAIRS_LIMIT:,} index:value pairs, which is the limit; use "
+                "fewer points"
             )
     if not columns:
         raise InputError(f"{path} has no features; give it lines such as '1 1:0.5 2:-3'")
@@ -429,7 +429,7 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
         )
     if index <= before:
         raise InputError(
-            f"{where} has the index {index} after {before}; sort the pairs in this line"
+            f"{where} has the index {index} after {before}, but indices must rise; sort the pairs"
         )
     if index > INDEX_LIMIT:
         raise InputError(

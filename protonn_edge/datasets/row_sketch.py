@@ -108,9 +108,7 @@ class RowSketch:
                 "train the model again"
             )
         if held_out is not None and (held_out.dtype != np.uint8 or held_out.ndim != 1):
-            raise InputError(
-                "array 'held_out' must be bytes with 8 bits each; train the model again"
-            )
+            raise InputError("array 'held_out' must be a vector of bytes; train the model again")
         return cls(array.astype(np.uint64), held_out)
 
     def merged(self, other: RowSketch | None) -> RowSketch:

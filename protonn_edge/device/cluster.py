@@ -91,7 +91,9 @@ class ClusterSession(Session):
                 ) from error
             if self._worker not in {str(each["name"]) for each in workers}:
                 future.cancel()
-                raise LinkError(f"the cluster has no worker {self._worker}; start it again")
+                raise LinkError(
+                    f"the cluster has no worker {self._worker}; start this worker again"
+                )
 
 
 def _open(url: str, expected: dict[str, Any]) -> HelloReply:

@@ -188,7 +188,7 @@ class HelloReply(Message, number=REPLY | HELLO):
 
     VERSION = PROTOCOL_VERSION
     OTHER_VERSION = (
-        "the device speaks protocol {}, but this program speaks {}; remove the folder firmware, "
+        "the device speaks protocol {}, but this program speaks {}; remove the folder 'firmware', "
         "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
     )
     protocol_version: U8  # 2; a device of another one is refused before anything else is read

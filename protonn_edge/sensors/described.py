@@ -204,4 +204,4 @@ def _faults(kind: SensorKind, which: str) -> Iterator[str]:
     if chip is not None and len(chip.places) != n:
         yield f"has {n} channels, but {len(chip.places)} places"
     if chip is not None and (end := max(chip.places) + chip.word.bytes) > chip.data_bytes:
-        yield f"has a channel that ends at byte {end} of {chip.data_bytes} data_bytes"
+        yield f"has a channel that ends at byte {end}, but only {chip.data_bytes} data_bytes"

@@ -233,7 +233,7 @@ def check_read(
         if names.isdisjoint(reads):
             raise InputError(
                 f"--sensor plays {sensor.kind.name}, but the firmware reads {', '.join(reads)}; "
-                "play a recording of that sensor"
+                "play a recording of a sensor that the firmware reads"
             )
 
 

@@ -318,7 +318,7 @@ class SharedParameters(FeatureParameters):
     normalization: str = parameter(
         "standard",
         Choices(NORMALIZER_KINDS),
-        help="Normalization of the features; costs the device nothing, but l2 is not for devices.",
+        help="Normalization of the features; takes no time on devices, which do not support l2.",
         option="--normalization",
         common=True,
     )

@@ -348,7 +348,7 @@ REFUSALS: tuple[Refusal, ...] = (
             and (case.settings.projection_bits < 8 or "projection_bits" in case.given)
         ),
         "{projection_bits} is {settings.projection_bits}, but the model to start from has "
-        "{settings.weight_bits} and keeps these; leave {projection_bits} out",
+        "{settings.weight_bits} bits and keeps these; leave {projection_bits} out",
         ("projection_bits",),
     ),
     # There always is a number of projections; only the command line knows whether it was given.
@@ -411,7 +411,7 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         Refusal(
             lambda case: min(case.settings.sparsity) < 1,
-            "sparse matrices are requested, which needs an optimizer",
+            "sparse matrices are requested, which need an optimizer",
             ("sparsity",),
         ),
         Refusal(

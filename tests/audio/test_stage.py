@@ -86,7 +86,7 @@ def test_features_that_are_changed_are_refused() -> None:
     model = quantize(random_audio_model(audio_of(2, 1, 128)))
     stage = model.feature_stage
     assert stage is not None
-    with pytest.raises(InputError, match="up to 127 that are changed"):
+    with pytest.raises(InputError, match="up to 127 that are quantized again"):
         stage.integer_stages(replace(model.inputs, maximum=100))
 
 

@@ -102,7 +102,7 @@ def damaged(**changes: Any) -> DecisionTreeClassifier:
         ({"feature": -2}, "test features other"),
         ({"threshold": np.nan}, "have numbers that are not finite"),
         ({"impurity": np.inf}, "have numbers that are not finite"),
-        ({"node_count": 10**6}, "have another number of nodes than stated"),
+        ({"node_count": 10**6}, "state a wrong number of nodes"),
     ],
 )
 def test_damaged_trees_are_refused_before_they_are_walked(changes: Any, sentence: str):

@@ -123,7 +123,9 @@ def test_layers_that_do_not_fit_together_are_refused() -> None:
 
 def test_a_classifier_takes_the_values_as_they_are(model: Model) -> None:
     inputs = quantize(model).inputs
-    with pytest.raises(InputError, match="values of a last layer up to 255 that are changed"):
+    with pytest.raises(
+        InputError, match="values of a last layer up to 255 that are quantized again"
+    ):
         random_layers().integer_stages(replace(inputs, maximum=127))
 
 

@@ -59,7 +59,7 @@ def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
         in sentence
     )
     assert (
-        "use --missing drop to leave out these rows, or --missing median or most-frequent"
+        "use --missing drop to omit rows with gaps, or --missing median or most-frequent"
         in sentence
     )
 

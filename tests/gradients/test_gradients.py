@@ -139,9 +139,9 @@ def test_gradients_come_back_from_the_file(tmp_path: Path) -> None:
         ),
         ("gradients", np.array([12, 14, 12, 12, 2, 3, 7, 3, 0]), "4 or 8 directions"),
         ("gradients", np.array([12, 14, -1, 12, 2, 3, 8, 3, 0]), "a shape is"),
-        ("gradients_pixels", np.array([0.0, 0.0]), "has pixels from"),
+        ("gradients_pixels", np.array([0.0, 0.0]), "has pixels that start at"),
         ("gradients_pixels", np.array([np.nan, 1.0]), "NaN or infinite"),
-        ("gradients_pixels", np.array([1e300, 1.0]), "has pixels from"),
+        ("gradients_pixels", np.array([1e300, 1.0]), "has pixels that start at"),
         ("gradients_pixels", None, "'gradients_pixels' is missing"),
     ],
 )

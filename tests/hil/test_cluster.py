@@ -69,7 +69,7 @@ def test_the_other_worker_answers_what_one_leaves(cluster, make_device):
     assert {each.mismatch for each in done.results} == {False}
     assert [each.device for each in done.shares] == [left.url, right.url]
     lost, kept = done.shares
-    assert lost.loss == "the cluster has no worker left; start it again"
+    assert lost.loss == "the cluster has no worker left; start this worker again"
     assert lost.n + kept.n == len(Q)
     assert kept.stats.resets >= 1
 

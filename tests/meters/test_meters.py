@@ -181,7 +181,7 @@ def test_a_ppk2_is_told_to_be_an_ampere_meter_and_stopped(monkeypatch: pytest.Mo
         ("fluke", None, "there is no meter called 'fluke'"),
         ("ppk2:/dev/nothing", None, "state it with --volts"),
         ("ppk2:/dev/nothing", 5.0, "cannot open the PPK2 at /dev/nothing"),
-        ("ina219", None, "cannot open the INA219 at no port"),
+        ("ina219", None, "cannot open the INA219 at an unnamed port"),
         ("otii", None, "pip install 'protonn-edge\\[meters\\]'"),
         ("joulescope", None, "pip install 'protonn-edge\\[meters\\]'"),
     ],

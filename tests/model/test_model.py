@@ -549,7 +549,7 @@ def test_averages_share_the_range_of_all_pixels(weights: np.ndarray | None) -> N
     [
         (
             FORMAT_VERSION + 1,
-            f"install a newer protonn-edge, which reads format {FORMAT_VERSION + 1}",
+            f"install a version of protonn-edge that reads format {FORMAT_VERSION + 1}",
         ),
         (FORMAT_VERSION - 1, "train the model again"),
         (0, "train the model again"),

@@ -110,7 +110,7 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
         ({"ids": "[256]"}, "ids = [256], but it must be up to 8 bytes"),
         ({"id_register": "-1"}, "id_register = -1, but it must be a whole number from 0 to 255"),
         ({"data_bytes": "33"}, "data_bytes = 33, but it must be a whole number from 1 to 32"),
-        ({"data_bytes": "5"}, "has a channel that ends at byte 6 of 5 data_bytes"),
+        ({"data_bytes": "5"}, "has a channel that ends at byte 6, but only 5 data_bytes"),
         ({"places": "[0, 2]"}, "has 3 channels, but 2 places"),
         ({"places": "[]"}, "places = []"),
         ({"byte_order": "'middle'"}, "must be 'big' or 'little'"),

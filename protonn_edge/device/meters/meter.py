@@ -131,8 +131,8 @@ class SerialMeter(Meter):
             self._line = Link(self._place, self.BAUD)
         except LinkError as error:
             raise InputError(
-                f"cannot open the {self.NAME} at {self._place or 'no port'}; plug it in, and give "
-                "its port in --meter, after a colon"
+                f"cannot open the {self.NAME} at {self._place or 'an unnamed port'}; plug it in, "
+                "and give its port in --meter, after a colon"
             ) from error
 
     def _close(self) -> None:

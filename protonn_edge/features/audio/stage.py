@@ -134,7 +134,7 @@ class AudioStage(Frames, FeatureStage):
         """Return the stage for the features, which a classifier takes unchanged."""
         same = not inputs.zero.any() and bool((inputs.step == 1).all())
         fits = same and inputs.maximum == FEATURE_MAXIMUM
-        check_holds(fits, f"energies of sound up to {FEATURE_MAXIMUM} that are changed")
+        check_holds(fits, f"energies of sound up to {FEATURE_MAXIMUM} that are quantized again")
         return (IntegerAudio(self, self.onset),)
 
     def to_arrays(self) -> Arrays:

@@ -152,7 +152,9 @@ class Convolutions(FeatureStage):
         """Return the layers; the classifier uses their values unchanged."""
         same = not inputs.zero.any() and bool((inputs.step == 1).all())
         fits = same and inputs.maximum == self.whole_maximum
-        check_holds(fits, f"values of a last layer up to {self.whole_maximum} that are changed")
+        check_holds(
+            fits, f"values of a last layer up to {self.whole_maximum} that are quantized again"
+        )
         return self.layers if self.averages is None else (self.averages, *self.layers)
 
     def to_arrays(self) -> Arrays:

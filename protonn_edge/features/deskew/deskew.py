@@ -59,8 +59,9 @@ class PixelScale:
         off = single and not -BYTE_MAXIMUM <= float(zero) / float(step or 1) <= 0
         if step == 0 or abs(zero) > LARGEST_PIXEL or off:
             raise InputError(
-                f"array {name!r} has pixels from {zero:g} on in steps of {step:g}, but the start "
-                f"must be at most {LARGEST_PIXEL:g}, and the step not 0; train the model again"
+                f"array {name!r} has pixels that start at {zero:g} in steps of {step:g}, but must "
+                f"start at {LARGEST_PIXEL:g} or less, and have steps other than 0; train the model "
+                "again"
             )
         return cls(float(zero), step if single else float(step), to_even or None)
 

@@ -375,8 +375,8 @@ class Gradients(Cells, FeatureStage):
         directions, shift, deskew = others[4:]
         if deskew not in (0, 1):
             raise InputError(
-                f"array 'gradients' ends with {deskew}, but must end with 1 or 0: whether images "
-                "are deskewed; train the model again"
+                f"array 'gradients' ends with {deskew}, but must end with 1 if images are "
+                "deskewed, or else with 0; train the model again"
             )
         pixels = deskewing.PixelScale.from_arrays(arrays, "gradients_pixels")
         return cls((height, width), cropped, cells, directions, pixels, bool(deskew), shift)

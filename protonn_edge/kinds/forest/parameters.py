@@ -47,7 +47,7 @@ class ForestParameters(declared.SharedParameters):
     n_trees: int = declared.parameter(
         10,
         declared.COUNT,
-        help="Number of trees; for boosting, rounds with a tree per class.",
+        help="Number of trees; for boosting, number of rounds, each with a tree per class.",
         option="--trees",
     )
     max_depth: int | None = declared.parameter(

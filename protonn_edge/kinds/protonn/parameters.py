@@ -179,7 +179,9 @@ class ProtoNNParameters(MiniBatchParameters):
         1.5, Number(float, 1e-6, 1e6), help="Initial gamma, as a multiple of 1 / median distance."
     )
     quantization_aware: bool = parameter(
-        True, "boolean", help="Joint: use the integer model's results in the second half."
+        True,
+        "boolean",
+        help="Joint: use the integer model's results in the second half of training.",
     )
     iterations: int = parameter(20, TURNS, help="Alternating: passes over each matrix.")
     pass_epochs: int = parameter(20, TURNS, help="Alternating: epochs in each pass.")

@@ -117,8 +117,9 @@ class Taught:
     def __post_init__(self) -> None:
         if self.points.dtype != np.int8 or self.points.ndim != 2:
             raise InputError(
-                f"taught points must be (n, d) int8, but have shape {self.points.shape} and type "
-                f"{self.points.dtype}; pass the result of IntegerChain.coordinates"
+                "taught points must have shape (n, d) and type int8, but have shape "
+                f"{self.points.shape} and type {self.points.dtype}; pass the result of "
+                "IntegerChain.coordinates"
             )
         if self.classes.dtype != np.uint8 or self.classes.shape != self.points.shape[:1]:
             raise InputError(
