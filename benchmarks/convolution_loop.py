@@ -28,6 +28,7 @@ PROGRAM = """
 #include "pnn_model.c"
 static const pnn_input_t image[] PNN_FLASH = { %s };
 static pnn_input_t values[CONVOLUTION_VALUES];
+static pnn_input_t lines[CONVOLUTION_SIDE][CONVOLUTION_ROW_VALUES];
 static PNN_NOINLINE void mark(void)
 {
     GPIOR0 = 1;
@@ -40,9 +41,9 @@ int main(void)
         for (uint8_t row = 0; row < CONVOLUTION_SIDE; ++row) {
             for (uint8_t i = 0; i < CONVOLUTION_ROW_VALUES; ++i) {
                 const uint16_t at = (uint16_t)((y + row) * CONVOLUTION_ROW_VALUES + i);
-                convolution_lines[row][i] = PNN_READ_U8(&image[at]);
+                lines[row][i] = PNN_READ_U8(&image[at]);
             }
-            convolution_window[row] = convolution_lines[row];
+            convolution_window[row] = lines[row];
         }
         mark();
     }
