@@ -173,8 +173,9 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
     if type(classifier) not in _READERS:
         known_ones = {each.__name__ for each in _READERS}.union(*LIBRARIES.values())
         raise InputError(
-            f"a {name} cannot be converted; pass a fitted {', '.join(sorted(known_ones))}, or a "
-            "Pipeline that ends in one of these"
+            f"objects of the type {name} cannot be converted; pass a fitted "
+            f"{', '.join(sorted(known_ones))}, or a Pipeline that ends in one of these; export a "
+            "neural network as ONNX, and pass the file to from_network"
         )
     reading.check_fitted(classifier)
     labels = reading.labels_of(classifier)

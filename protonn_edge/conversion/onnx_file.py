@@ -147,7 +147,8 @@ def load_graph(content: bytes, what: str) -> OnnxGraph:
     if len(inputs) != 1:
         raise InputError(
             f"{what} has {len(inputs):,} inputs, but only networks with one input are supported; "
-            "export a network whose only input is the points"
+            "export a network whose only input is the points (in Keras, with Rescaling instead of "
+            "Normalization)"
         )
     outputs = tuple(each.name for each in graph.output)
     return OnnxGraph(

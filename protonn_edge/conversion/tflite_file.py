@@ -123,7 +123,7 @@ class _Translation:
 
     def add(self, number: int, code: int, table: FlatTable) -> None:
         """Take the next operator, with its number in TensorFlow Lite."""
-        name, take = _OPERATORS.get(code, (f"number {code}", None))
+        name, take = _OPERATORS.get(code, (_NOT_READ.get(code, f"number {code}"), None))
         self.where = f"operator {number} ({name})"
         if code not in _OPERATORS:
             known = ", ".join(name for name, take in _OPERATORS.values() if take)
@@ -360,3 +360,17 @@ _OPERATORS: dict[int, tuple[str, _Take | None]] = {
     114: ("QUANTIZE", _unchanged),
 }
 """Names and readers of operators, by number; others compute shapes that RESHAPE contains."""
+
+_NOT_READ = {
+    0: "ADD",
+    2: "CONCATENATION",
+    18: "MUL",
+    28: "TANH",
+    34: "PAD",
+    39: "TRANSPOSE",
+    41: "SUB",
+    42: "DIV",
+    44: "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    98: "LEAKY_RELU",
+}
+"""Names of others that networks often have, by number."""

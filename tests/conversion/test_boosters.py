@@ -440,5 +440,7 @@ def test_with_the_libraries():
         from_sklearn(xgboost.XGBClassifier(), X)
     with pytest.raises(InputError, match="the LGBMClassifier is not fitted"):
         from_sklearn(lightgbm.LGBMClassifier(), X)
-    with pytest.raises(InputError, match="a XGBRegressor cannot be converted; pass a fitted Boo"):
+    with pytest.raises(
+        InputError, match="objects of the type XGBRegressor cannot be converted; pass a fitted Boo"
+    ):
         from_sklearn(xgboost.XGBRegressor(n_estimators=1).fit(X, y), X)

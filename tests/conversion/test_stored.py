@@ -158,7 +158,7 @@ def test_another_file_is_refused(tmp_path: Path):
 
 def test_something_else_of_scikit_learn_is_refused(tmp_path: Path):
     path = stored(tmp_path / "scaler.skops", StandardScaler().fit(X))
-    with pytest.raises(InputError, match="a StandardScaler cannot be converted"):
+    with pytest.raises(InputError, match="objects of the type StandardScaler cannot be converted"):
         from_sklearn(load_estimator(path), X)
 
 
