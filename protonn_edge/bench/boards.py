@@ -88,7 +88,7 @@ def _locked(url: str) -> int:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise DeviceError(
-                f"cannot lock {url} with {path}, which is not a regular file; remove it"
+                f"cannot lock {url} with {path}, which is not a regular file; remove {path}"
             )
         try_lock(descriptor)
     except (InUse, DeviceError):

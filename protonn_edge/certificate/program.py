@@ -22,7 +22,7 @@ from protonn_edge.errors import CheckFailed, InputError
 
 _ALLOCATION = re.compile(r"malloc|calloc|realloc|free|_Zn[wa]\w*|_Zd[la]\w*|alloca")
 _READ = "the sections of the ELF file"
-_ENUMERATED = "the longest and shortest path through the machine code, limited by its labels"
+_ENUMERATED = "the longest and shortest paths through the machine code, limited by its labels"
 _FOLLOWED = "following the machine code along every branch and into every call"
 
 
@@ -68,7 +68,9 @@ def program_claims(
     sections = program.sections
     flash, sram = sections.flash_bytes, sections.sram_bytes
     yield Claim("flash", f"the program takes {flash:,} B of flash", claims.PROVEN, _READ, flash)
-    yield Claim("sram", f"its variables take {sram:,} B of SRAM", claims.PROVEN, _READ, sram)
+    yield Claim(
+        "sram", f"the program's variables take {sram:,} B of SRAM", claims.PROVEN, _READ, sram
+    )
     yield _whole_stack(program, own_sources)
     yield from _behaviour(program, entry, own_sources)
     what = entry if prediction is None else "a prediction"

@@ -229,7 +229,7 @@ def _uploaded(
 
 def _check_upload(board: Board, uploads: bool, port: str | None) -> None:
     if uploads and not board.is_chip:
-        raise click.UsageError("a program for this computer cannot be uploaded; leave out --upload")
+        raise click.UsageError("a program for this computer cannot be uploaded; omit --upload")
     if port is not None and not uploads:
         raise click.UsageError("--port needs --upload; give both, or neither")
 

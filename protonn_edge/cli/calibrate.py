@@ -25,7 +25,7 @@ from protonn_edge.report.terminal import fact_table
 DEFAULT_STATISTICS: tuple[Statistic, ...] = ("score",)
 
 REJECTION_BY = option(
-    "score, distance or margin (the lead over the second-best score); repeated, they share the "
+    "score, distance or margin (the lead over the second-best score); if repeated, all share the "
     "rate of --rejection.  [default: score]",
     click.Choice(STATISTICS),
     flag="--rejection-by",

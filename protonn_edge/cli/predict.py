@@ -69,7 +69,7 @@ def predict_command(
         out.finish(live.to_json())
         return
     if (votes, refractory) != (1, 0.0):
-        raise click.UsageError("--votes and --refractory are for recordings; add --hop")
+        raise click.UsageError("--votes and --refractory apply only to recordings; add --hop")
     if model.multilabel:
         raise InputError(
             f"{model_file} predicts sets of labels; call predict of the loaded model in Python"

@@ -74,7 +74,7 @@ def windows_command(
         "all numbers except labels, times and sessions]"
     ),
     session: str | None = option(
-        "Column with the session, person or recording of each row; no window spans two of them.  "
+        "Column with the session, person or recording of each row; no window spans two sessions.  "
         "[default: a column called session, subject, person, user, ...]",
         metavar="COLUMN",
     ),
