@@ -105,7 +105,7 @@ def _examples(session: Session, model: IntegerChain, out: Output | None = None) 
 def _built(project: Project) -> Model:
     if not project.built:
         raise InputError(
-            f"no model was built in {project.folder}; if the folder has firmware with a sensor, "
-            f"name its model, as in 'taught model.npz --project {project.folder}'"
+            f"no model was built in {project.folder}; name the folder of the build with --project, "
+            "and the model, too, if its firmware has a sensor: 'taught model.npz --project FOLDER'"
         )
     return project.model()

@@ -150,6 +150,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
 
     def _labelled(self, X: ArrayLike, y: ArrayLike) -> tuple[Float32, Indices]:
         """Return points and class indices; in a one-class model, any other label means unknown."""
+        check_is_fitted(self)
         points: Float32 = validate_data(self, X, reset=False, dtype=np.float32)
         return points, self.indices_of(y, len(points))
 

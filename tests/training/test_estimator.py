@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -252,9 +253,10 @@ def test_one_class_is_refused() -> None:
         ProtoNNClassifier().fit(np.zeros((3, 2)), [1, 1, 1])
 
 
-def test_a_model_before_training_is_refused() -> None:
+@pytest.mark.parametrize("use", [lambda it: it.to_model(), lambda it: it.measure([[0.0]], [0])])
+def test_a_model_before_training_is_refused(use: Callable[[ProtoNNClassifier], object]) -> None:
     with pytest.raises(NotFittedError):
-        ProtoNNClassifier().to_model()
+        use(ProtoNNClassifier())
 
 
 @pytest.mark.parametrize(
