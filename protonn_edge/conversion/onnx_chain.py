@@ -175,7 +175,11 @@ class OnnxChain:
         """Return the value of each channel, of values by place that are equal in each."""
         each = values.reshape(-1, self.shape[2])
         if (each != each[0]).any():
-            raise node.unsupported("has several values per channel", "use one value per channel")
+            raise node.unsupported(
+                "has factors or offsets, of its own or of an earlier node, that differ within a "
+                "channel",
+                "use one factor and one offset per channel",
+            )
         found: Float64 = each[0]
         return found
 

@@ -52,7 +52,7 @@ class Decision:
         if math.prod(shape) != max(shape):
             raise InputError(
                 f"the scores of {what}, {scores[:40]!r}, have the shape {tuple(shape)}; end the "
-                "network with one score per class"
+                "network with one score per class, and use Sigmoid and Softmax only at its end"
             )
         self.labels: list[Any] | None = None  # of the classes, if the network names them
         self._shape = (1, *shape)  # of the scores, with an axis of points
@@ -70,9 +70,12 @@ class Decision:
         ]
         made = _KINDS.get((node.operator, *kinds))
         usual = _USUAL.get(node.operator)
-        if made is None or (
-            usual and not usual(self, node, kinds[0], constants.get(node.inputs[0]))
-        ):
+        if made and usual and not usual(self, node, kinds[0], constants.get(node.inputs[0])):
+            raise node.unsupported(
+                "has an axis, another attribute or a constant with which it may change the class",
+                "let it work along the axis of the classes, or end the network with its scores",
+            )
+        if made is None:
             raise node.unsupported(
                 f"follows the decision and has {' and '.join(kinds[:3])} as input",
                 "end the network with its scores, or with their Softmax, Sigmoid or ArgMax",

@@ -247,7 +247,7 @@ class Int8Builder(OnnxChain):
         if not known or (whole != np.rint(whole)).any() or np.abs(whole + 0.5).max() > INT8_ZERO:
             raise node.unsupported(
                 "must have int8 weights with one scale in all, or one scale per output",
-                f"{_QUANTIZED} with extra_options={{'WeightSymmetric': True}}",
+                f"{_QUANTIZED} after quant_pre_process, and set WeightSymmetric",
             )
         return whole.astype(np.int8), along.ravel() * self.given.step
 

@@ -13,6 +13,7 @@ from protonn_edge.conversion.onnx_chain import MOVING, Reader, Window, listed, s
 from protonn_edge.conversion.onnx_file import MOST_AXES, Node
 from protonn_edge.conversion.onnx_int8 import Int8Builder
 from protonn_edge.conversion.onnx_network import NetworkBuilder
+from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.features.images.image_rows import ImageShape
 
 _MOST_WINDOWS = 2**20  # values in all windows of a convolution
@@ -78,7 +79,10 @@ def _window(node: Node, sides: tuple[int, ...], image: ImageShape) -> Window:
     places = zip(image[:2], margins, side, step, strict=True)
     height, width = ((size + sum(pair) - each) // by + 1 for size, pair, each, by in places)
     if min(height, width) < 1:
-        raise node.unsupported(f"has a kernel larger than its image of {image[0]}x{image[1]}")
+        raise node.unsupported(
+            f"has a kernel larger than its image of {image[0]}x{image[1]}",
+            "use larger images, smaller kernels or less pooling",
+        )
     return Window((side[0], side[1]), step, (height, width), margins)
 
 
@@ -103,7 +107,8 @@ def _clip(net: Builder, node: Node) -> None:
         else node.number(name, default)
         for place, name, default in ((1, "min", -math.inf), (2, "max", math.inf))
     )
-    net.rectify(node, low, high)
+    if low > -LARGEST or high < LARGEST:
+        net.rectify(node, low, high)
 
 
 def _pooling(net: Builder, node: Node) -> None:

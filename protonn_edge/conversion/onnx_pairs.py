@@ -28,7 +28,8 @@ def _parts(node: Node) -> Iterator[Node]:
 
     name = node.operator.removeprefix("com.microsoft.")
     operator = name.removeprefix("Q").removeprefix("Linear")
-    if operator == name or operator not in _SCALED or not node.outputs:
+    scales_bias = node.attributes.get("alpha", 1) != 1  # unlike alpha of Gemm
+    if operator == name or operator not in _SCALED or scales_bias or not node.outputs:
         yield replace(node, operator=name) if name in _PAIR else node
         return
     made, inputs, scaled = node.outputs[0], node.inputs, _SCALED[operator]

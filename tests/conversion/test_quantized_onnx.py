@@ -333,12 +333,13 @@ def _redefined() -> Quantized:
     return made.add("DequantizeLinear", step, zero)
 
 
-def _uneven() -> Quantized:
+def _uneven(operator: str = "QLinearMatMul", zero_point: int = 9, **more: Any) -> Quantized:
     made = Quantized(6).quantized(0.1, 0, real=False)
     scale, zero = made.constant(0.1, np.float32), made.constant(0, np.uint8)
     whole = made.constant(made.rng.integers(-128, 128, (6, 3)), np.int8)
-    weights = whole, scale, made.constant(9, np.int8)
-    return made.add("QLinearMatMul", scale, zero, *weights, scale, zero)
+    weights = whole, scale, made.constant(zero_point, np.int8)
+    bias = [made.constant([1, 2, 3], np.int32)][: operator == "QGemm"]
+    return made.add(operator, scale, zero, *weights, *bias, scale, zero, **more)
 
 
 REFUSED = {
@@ -383,7 +384,11 @@ REFUSED = {
     ),
     "uneven weights": (
         _uneven,
-        "node 'n1', a MatMul, must have int8 weights .*'WeightSymmetric': True",
+        "node 'n1', a MatMul, must have int8 weights .*set WeightSymmetric",
+    ),
+    "a factor of the bias": (
+        lambda: _uneven("QGemm", 0, alpha=2.0),
+        "node 'n1', a QGemm, has no counterpart on the device",
     ),
     "windows": (
         lambda: begun(shape=(1, 20, 20)).add("GlobalMaxPool").quantized(0.01, 10),

@@ -46,6 +46,16 @@ def unfinished(operator: str, scores: int) -> Any:
 
 
 REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
+    "factors of pixels, for which the next Conv was blamed": (
+        [node("Mul", "x v", "a"), node("Conv", "a k", "y")],
+        IMAGE | {"v": numbers(7, 1)},
+        "node 'y', a Conv, has factors or offsets, of its own or of an earlier node, that differ",
+    ),
+    "a Sigmoid between convolutions, which was taken for the scores": (
+        [CONV, node("Sigmoid", "a", "b"), node("Conv", "b k", "y")],
+        IMAGE,
+        "the scores of m.onnx, 'a', have the shape .* use Sigmoid and Softmax only at its end",
+    ),
     "a matrix of zeros, whose refusal advised options of train": (
         [node("MatMul", "x w", "a"), node("Relu", "a", "b"), node("MatMul", "b v", "y")],
         {"w": numbers(4, 3), "v": np.zeros((3, 2), np.float32)},
@@ -87,13 +97,13 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     ),
     "truth values": ([GEMM, node("Cast", "a", "y", to=9)], {}, "casts to the ONNX type 9"),
     "the class of another axis": (
-        [GEMM, node("ArgMax", "a", "y")], {}, "node 'y', a ArgMax, follows the decision and has"
+        [GEMM, node("ArgMax", "a", "y")], {}, "node 'y', a ArgMax, has an axis, another attribute"
     ),
     "the last of equal scores": (
-        [GEMM, node("ArgMax", "a", "y", axis=1, select_last_index=1)], {}, "follows the decision"
+        [GEMM, node("ArgMax", "a", "y", axis=1, select_last_index=1)], {}, "may change the class"
     ),
     "probabilities among points": (
-        [GEMM, node("Softmax", "a", "y", axis=0)], {}, "or with their Softmax"
+        [GEMM, node("Softmax", "a", "y", axis=0)], {}, "node 'y', a Softmax, has an axis"
     ),
     "moments of a batch": (
         [GEMM, node("BatchNormalization", "a g o m v", "y", training_mode=1)],
@@ -104,7 +114,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         SIGMOID, {**ALONE, "one": np.float32(1), "output": "q"}, "ends with 'a', which is not one"
     ),
     "two minus a probability": (
-        SIGMOID, {**ALONE, "one": np.float32(2), "output": "q"}, "and has a constant and a prob"
+        SIGMOID, {**ALONE, "one": np.float32(2), "output": "q"}, "a constant with which it"
     ),
     "probabilities in the other order": (
         [*SIGMOID, node("Concat", "p q", "y", axis=1)],
@@ -219,6 +229,13 @@ def test_limits_behind_each_other_are_one(name: str):
     rule = load_network(network(nodes, (1, 7, 7), **given), "m.onnx").rule
     ready = _equalized(_rectified(rule, X), X)
     np.testing.assert_allclose(ready.scores(X), rule.scores(X), rtol=1e-4, atol=1e-4)
+
+
+def test_a_clip_without_limits_changes_nothing():
+    nodes = [node("Clip", "x", "a"), node("MatMul", "a w", "y")]
+    X, w = numbers(30, 4), numbers(4, 3)
+    rule = load_network(network(nodes, (4,), w=w), "m.onnx").rule
+    np.testing.assert_allclose(rule.scores(X), X @ w, rtol=1e-4, atol=1e-4)
 
 
 def test_a_network_without_convolutions_may_average_images():
