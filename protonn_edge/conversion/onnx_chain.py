@@ -161,7 +161,13 @@ class OnnxChain:
 
     def constant(self, node: Node, place: int) -> Float64:
         """Return an input of a node that is a constant, in floats."""
-        return self.numbers(node, place, "fiu").astype(np.float64)
+        found: Float64 = self.numbers(node, place, "fiu").astype(np.float64)
+        if not (np.abs(found) <= LARGEST).all():
+            raise node.unsupported(
+                f"has a number in input {place + 1} that is not finite, or above {LARGEST:g}",
+                "train the network again",
+            )
+        return found
 
     def numbers(self, node: Node, place: int, kinds: str) -> NDArray[Any]:
         """Return an input that is a constant of one of NumPy's kinds."""

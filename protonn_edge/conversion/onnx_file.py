@@ -184,7 +184,8 @@ def _plain(value: Any, name: str, node: Node) -> Any:
     values = [value] if alone else value[:_MOST_LISTED]
     numbers = [each for each in values if isinstance(each, int | float)]
     long = not alone and len(value) > _MOST_LISTED
-    if long or not all(abs(each) <= LARGEST for each in numbers):
+    largest = np.inf if name in ("min", "max") else LARGEST
+    if long or not all(abs(each) <= largest for each in numbers):
         raise node.unsupported(
             f"has the attribute {shortened(name, _MOST_SHOWN)} with more than {_MOST_LISTED:,} "
             "numbers, or with a number that is not finite"
@@ -232,7 +233,9 @@ def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
             "network"
         )
     array: NDArray[Any] = np.asarray(numpy_helper.to_array(tensor))
-    if array.dtype.kind == "f" and not (np.abs(array) <= LARGEST).all():
+    # A single number may be a limit that a Clip never reaches.
+    largest = np.inf if array.size == 1 else LARGEST
+    if array.dtype.kind == "f" and not (np.abs(array) <= largest).all():
         raise InputError(
             f"{what} has the constant {name!r} with a number that is not finite, or above "
             f"{LARGEST:g}; train the network again"

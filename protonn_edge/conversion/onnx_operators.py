@@ -101,13 +101,14 @@ def _relu(net: Builder, node: Node) -> None:
 
 
 def _clip(net: Builder, node: Node) -> None:
-    low, high = (
-        float(net.constant(node, place).item())
+    ends = (
+        float(net.numbers(node, place, "fiu").item())
         if any(node.inputs[place : place + 1])
         else node.number(name, default)
         for place, name, default in ((1, "min", -math.inf), (2, "max", math.inf))
     )
-    if low > -LARGEST or high < LARGEST:
+    low, high = (end if abs(end) < LARGEST else math.copysign(math.inf, end) for end in ends)
+    if (low, high) != (-math.inf, math.inf):
         net.rectify(node, low, high)
 
 

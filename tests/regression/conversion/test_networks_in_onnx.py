@@ -231,11 +231,27 @@ def test_limits_behind_each_other_are_one(name: str):
     np.testing.assert_allclose(ready.scores(X), rule.scores(X), rtol=1e-4, atol=1e-4)
 
 
-def test_a_clip_without_limits_changes_nothing():
-    nodes = [node("Clip", "x", "a"), node("MatMul", "a w", "y")]
-    X, w = numbers(30, 4), numbers(4, 3)
-    rule = load_network(network(nodes, (4,), w=w), "m.onnx").rule
-    np.testing.assert_allclose(rule.scores(X), X @ w, rtol=1e-4, atol=1e-4)
+@pytest.mark.parametrize("as_inputs", [True, False])
+@pytest.mark.parametrize(("low", "high"), [(-np.inf, np.inf), (-3.4028235e38, 3.4028235e38)])
+def test_a_clip_may_have_limits_that_no_value_reaches(low: float, high: float, as_inputs: bool):
+    """Some exporters write them; the advice was to train the network again."""
+    limits = {} if as_inputs else {"max": high}
+    nodes = [
+        node("Clip", "x low high" if as_inputs else "x", "a", **limits),
+        node("MatMul", "a w", "b"),
+        node("Clip", "b zero high", "c"),
+        node("MatMul", "c v", "y"),
+    ]
+    ends = {"low": np.float32(low), "high": np.float32(high), "zero": np.float32(0)}
+    X, w, v = numbers(30, 4), numbers(4, 3), numbers(3, 3)
+    rule = load_network(network(nodes, (4,), w=w, v=v, **ends), "m.onnx").rule
+    np.testing.assert_allclose(rule.scores(X), np.maximum(X @ w, 0) @ v, rtol=1e-4, atol=1e-4)
+
+
+def test_an_infinite_factor_is_refused():
+    content = network([node("Mul", "x k", "y")], (4,), k=np.float32(np.inf))
+    with pytest.raises(InputError, match="node 'y', a Mul, has a number in input 2 that is not"):
+        load_network(content, "m.onnx")
 
 
 def test_a_network_without_convolutions_may_average_images():
