@@ -23,20 +23,21 @@ _MOST_TABLES = 1_000  # in a vector
 class FlatTable:
     """A table of a file, with its fields by their numbers in the schema."""
 
-    content: bytes  # the file
+    content: bytes  # of the file
+    what: str  # the file, for errors
     place: int
 
     @classmethod
-    def root(cls, content: bytes, identifier: bytes) -> FlatTable:
-        """Return the file's first table; raises `InputError` if the identifier differs."""
+    def root(cls, content: bytes, identifier: bytes, what: str) -> FlatTable:
+        """Return the first table of a file; raises `InputError` if the identifier differs."""
         if content[4:8] != identifier:
-            raise InputError(f"the file does not have the identifier {identifier.decode()!r}")
-        return cls(content, _number("<I", content, 0))
+            raise InputError(f"{what} does not have the identifier {identifier.decode()!r}")
+        return cls(content, what, 0)._at(0)
 
     def number(self, field: int, form: str, default: Any = 0) -> Any:
         """Return a number in a format of `struct`."""
         place = self._field(field)
-        return default if place is None else _number(f"<{form}", self.content, place)
+        return default if place is None else self._read(form, place)
 
     def table(self, field: int) -> FlatTable:
         """Return a table; it has no fields if it is missing."""
@@ -60,14 +61,14 @@ class FlatTable:
         return self.array(field, "u1", len(self.content)).tobytes().decode("utf-8", "replace")
 
     def _at(self, place: int) -> FlatTable:
-        return FlatTable(self.content, place + _number("<I", self.content, place))
+        return FlatTable(self.content, self.what, place + self._read("I", place))
 
     def _field(self, field: int) -> int | None:
-        vtable = self.place - _number("<i", self.content, self.place)
+        vtable = self.place - self._read("i", self.place)
         at = 4 + 2 * field
-        if at + 2 > _number("<H", self.content, vtable):
+        if at + 2 > self._read("H", vtable):
             return None
-        offset = _number("<H", self.content, vtable + at)
+        offset = self._read("H", vtable + at)
         return self.place + offset if offset else None
 
     def _vector(self, field: int, item_bytes: int, most: int) -> tuple[int, int]:
@@ -75,23 +76,23 @@ class FlatTable:
         place = self._field(field)
         if place is None:
             return 0, 0
-        place += _number("<I", self.content, place)
-        count = _number("<I", self.content, place)
+        place += self._read("I", place)
+        count = self._read("I", place)
         if count * item_bytes > len(self.content) - place - 4:
-            raise _damaged()
+            raise self._damaged()
         if count > most:
-            raise InputError(f"the file has a list of {count:,} entries, but the limit is {most:,}")
+            raise InputError(
+                f"{self.what} has a list of {count:,} entries, but the limit is {most:,}"
+            )
         return place + 4, count
 
+    def _read(self, form: str, place: int) -> Any:
+        if not 0 <= place <= len(self.content) - struct.calcsize(form):
+            raise self._damaged()
+        return struct.unpack_from(f"<{form}", self.content, place)[0]
 
-_EMPTY = FlatTable(b"\x04\0\x04\0\x04\0\0\0", 4)
+    def _damaged(self) -> InputError:
+        return InputError(f"{self.what} is damaged: it refers to positions beyond its end")
 
 
-def _number(form: str, content: bytes, place: int) -> Any:
-    if not 0 <= place <= len(content) - struct.calcsize(form):
-        raise _damaged()
-    return struct.unpack_from(form, content, place)[0]
-
-
-def _damaged() -> InputError:
-    return InputError("the file is damaged: it refers to positions beyond its end")
+_EMPTY = FlatTable(b"\x04\0\x04\0\x04\0\0\0", "", 4)

@@ -79,7 +79,7 @@ class _Operator(NamedTuple):
 
 def tflite_graph(content: bytes, what: str) -> OnnxGraph:
     """Return the graph in a file's contents; errors call it `what`."""
-    model = FlatTable.root(content, IDENTIFIER)
+    model = FlatTable.root(content, IDENTIFIER, what)
     graphs = list(model.tables(2))
     inputs = _numbers(graphs[0], 1) if graphs else []
     if len(graphs) != 1 or len(inputs) != 1:
