@@ -18,6 +18,10 @@ _GROUPED = {
     ".": re.compile(r"\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*"),
 }
 """Numbers with a comma or a point between thousands, which is not their decimal mark."""
+_NUMBER = re.compile(
+    r"\s*[+-]?((\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|\d{1,3}(,\d{3})+(\.\d*)?|"
+    r"\d{1,3}(\.\d{3})+(,\d*)?)\s*"
+)
 
 
 def is_gap(cell: str) -> bool:
@@ -33,6 +37,16 @@ def with_point(cell: str) -> str:
     if cell.count(cell[last]) > 1:
         return cell.replace(cell[last], "")
     return cell[:last].replace(",", "").replace(".", "") + "." + cell[last + 1 :]
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell is written as a number, with a decimal point or comma."""
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def is_whole(cell: str) -> bool:
+    """Return whether a number is whole."""
+    return float(with_point(cell)).is_integer()
 
 
 class Decimals:

@@ -17,6 +17,7 @@ _SHOWN = 6
 NO_CLASS = 255
 """The label of a point that belongs to no class of a model, and the correct answer for it."""
 
+_UNIT = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]{1,20})[)\]]\s*")
 _WHOLE_NUMBER = re.compile(r"\+?(-?(?:0|[1-9]\d{0,17}))(?:\.0*)?")
 
 
@@ -92,6 +93,12 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 def title(name: str, number: int) -> str:
     """Return a column's name for messages: its name, or its number from 1 if it has none."""
     return f"column {quoted(name)}" if name else f"column {number}"
+
+
+def split_unit(name: str) -> tuple[str, str]:
+    """Return a column's name without the unit in brackets that may follow it, and this unit."""
+    found = _UNIT.fullmatch(name)
+    return (found[1], found[2].strip()) if found else (name, "")
 
 
 def match_columns(

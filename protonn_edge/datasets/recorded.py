@@ -26,7 +26,7 @@ from protonn_edge.datasets.dataset import (
     dataset_from,
     dense_features,
 )
-from protonn_edge.datasets.naming import Notice, listed
+from protonn_edge.datasets.naming import Notice, listed, split_unit
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, read_parts
 from protonn_edge.datasets.recordings import Repeated, gaps, runs_in
@@ -34,6 +34,7 @@ from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.takes import WAVES, label_of, named_like, takes_in, unread
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument
+from protonn_edge.sensors.kinds import unit_of
 from protonn_edge.sensors.played import read_wave
 from protonn_edge.system.files import check_file
 
@@ -44,8 +45,10 @@ _NOISE = "noise"  # the class of noise in messages
 _DAYS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y")
 _TIMES = ("%H:%M:%S.%f", "%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
 _FORMATS = (*(f"{day} {time}" for day in _DAYS for time in _TIMES), *_TIMES, *_DAYS)
-_UNIT = re.compile(r"(?:^|_)(s|secs?|seconds?|ms|milli(?:second)?s?|us|micro(?:second)?s?|ns)$")
+_UNIT = re.compile(r"(?:^|_)(s|secs?|seconds?|ms|milli(?:second)?s?|[uµμ]s|micro(?:second)?s?|ns)$")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "milli": 1e-3, "us": 1e-6, "micro": 1e-6, "ns": 1e-9}
+_SECONDS |= dict.fromkeys(("µs", "μs"), 1e-6)
+_COUNTS = ("raw", "count", "counts", "lsb")  # in brackets, they are no units
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +214,19 @@ def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]
     table, _, classes = read_parts(path, options)
     if isinstance(table, LabelSetTable):
         raise InputError(f"{table.source} has sets of labels; give each sample one label")
-    return _with_times(table), classes
+    return _with_units(_with_times(table)), classes
+
+
+def _with_units(table: Table) -> Table:
+    """Return a table with its instrument and plain names if all are like ``ax (m/s^2)``."""
+    pairs = [split_unit(name) for name in table.feature_names]
+    names = tuple(name for name, _ in pairs)
+    if table.instrument or len(set(names)) < len(names) or not pairs:
+        return table
+    with suppress(InputError):  # a text that is no unit
+        units = tuple(unit_of("" if unit.lower() in _COUNTS else unit) for _, unit in pairs)
+        return replace(table, feature_names=names, instrument=Instrument("", units))
+    return table
 
 
 def _of_wave(path: Path, label: str) -> Table:
@@ -295,8 +310,11 @@ def seconds_of_a_unit(name: str, step: float) -> float | None:
     Steps below 0.5 are seconds, whole numbers of 2 to 999 milliseconds, longer ones microseconds,
     as an Arduino counts, and from a million on nanoseconds, as telephones count. None if undecided.
     """
-    if (found := _UNIT.search(name.lower())) is not None:
+    given = split_unit(name.lower())[1]
+    if (found := _UNIT.search(given or name.lower())) is not None:
         return next(each for unit, each in _SECONDS.items() if found[1].startswith(unit))
+    if given:
+        return None
     if 0 < step < 0.5:
         return 1.0
     if step < 2 or step != round(step):

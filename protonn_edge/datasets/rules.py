@@ -8,9 +8,9 @@
    in any case; else the last one that is not left out. A model's features are never labels.
 4. Features: all other columns. Left out are those that ``--drop`` names, an index (a column without
    a name or called ``index`` or ``id``, or a first column that counts the rows), times (called
-   ``time``, ``timestamp``, ``ms`` or the like, with numbers that rise; or dates), and sessions
-   (called ``session``, ``subject``, ``person``, ``user`` or the like), and text, unless
-   ``--one-hot`` names its column.
+   ``time``, ``timestamp``, ``ms`` or the like, with numbers that rise; or dates), sessions (called
+   ``session``, ``subject``, ``person``, ``user``, ``machine_id`` or the like), and text, unless
+   ``--one-hot`` names its column. A unit in brackets is not part of a name: ``Time (s)``.
 5. Missing: a column without any value is left out. Any other gap, an empty cell or one such as
    ``NA``, is an error without ``--missing``. A cell of a feature that is neither a gap nor a finite
    number is an error.
@@ -25,7 +25,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from protonn_edge.datasets import naming
-from protonn_edge.datasets.cells import is_gap, with_point
+from protonn_edge.datasets.cells import is_gap, is_number, is_whole, with_point
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
@@ -41,17 +41,16 @@ LABEL_NAMES = ("label", "class", "target")
 
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
 _QUOTED = re.compile('"[^"]*"?')
-_NUMBER = re.compile(
-    r"\s*[+-]?((\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|\d{1,3}(,\d{3})+(\.\d*)?|"
-    r"\d{1,3}(\.\d{3})+(,\d*)?)\s*"
-)
 _TIME = re.compile(
-    r"t|ts|s|ms|us|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
+    r"t|ts|s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
     r"(time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
 )
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4}|\d\d?:\d\d)(?!\d).*")
-_PERSON = re.compile(r"(subject|person|user|participant|patient)(_?id)?")
-_SESSION = re.compile(_PERSON.pattern + r"|(session|recording|take|group)(_?id)?")
+_ID = "[_ -]?(id|nr|no|number|nummer)"
+_PERSON = re.compile(rf"(subject|person|user|participant|patient)({_ID})?")
+_SESSION = re.compile(rf"{_PERSON.pattern}|(session|recording|take|group)({_ID})?")
+_DEVICES = ("machine", "maschine", "device", "gerät")  # the last column may be the label, though
+_DEVICE = re.compile(rf"({'|'.join(_DEVICES)})({_ID})?|(maschinen|geräte|sensor|unit|asset){_ID}")
 _INDEX = re.compile(r"|unnamed(: ?\d+)?|index|idx|id|(row|sample)_?id")
 _NAMED = 5  # maximum columns of text in a sentence, besides the first
 _INDEX_ROWS = 10  # fewer consecutive numbers prove nothing
@@ -61,7 +60,7 @@ Reason = Literal["index", "time", "session", "empty", "text"]
 _REASONS: dict[Reason, str] = {
     "index": "an index of the rows",
     "time": "the time of a row",
-    "session": "the recording of a row",
+    "session": "the person, device or recording of a row",
     "empty": "empty",
     "text": "text; use --one-hot to make features of it",
 }
@@ -123,6 +122,12 @@ class Column:
         """Whether most of its first cells, apart from gaps, are not numbers."""
         there = [cell for cell in self.first if not is_gap(cell)]
         return 2 * sum(map(is_number, there)) < len(there)
+
+    @property
+    def has_whole_numbers(self) -> bool:
+        """Whether its first cells, apart from gaps, are whole numbers."""
+        there = [cell for cell in self.first if not is_gap(cell)]
+        return all(is_number(cell) and is_whole(cell) for cell in there)
 
     @property
     def may_be_label(self) -> bool:
@@ -213,7 +218,12 @@ def _label(
         return None, "by default"
     if first:
         return columns[0], "the first one"
-    free = [each for each in columns if each not in left_out and each.name not in wanted]
+    doubtful = [each for each in columns[-1:] if each.name.lower() in _DEVICES]
+    free = [
+        each
+        for each in columns
+        if each.name not in wanted and (each not in left_out or each in doubtful)
+    ]
     if not free:
         raise InputError(
             f"{path} has no column of labels besides the features; add one, or name it with --label"
@@ -379,12 +389,12 @@ def _named(
 
 def _reason(column: Column, *, header: bool) -> Reason | None:
     """Return why a column's name or first cells exclude it as a feature; None if they do not."""
-    name, cells = column.name.lower(), column.first
+    name, cells = naming.split_unit(column.name.lower())[0], column.first
     if cells and all(map(is_gap, cells)):
         return "empty"
-    if (is_called_as_time(name) and _rises(cells)) or (cells and _DATE.fullmatch(cells[0])):
+    if (is_called_as_time(column.name) and _rises(cells)) or (cells and _DATE.fullmatch(cells[0])):
         return "time"
-    if _SESSION.fullmatch(name):
+    if _SESSION.fullmatch(name) or (_DEVICE.fullmatch(name) and column.has_whole_numbers):
         return "session"
     return "index" if header and _INDEX.fullmatch(name) else None
 
@@ -398,7 +408,9 @@ def _counts_rows(column: Column) -> bool:
 
 def is_called_as_time(name: str) -> bool:
     """Return whether a name is usual for a time."""
-    return _TIME.fullmatch(name.lower()) is not None
+    bare, unit = naming.split_unit(name.lower())
+    # ``t (s)`` is a time, ``t (C)`` a temperature
+    return _TIME.fullmatch(unit if unit and len(bare) == 1 else bare) is not None
 
 
 def _rises(cells: Sequence[str]) -> bool:
@@ -435,16 +447,3 @@ def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> I
 
 def _a_text(column: Column) -> str:
     return naming.quoted(next((cell.strip() for cell in column.first if not is_number(cell)), ""))
-
-
-# --- 5: numbers, and what is missing --------------------------------------------------------------
-
-
-def is_number(cell: str) -> bool:
-    """Return whether a cell is written as a number, with a decimal point or comma."""
-    return _NUMBER.fullmatch(cell) is not None
-
-
-def is_whole(cell: str) -> bool:
-    """Return whether a number is whole."""
-    return float(with_point(cell)).is_integer()

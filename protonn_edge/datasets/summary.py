@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -11,17 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.cells import with_point
+from protonn_edge.datasets.cells import is_number, with_point
 from protonn_edge.datasets.dataset import Dataset, is_sparse
-from protonn_edge.datasets.naming import Notice, listed, title
+from protonn_edge.datasets.naming import Notice, listed, split_unit, title
 from protonn_edge.datasets.row_sketch import row_hashes
-from protonn_edge.datasets.rules import Column, is_number
+from protonn_edge.datasets.rules import Column
 
 _MOST_DECIMALS = 6
 _MOST_FEATURES = 4_096  # maximum described one by one
 _JUDGED_POINTS = 20  # with fewer points, most may have different classes
 
-_UNIT = re.compile(r".*\S\s*[(\[]([^()\[\]]{1,20})[)\]]\s*")
 _MOST_FEATURES = 500  # maximum compared with the label
 _MOST_ROWS = 20_000
 _FEWEST_ROWS = 50  # with fewer rows, a feature may agree with the label by chance
@@ -227,7 +225,6 @@ class ColumnProfile:
 
 def profile(column: Column, dataset: Dataset) -> ColumnProfile:
     """Return the profile of a column in the training part."""
-    unit = _UNIT.fullmatch(column.name)
     missing, kind = column.missing, "number"
     values: NDArray[Any] = np.empty(0)
     distinct: int | None = None
@@ -250,7 +247,7 @@ def profile(column: Column, dataset: Dataset) -> ColumnProfile:
         number=column.index + 1,
         role=column.role,
         kind="time" if column.role == "time" else kind,
-        unit=unit[1].strip() if unit else "",
+        unit=split_unit(column.name)[1],
         missing=missing,
         unreadable=column.unreadable,
         distinct=distinct,

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets import rules
-from protonn_edge.datasets.cells import is_gap
+from protonn_edge.datasets.cells import is_gap, is_number, is_whole
 from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, TableLayout
 from protonn_edge.datasets.gaps import Numbers, checked_missing, counts, prepared
 from protonn_edge.datasets.naming import Notice, label_text
@@ -263,8 +263,8 @@ def _label_notice(file: TableFile, roles: Roles, labels: Sequence[str], *, judge
     """Return the notice about an unnamed label; refuse numbers that are not classes."""
     label, distinct, first = roles.label, set(labels), roles.features[0]
     assert label is not None
-    numeric = all(map(rules.is_number, distinct))
-    if judged and numeric and (len(distinct) == 1 or not all(map(rules.is_whole, distinct))):
+    numeric = all(map(is_number, distinct))
+    if judged and numeric and (len(distinct) == 1 or not all(map(is_whole, distinct))):
         raise rules.label_refusal(file.path, label, roles.features)
     doubtful = numeric and first.index == 0 and first.may_be_label
     hint = ", but the first could be the label, too; --label first selects it" if doubtful else ""

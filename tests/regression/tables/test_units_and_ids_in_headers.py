@@ -1,0 +1,95 @@
+"""Times and ids are no features, however their names are written; units in names are units."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import refusal, run, succeed
+from flower_tables import Write
+
+from protonn_edge.datasets import load_dataset
+from protonn_edge.datasets.recorded import read_recording
+
+HEADER = ("Time (s)", "ax (m/s^2)", "ay (m/s^2)", "az (m/s^2)", "label")
+
+
+def recording(write: Write, header: tuple[str, ...] = HEADER, step: float = 0.02) -> Path:
+    rows = [[f"{n * step:.3f}", n % 9, n % 7, -n % 5, "ab"[n // 100]] for n in range(200)]
+    return write(rows, header)
+
+
+def names(path: Path) -> tuple[str, ...]:
+    return load_dataset(path).feature_names
+
+
+def test_a_time_with_a_unit_is_no_channel_and_units_are_stored(
+    write: Write, tmp_path: Path
+) -> None:
+    done = succeed("windows", recording(write), "-o", tmp_path / "w.npz", "--window", 20)
+    assert "left out: column 'Time (s)', the time of a row" in done.stderr
+    with np.load(tmp_path / "w.npz") as arrays:
+        assert arrays["channel_names"].tolist() == ["ax", "ay", "az"]
+        assert arrays["units"].tolist() == ["m/s^2"] * 3
+        assert arrays["sample_rate"] == 50
+
+
+def test_points_in_other_units_are_refused_although_names_agree(
+    write: Write, tmp_path: Path
+) -> None:
+    options = "--window", 20, "-o"
+    succeed("windows", recording(write), *options, tmp_path / "w.npz")
+    train = ("train", tmp_path / "w.npz", "-o", tmp_path / "m.npz", "--classifier", "linear")
+    succeed(*train, "--features", "mean")
+    in_g = ("Time (s)", "ax (g)", "ay (g)", "az (g)", "label")
+    succeed("windows", recording(write, in_g), *options, tmp_path / "g.npz")
+    sentence = refusal(run("predict", tmp_path / "m.npz", tmp_path / "g.npz"))
+    assert "an unknown sensor (g), but the model was trained on an unknown sensor (m/s^2)" in (
+        sentence
+    )
+
+
+@pytest.mark.parametrize(
+    ("time", "step", "rate"),
+    [("t [ms]", 20, 50), ("Time (µs)", 2000, 500), ("Time (min)", 0.1, None)],
+)
+def test_the_unit_of_a_time_gives_the_rate(
+    write: Write, time: str, step: float, rate: float | None
+) -> None:
+    found = read_recording(recording(write, (time, *HEADER[1:]), step))
+    assert found.channels == ("ax", "ay", "az")
+    assert found.rate == rate
+
+
+@pytest.mark.parametrize("unit", ["(raw)", "(1)", ""])
+def test_names_stay_without_units_of_all_channels(write: Write, unit: str) -> None:
+    header = (HEADER[0], *(f"{name} {unit}".strip() for name in ("x", "y")), "z (g)", "label")
+    found = read_recording(recording(write, header))
+    assert found.channels == header[1:4]
+    assert found.dataset.instrument is None
+
+
+def test_a_temperature_that_rises_is_no_time(write: Write) -> None:
+    assert names(recording(write, ("t (C)", *HEADER[1:])))[0] == "t (C)"
+
+
+@pytest.mark.parametrize(
+    "name", ["machine_id", "Maschine", "device", "sensor_id", "Unit number", "MachineID", "user nr"]
+)
+def test_numbers_of_machines_and_persons_are_no_features(write: Write, name: str) -> None:
+    path = write([[n % 12, n * 0.1, n % 7, "ab"[n % 2]] for n in range(40)], (name, "x", "y", "c"))
+    assert names(path) == ("x", "y")
+    left_out = [notice.text for notice in load_dataset(path).notices if notice.kind == "left_out"]
+    assert left_out == [f"left out: column {name!r}, the person, device or recording of a row"]
+
+
+@pytest.mark.parametrize("name", ["sensor", "unit", "machine load", "device", "sensor_no"])
+def test_measurements_that_are_called_like_ids_stay(write: Write, name: str) -> None:
+    path = write([[n + 0.5, n % 7, "ab"[n % 2]] for n in range(40)], (name, "y", "c"))
+    assert names(path) == (name, "y")
+
+
+def test_a_device_in_the_last_column_is_the_label(write: Write) -> None:
+    path = write([[n * 0.1, n % 7, n % 3] for n in range(40)], ("volts", "amps", "device"))
+    assert load_dataset(path).classes == ("0", "1", "2")
