@@ -60,10 +60,10 @@ def split_command(
             "n": int(rows.sum()),
             "classes": dict(sorted(classes.items())),
         }
-    alone = sorted(set(found.labels) - set(compress(found.labels, ~chosen)))
-    if alone:
-        text = f"no training row has the class {listed(alone)}; use another --seed or --test"
-        out.notice([Notice("split", text, warning=True, columns=tuple(alone))])
+    for part, rows in zip(("training", "test"), parts.values(), strict=True):
+        if alone := sorted(set(found.labels) - set(compress(found.labels, rows))):
+            text = f"no {part} row has the class {listed(alone)}; use another --seed or --test"
+            out.notice([Notice("split", text, warning=True, columns=tuple(alone))])
     out.say(
         fact_table([(part, _shown(each["n"], each["classes"])) for part, each in record.items()])
     )

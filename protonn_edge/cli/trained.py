@@ -140,15 +140,16 @@ def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
     """Return a warning if most training points are of one class, so that accuracy misleads."""
     counts = np.bincount(dataset.y_train)
     share = float(counts.max() / len(dataset.y_train))
-    if dataset.n_classes < 2 or not _UNBALANCED < share < 1:
+    weighted = model.record.get("settings", {}).get("class_weight") is not None
+    tested = len(dataset.y_test) > 0
+    if dataset.n_classes < 2 or not _UNBALANCED < share < 1 or (weighted and tested):
         return []
     text = (
         f"{100 * share:.0f} % of the training points are of class "
-        f"{quoted(dataset.classes[counts.argmax()])}; check the recall of each class, which "
-        "--holdout 0.25 and 'hil' print"
+        f"{quoted(dataset.classes[counts.argmax()])}; check the recall of each class"
     )
-    if model.record.get("settings", {}).get("class_weight") is None:
-        text += ", and try --class-weight balanced"
+    text += "" if tested else ", which --holdout 0.25 and 'hil' print"
+    text += "" if weighted else ", and try --class-weight balanced"
     return [Notice("unbalanced", text, warning=True)]
 
 

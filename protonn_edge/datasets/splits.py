@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.datasets import rules
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.dataset import Dataset, MultiLabelDataset, dense_features
-from protonn_edge.datasets.naming import NO_CLASS, Notice, label_text, listed
+from protonn_edge.datasets.naming import NO_CLASS, Notice, did_you_mean, label_text, listed
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, USUAL_DELIMITERS, check_is_text
 from protonn_edge.datasets.tables import TableFile, recording_head
@@ -22,6 +22,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
 
 _DIGITS_TEST_FRACTION = 0.25
+_MOST_DRAWS = 200
 _GROUPS_LIMIT_BYTES = 64 << 20
 _ARCHIVE_LIMIT_BYTES = 8 << 30
 
@@ -67,11 +68,17 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     else:
         names, units = np.unique(groups, return_inverse=True)
         shares, what = [np.arange(len(names))], "groups"
-    held_out = np.zeros(sum(map(len, shares)), dtype=np.bool_)
     generator = np.random.default_rng(seed)
-    for members in shares:
-        count = min(round(fraction * len(members)), len(members) - 1)
-        held_out[generator.permutation(members)[: max(count, 0)]] = True
+
+    def drawn() -> NDArray[np.bool_]:
+        chosen = np.zeros(sum(map(len, shares)), dtype=np.bool_)
+        for members in shares:
+            count = min(round(fraction * len(members)), len(members) - 1)
+            chosen[generator.permutation(members)[: max(count, 0)]] = True
+        return chosen
+
+    by_groups = groups is not None and len(classes) > 0
+    held_out = _with_all_classes(drawn, units, y) if by_groups else drawn()
     if not held_out.any():
         raise InputError(
             f"a share of {fraction:g} holds out none of the {len(held_out):,} {what}; use a larger "
@@ -83,12 +90,37 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         dataset = replace(dataset, notices=(*dataset.notices, notice))
     chosen = held_out[units]
     dataset = _relearned(dataset, ~chosen)
-    if groups is not None and classes and len(np.unique(y[~chosen])) < len(classes):
+    if by_groups and len(np.unique(y[~chosen])) < len(classes):
         raise InputError(
             f"holding out a share of {fraction:g} of {len(held_out):,} groups leaves no training "
             "point of some class; use a smaller share, or another seed"
         )
+    absent = np.setdiff1d(classes, y[chosen]).tolist() if by_groups else []
+    if missing := tuple(dataset.classes[label] for label in absent):
+        text = f"no held-out point has the class {listed(missing)}, so its recall is unknown; add "
+        text += "groups with points of this class, or hold out a larger share"
+        notice = Notice("held_out", text, warning=True, columns=missing)
+        dataset = replace(dataset, notices=(*dataset.notices, notice))
     return replace(_kept(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
+
+
+def _with_all_classes(
+    draw: Callable[[], NDArray[np.bool_]], of_group: NDArray[np.int64], classes: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return the first of some draws of groups (groups,) with points of every class in both parts.
+
+    If there is none, the one with the fewest classes missing, above all from the training part.
+    """
+    has = np.zeros((int(of_group.max()) + 1, int(classes.max()) + 1), np.bool_)
+    has[of_group, classes] = True
+    best, least = draw(), [has.shape[1], has.shape[1]]
+    for chosen in chain([best], (draw() for _ in range(_MOST_DRAWS))):
+        missing = [int((~has[part].any(axis=0)).sum()) for part in (~chosen, chosen)]
+        if missing < least:
+            best, least = chosen, missing
+        if not any(missing):
+            break
+    return best
 
 
 def chosen_for_test(
@@ -115,12 +147,17 @@ def chosen_for_test(
         names, of_group = np.unique(groups, return_inverse=True)
         counts = np.zeros((len(names), int(classes.max()) + 1))
         np.add.at(counts, (of_group, classes), 1)
-        short = share * counts.sum(axis=0)  # rows of each class still to choose
-        for group in generator.permutation(len(names)):
-            rest = short - counts[group]
-            if (rest**2).sum() < (short**2).sum():
-                short = rest
-                chosen |= of_group == group
+
+        def drawn() -> NDArray[np.bool_]:
+            picked = np.zeros(len(names), np.bool_)
+            short = share * counts.sum(axis=0)  # rows of each class still to choose
+            for group in generator.permutation(len(names)):
+                rest = short - counts[group]
+                if (rest**2).sum() < (short**2).sum():
+                    short, picked[group] = rest, True
+            return picked
+
+        chosen = _with_all_classes(drawn, of_group, classes)[of_group]
     if chosen.all() or not chosen.any():
         what = "rows" if groups is None else "groups"
         raise InputError(f"a share of {share:g} leaves one part without {what}; use another share")
@@ -164,7 +201,9 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
     """
     of_session = dataset.layout is not None and dataset.layout.session == name
     names = (
-        dataset.sessions if of_session and dataset.sessions is not None else group_names(name, data)
+        dataset.sessions
+        if of_session and dataset.sessions is not None
+        else group_names(name, data, columns=[column.name for column in dataset.columns])
     )
     numbers = group_numbers(names, dataset.X_train.shape[0])
     if not numbers.any():
@@ -192,24 +231,26 @@ def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
     return numbers
 
 
-def group_names(name: str, data: Path, options: TableOptions | None = None) -> NDArray[Any]:
+def group_names(
+    name: str, data: Path, options: TableOptions | None = None, columns: Sequence[str] = ()
+) -> NDArray[Any]:
     """Return the names of groups from an array or a column of `data`, or from a file's lines.
 
     A column is considered only if `options`, with which the table `data` was read, are given.
+    Errors suggest one of the `columns` or arrays.
     """
     if data.suffix == ".npz":
         with ArrayArchive(data, limit_bytes=_ARCHIVE_LIMIT_BYTES) as archive:
             if name in archive.names:
                 return archive.read(name)
+            columns = archive.names
     path = Path(name)
     if not path.exists() and options is not None and data.suffix.lower() in USUAL_DELIMITERS:
         return np.array(read_rows(data, options, name).groups)
     if not path.exists():
-        array = f"an array of {data} nor " if data.suffix == ".npz" else ""
-        raise InputError(
-            f"--groups is {name!r}, which is {'neither' if array else 'not'} {array}a file; give a "
-            "file with one line per training point"
-        )
+        what = f"{'an array' if data.suffix == '.npz' else 'a column'} of {data}"
+        hint = did_you_mean(name, columns) or "; give a file with one line per training point"
+        raise InputError(f"--groups is {name[:40]!r}, which is neither {what} nor a file{hint}")
     check_file(path, limit_bytes=_GROUPS_LIMIT_BYTES)
     text = path.read_text("utf-8-sig", errors="replace")
     return np.array([line.strip() for line in text.rstrip().split("\n")])

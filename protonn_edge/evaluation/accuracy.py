@@ -80,7 +80,7 @@ class ClassFigures:
     """The figures of a class."""
 
     n: int  # points of the class
-    # share of points classified as the class that are of it, 0..1; None without any
+    # share of points classified as the class that are of it, 0..1; None without either
     precision: float | None
     # share of the class's points that are classified as it, 0..1; None without any
     recall: float | None
@@ -89,7 +89,7 @@ class ClassFigures:
 def class_figures(counts: NDArray[np.int64]) -> list[ClassFigures]:
     """Return the figures of each class from the confusion matrix (L, L), or with "unknown"."""
     return [
-        ClassFigures(int(actual), _share(right, said), _share(right, actual))
+        ClassFigures(int(actual), _share(right, said) if actual else None, _share(right, actual))
         for right, said, actual in zip(
             counts.diagonal(), counts[:, : len(counts)].sum(axis=0), counts.sum(axis=1), strict=True
         )

@@ -97,8 +97,9 @@ def test_a_class_without_training_rows_is_noticed(tmp_path: Path) -> None:
         "x,label,g\n" + "".join(f"{row},{'ab'[row < 3]},{row < 3}\n" for row in range(12))
     )
     record = run_json("split", path, "-o", tmp_path / "p", "--groups", "g")
-    (notice,) = record["notices"]
-    assert notice["text"].startswith("no training row has the class 'b'")
+    trained, tested = (notice["text"] for notice in record["notices"])
+    assert trained.startswith("no training row has the class 'b'")
+    assert tested.startswith("no test row has the class 'a'")
 
 
 @given(
