@@ -102,11 +102,10 @@ def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
         does,
         "convert a model that was trained on the computed features",
     )
+    _check(model.clipped, "clips outliers", "train it without clip")
     if features == "normalized":
-        _check(model.clipped, "clips outliers", "train it without clip")
         _check(stage is not None, does, "use raw features")
         return ReferenceModel(head.projection, head.prototypes, head.labels, head.gamma)
-    _check(model.clipped, "clips outliers", "train it without clip")
     _check(model.normalizer.kind == "l2", "scales points to unit norm", "use normalized features")
     W = head.projection.astype(np.float64) * model.normalizer.scale
     B = head.prototypes + (W @ model.normalizer.offset)[:, None]
