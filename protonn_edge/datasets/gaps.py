@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import Decimals
 from protonn_edge.datasets.dataset import Float32
-from protonn_edge.datasets.naming import Notice, listed, quoted
+from protonn_edge.datasets.naming import Notice, label_text, listed, quoted
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.datasets.preparation import (
     DROP,
@@ -156,6 +156,7 @@ def prepared(
         missing if missing in (DROP, *FILLINGS) else "",
         one_hot={each.name: values_of(each.name, each.cells) for each in numbers.texts},
     )
+    notices = list(_new_texts(numbers, preparation))
     X, names = numbers.features(roles, preparation)
     empty = np.isnan(X)
     kept = None
@@ -167,7 +168,7 @@ def prepared(
                 numbers.gaps[roles.label] = Place(int((~kept).sum()), 0, "")
         kept &= not drops or ~empty.any(axis=1)
         X, empty = X[kept], empty[kept]
-    notices = tuple(_notices(numbers, missing, kept))
+    notices += _notices(numbers, missing, kept)
     if missing in FILLED:
         if given is None and len(X):
             preparation = preparation.learned(X, names)
@@ -184,8 +185,21 @@ def prepared(
         None if is_plain else preparation,
         empty if empty.any() else None,
         None if kept is None or kept.all() else kept,
-        notices,
+        tuple(notices),
     )
+
+
+def _new_texts(numbers: Numbers, preparation: Preparation) -> Iterator[Notice]:
+    """Yield a warning for each column of text with values that were not in training rows."""
+    for column in numbers.texts:
+        known = {"", *preparation.one_hot[column.name]}
+        new = [text for text in map(label_text, column.cells) if text not in known]
+        if new:
+            text = (
+                f"{column.title} has {counted(len(new), 'cell')} with values that were not in the "
+                f"training data, {listed(dict.fromkeys(new))}; all features of the column are 0"
+            )
+            yield Notice("new_texts", text, warning=True, columns=(column.name,))
 
 
 def checked_missing(missing: str | None, path: Path, expected: Expected | None) -> str:

@@ -180,7 +180,7 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
         X=np.concatenate([dense_features(each.X, each.source) for each in tables.values()]),
         labels=Repeated(run for table in tables.values() for run in runs_in(table.labels)),
         seams=np.concatenate(seams),
-        notices=tuple({(note.kind, note.text): note for note in notes}.values()),
+        notices=tuple(_merged(notes)),
         sample_rate=_one_rate(tables),
         instrument=_one_instrument(tables),
         sessions=None,
@@ -189,6 +189,20 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     take_of = np.repeat(np.arange(len(takes)), counts)
     tested = np.array([take.tested for take in takes])[take_of]
     return _recording(together, take_of, tested, groups)
+
+
+def _merged(notices: Sequence[Notice]) -> Iterator[Notice]:
+    """Yield different notices once, with one range of rates for those that differ only in it."""
+    rates: dict[str, set[float]] = {}
+    for notice in dict.fromkeys(notices):
+        rate, _, rest = notice.text.partition(" ")
+        if notice.kind != "rate":
+            yield notice
+        else:
+            rates.setdefault(rest, set()).add(float(rate))
+    for rest, found in rates.items():
+        ends = sorted({min(found), max(found)})
+        yield Notice("rate", f"{' to '.join(f'{end:g}' for end in ends)} {rest}")
 
 
 def _recording(

@@ -34,7 +34,9 @@ from protonn_edge.sensors import Instrument
 _HEAD = re.compile(
     re.escape(RECORDING_MARK) + r".*?; sensor: ([^;]*); rate: ([0-9.e+-]+) Hz(?:; units: (.*))?"
 )
+_TITLE = "; the first line may be a title, which must be removed"
 _HEAD_LIMIT = 1_000
+_SEPARATOR = re.compile(r'"?sep=.?"?\s*', re.IGNORECASE)  # which Excel reads
 _LINE_LIMIT = 1 << 20
 _FIRST_ROWS = 200
 _FIRST_CELLS = 200_000
@@ -146,9 +148,12 @@ class TableFile:
         if not first:
             raise InputError(f"{path} has no rows; give it at least one of each class")
         if len(first) < 2 and options.labelled is None:
+            below = next(rows, (0, [""]))[1]
+            is_title = len(below) > 1 or rules.delimiter_in(below[0], "")
             raise InputError(
                 f"{path}:{line} has one column; a table needs a label and features, separated by "
                 f"{DELIMITERS[delimiter]}, or by the character given with --delimiter"
+                f"{_TITLE if is_title else ''}"
             )
         header = rules.header_found(first)
         count = max(1, min(_FIRST_ROWS, _FIRST_CELLS // len(first)))
@@ -223,11 +228,12 @@ class TableFile:
 
     def _checked(self, rows: Iterator[_Line]) -> Iterator[_Line]:
         width = len(self.columns)
-        for line, row in rows:
+        for number, (line, row) in enumerate(rows):
             if len(row) != width:
+                hint = _TITLE if self.header and not number and len(row) > width else ""
                 raise InputError(
                     f"{self.path}:{line} has {len(row):,} columns, but line {self.first_line} has "
-                    f"{width:,}; correct the row"
+                    f"{width:,}; correct the row{hint}"
                 )
             yield line, row
 
@@ -357,8 +363,7 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
 def rows_of(path: Path, delimiter: str, read: list[str] | None = None) -> Iterator[_Line]:
     """Yield line number and cells of non-blank rows; append the lines to `read` if given."""
     with text_of(path, newline="") as stream:
-        lines = _uncommented(stream)
-        lines = lines if read is None else _noted(lines, read)
+        lines = _uncommented(stream if read is None else _noted(stream, read))
         reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
         try:
             for row in reader:
@@ -387,10 +392,11 @@ def first_line(path: Path) -> str:
         return next((line[:_LINE_LIMIT] for line in lines if line.strip()), "")
 
 
-def _uncommented(stream: TextIO) -> Iterator[str]:
-    """Return the lines, with the comment in a recording's first line replaced by a blank."""
-    first = stream.readline()
-    return chain(["\n" if first.startswith(RECORDING_MARK) else first], stream)
+def _uncommented(lines: Iterator[str]) -> Iterator[str]:
+    """Return the lines; a recording's comment or ``sep=;`` in the first becomes a blank line."""
+    first = next(lines, "")
+    skipped = first.startswith(RECORDING_MARK) or _SEPARATOR.fullmatch(first)
+    return chain(["\n" if skipped else first], lines)
 
 
 class RecordingHead(NamedTuple):

@@ -2,7 +2,8 @@
 
 A take's class is its file's name up to the first dot, as in Edge Impulse's ``circle.1.csv``, or the
 name of its folder if each class has one. A pattern such as ``{class}_{person}_{take}`` reads the
-class from a part of the file's name. Folders ``training`` and ``testing`` divide the takes.
+class from a part of the file's name; without ``{class}``, the folder's name is the class. Folders
+``training`` and ``testing`` divide the takes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _FEW_TAKES = 4
 
 @dataclass(frozen=True)
 class NamePattern:
-    """A pattern of file names: text with fields in braces, including ``class``.
+    """A pattern of file names: text with fields in braces, such as ``class``.
 
     A field ends at the first occurrence of the text after it. Takes form a group if their fields
     other than ``class`` and ``take`` are equal.
@@ -39,21 +40,26 @@ class NamePattern:
     def __post_init__(self) -> None:
         pieces = _FIELD.split(self.text)
         names = pieces[1::2]
-        if "class" not in names or len(set(names)) < len(names) or not all(pieces[2:-1:2]):
-            raise InputError(
-                f"the pattern of names is {shortened(repr(self.text))}; give one with {{class}} "
-                "and other fields, each once and with a text between them, such as "
-                "{class}_{person}_{take}"
-            )
+        if not names or len(set(names)) < len(names) or not all(pieces[2:-1:2]):
+            raise self.refusal("")
+
+    def refusal(self, reason: str) -> InputError:
+        """Return the error for a pattern that cannot be used."""
+        return InputError(
+            f"the pattern of names is {shortened(repr(self.text))}{reason}; give one with "
+            "{class} and other fields, each once and with a text between them, such as "
+            "{class}_{person}_{take}"
+        )
 
     def read(self, path: Path) -> tuple[str, str]:
-        """Return the class of a file by its name, and its group or an empty text.
+        """Return the class of a file by its name, if given, and its group; or empty texts.
 
         Raises `InputError` if the name does not match the pattern.
         """
         before, *pieces = _FIELD.split(self.text)
         fields: dict[str, str] = {}
-        found, rest = path.stem.startswith(before), path.stem[len(before) :]
+        stem = "/".join(path.with_suffix("").parts[-1 - self.text.count("/") :])
+        found, rest = stem.startswith(before), stem[len(before) :]
         for name, behind in zip(pieces[::2], pieces[1::2], strict=True):
             value, there, rest = rest.partition(behind) if behind else (rest, "", "")
             found = found and value != "" and there == behind
@@ -63,7 +69,7 @@ class NamePattern:
                 f"{path} does not match the pattern {shortened(repr(self.text))}; rename the file, "
                 "or move it out of the folder"
             )
-        label = fields.pop("class")
+        label = fields.pop("class", "")
         fields.pop("take", None)
         return label_text(label), "_".join(fields.values())
 
@@ -108,14 +114,14 @@ def takes_in(
     """
     pattern = None if names is None else NamePattern(names)
     files, folders = _entries(folder, suffixes)
-    if folders and {each.name.lower() for each in folders} <= set(_PARTS) and not files:
-        found = [
-            take
-            for part in folders
-            for take in _of_part(part, folder, suffixes, tested=_PARTS[part.name.lower()])
-        ]
-    else:
-        found = list(_of_part(folder, folder, suffixes, tested=False))
+    divided = folders and {each.name.lower() for each in folders} <= set(_PARTS) and not files
+    parts = folders if divided else [folder]
+    tested = [bool(divided) and _PARTS[part.name.lower()] for part in parts]
+    found = [
+        take
+        for part, is_tested in zip(parts, tested, strict=True)
+        for take in _of_part(part, folder, suffixes, tested=is_tested)
+    ]
     if not found:
         raise InputError(
             f"{folder} has no samples; give each class a file or a folder of files that end in "
@@ -127,8 +133,11 @@ def takes_in(
         )
     if pattern is None:
         return found
+    alone = next((take for take in found if take.path.parent in parts), None)
+    if alone is not None and ("{class}" not in pattern.text or "/" in pattern.text):
+        raise pattern.refusal(f", but {alone.name} is not in a folder of its class")
     named = [(take, *pattern.read(take.path)) for take in found]
-    return [replace(take, label=label, group=group) for take, label, group in named]
+    return [replace(take, label=label or take.label, group=group) for take, label, group in named]
 
 
 def named_like(takes: Sequence[Take]) -> Iterator[Notice]:

@@ -95,7 +95,7 @@ def test_a_name_that_is_not_like_the_pattern_is_refused(pattern: str, name: str)
 
 
 @pytest.mark.parametrize(
-    "pattern", ["", "class", "{person}_{take}", "{class}{take}", "{class}_{class}", "{class}" * 300]
+    "pattern", ["", "class", "{class}{take}", "{class}_{class}", "{class}" * 300]
 )
 def test_a_pattern_without_a_class_or_that_is_ambiguous_is_refused(pattern: str) -> None:
     with pytest.raises(InputError, match="the pattern of names is"):

@@ -1,0 +1,48 @@
+"""Lines above a header are skipped or suspected, and texts that training did not have are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import refusal, run, succeed
+
+from protonn_edge.datasets import load_dataset
+
+ROWS = "".join(f"{n % 4},{n % 5},{'ab'[n % 2]}\n".replace(",", ";") for n in range(20))
+
+
+@pytest.mark.parametrize("first", ["sep=;\n", "\ufeffsep=;\r\n", '"SEP=;"\n'])
+def test_a_line_that_marks_the_delimiter_is_skipped_and_copied(tmp_path: Path, first: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"{first}x;y;label\n{ROWS}", encoding="utf-8", newline="")
+    assert load_dataset(path).feature_names == ("x", "y")
+    succeed("split", path, "-o", tmp_path / "parts")
+    part = (tmp_path / "parts" / "train.csv").read_text("utf-8-sig").splitlines()
+    assert part[:2] == [first.strip("\ufeff\r\n"), "x;y;label"]
+
+
+@pytest.mark.parametrize("title", ["Measured in May", "Measured; in May"])
+def test_a_title_above_the_header_is_suspected(tmp_path: Path, title: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"{title}\nx;y;label\n{ROWS}")
+    sentence = refusal(run("train", path, "-o", tmp_path / "m.npz"))
+    assert "the first line may be a title, which must be removed" in sentence
+
+
+def test_one_column_is_not_suspected_to_be_a_title(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x\n1\n2\n")
+    assert "title" not in refusal(run("train", path, "-o", tmp_path / "m.npz"))
+
+
+def test_texts_that_training_did_not_have_are_named_and_counted(tmp_path: Path) -> None:
+    path, model = tmp_path / "t.csv", tmp_path / "m.npz"
+    rows = [f"{n % 5},{('red', 'blue')[n % 2]},{'ab'[n % 2]}" for n in range(20)]
+    path.write_text("\n".join(["x,colour,label", *rows]) + "\n")
+    succeed("train", path, "-o", model, "--one-hot", "colour", "--classifier", "linear")
+    assert "not in the training data" not in succeed("predict", model, path).stderr
+    path.write_text(path.read_text().replace("red", "green"))
+    done = succeed("predict", model, path)
+    assert "column 'colour' has 10 cells with values that were not in the training" in done.stderr
+    assert "'green'; all features of the column are 0" in done.stderr
