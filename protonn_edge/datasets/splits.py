@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, compress
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -113,12 +113,14 @@ def _with_all_classes(
     """
     has = np.zeros((int(of_group.max()) + 1, int(classes.max()) + 1), np.bool_)
     has[of_group, classes] = True
-    best, least = draw(), [has.shape[1], has.shape[1]]
-    for chosen in chain([best], (draw() for _ in range(_MOST_DRAWS))):
+    in_one_group = int((has.sum(axis=0) == 1).sum())
+    best, least = np.zeros(len(has), np.bool_), [len(has.T), len(has.T)]
+    for _ in range(_MOST_DRAWS):
+        chosen = draw()
         missing = [int((~has[part].any(axis=0)).sum()) for part in (~chosen, chosen)]
         if missing < least:
             best, least = chosen, missing
-        if not any(missing):
+        if missing <= [0, in_one_group]:
             break
     return best
 
