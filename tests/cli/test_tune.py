@@ -81,7 +81,7 @@ def test_limits_that_nothing_meets_are_a_check_that_failed(
     found = tune(data, "-o", tmp_path / "model.npz", "--max-energy-mj", "0.001", "--jobs", 1)
     assert found.exit_code == 1
     assert found.stderr.startswith("error: none of ")
-    assert "mJ on average, --max-energy-mj is 0.001" in found.stderr
+    assert "mJ on average (--max-energy-mj is 0.001)" in found.stderr
     assert not (tmp_path / "model.npz").exists()
 
 
