@@ -151,7 +151,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         ),
         (["--features", "deskew,mean"], "the term 'deskew' of the features is for images, but"),
         (["--features", "audio:4x4,onset:x"], "'onset:x' of the features must have a level of 1"),
-        (["--groups", "nowhere.txt"], "'nowhere.txt', which is not a file"),
+        (["--groups", "nowhere.txt"], "'nowhere.txt', which is neither a column"),
         (["--features", "pool:2x2"], "the shape of the image is not given"),
         (["--features", "conv:2x3"], "give its height and width with --image-shape"),
         (["--image-shape", "3x4", "--features", "conv:2x4"], "is '2x4'; it must be channels"),
