@@ -330,7 +330,7 @@ def _sentences(
         said.append(_chance(record))
     if record["accuracy"] is not None:
         share = 100 * record["accuracy"]
-        said.append(f"test points: {share:.2f} % of {record['n']:,} in integers")
+        said.append(f"{share:.2f} % of {record['n']:,} test points are correct in integers")
     if linked is not None:
         said.append(
             f"linked: {linked.classifier.flash_bytes:,} B flash and "

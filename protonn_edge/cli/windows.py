@@ -353,7 +353,8 @@ class _Cut:
         runs = recordings.runs_of(labels, recorded.seams)
         short = sum(end - first < window for first, end in runs)
         if short:
-            text = f"shorter than a window: {short:,} of {counted(len(runs), 'run')} of a label"
+            which = f"{short:,} of {counted(len(runs), 'run')} of a label"
+            text = f"{which} {'is' if short == 1 else 'are'} shorter than a window"
             yield Notice("short_runs", text)
         if self.trigger is not None:
             moving = recordings.classes_that_move(labels, runs, self.trigger)

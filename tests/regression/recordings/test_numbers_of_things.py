@@ -23,7 +23,7 @@ def test_windows_say_what_is_one(tmp_path: Path) -> None:
     done = succeed("windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 50)
     assert "1 gap in time; no window spans them" in done.output
     assert "of 1 channel each: x" in done.output
-    assert "shorter than a window: 1 of 2 runs of a label" in done.output
+    assert "1 of 2 runs of a label is shorter than a window" in done.output
 
 
 @pytest.mark.parametrize(
