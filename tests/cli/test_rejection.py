@@ -107,7 +107,7 @@ def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> N
     shown = run("report", results, "--project", project, "--data", points, "-o", page)
     assert shown.exit_code == 0, shown.output
     text = page.read_text("utf-8")
-    assert f"{told['unknown']} were answered &#39;unknown&#39;" in text
+    assert f"{told['unknown']} points were answered &#39;unknown&#39;" in text
     assert "taken for unknown" not in text
 
 
