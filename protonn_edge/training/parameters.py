@@ -208,7 +208,7 @@ class FeatureParameters(Parameterized):
         None,
         help="Features for the device to compute: for images pool:4x4, gradients:4x4 or "
         "conv:8x3,max2, optionally after deskew or crop:20x20; for windows mean,max,bands:4; for "
-        "sound audio:12x20; or the .npz file of a model, to use its features.",
+        "sound audio:12x20; or a .npz model, to use its features.",
         option="--features",
         common=True,
     )

@@ -110,5 +110,5 @@ def test_average_pooling_that_does_not_fit_is_refused(change: str, words: str) -
 def test_points_have_as_many_features_as_pixels() -> None:
     model: IntegerChain = tiny_pooling_model()
     assert (model.n_features, model.n_inputs) == (30, 6)
-    with pytest.raises(InputError, match=r"\(n, 30\) uint8"):
+    with pytest.raises(InputError, match=r"shape \(n, 30\) and type uint8"):
         model.scores(np.zeros((1, 6), np.uint8))

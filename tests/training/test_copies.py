@@ -171,8 +171,8 @@ def test_every_kind_of_classifier_has_copies() -> None:
         ({"copies": 101}, "copies"),
         ({"copies": 0, "background_noise": np.ones((1, 64))}, "only copies of windows and clips"),
         ({**IMAGE, "background_noise": np.ones((1, 64))}, "only copies of windows and clips"),
-        ({"background_noise": np.ones((1, 63))}, r"shape \(1, 63\), the points have 64 values"),
-        ({"background_noise": np.ones((0, 64))}, r"shape \(0, 64\), the points have 64 values"),
+        ({"background_noise": np.ones((1, 63))}, r"shape \(1, 63\), but the points have 64 values"),
+        ({"background_noise": np.ones((0, 64))}, r"shape \(0, 64\), but the points have 64 values"),
         ({"background_noise": np.full((1, 64), np.nan)}, "background_noise .* NaN"),
     ],
 )
