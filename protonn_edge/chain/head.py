@@ -38,6 +38,11 @@ class Remedies(NamedTuple):
     cycles: str  # for fewer cycles for a feature
     accuracy: str  # for less loss of accuracy in integers
 
+    @classmethod
+    def only(cls, remedy: str) -> Remedies:
+        """Return one remedy for everything."""
+        return cls((remedy,), remedy, remedy, remedy)
+
 
 class Size(NamedTuple):
     """A size: its name, its letter in formulas, and the number."""

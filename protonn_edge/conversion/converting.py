@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 import protonn_edge
 from protonn_edge.boards import Board, board_of
+from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen.plan import Plan
@@ -233,8 +234,8 @@ class _Search:
     def _network(self, network: FloatNetwork) -> _Candidate:
         """Return a network, its layers on images in integers."""
         models = network_models(network, self.X, self.classes, self.epochs, self.seed, self.tuning)
-        smaller = "a network with fewer channels, units or weights"
-        found = replace(self, limit=replace(self.limit, smaller=smaller))
+        remedies = Remedies.only("a network with fewer channels, units or weights")
+        found = replace(self, limit=replace(self.limit, remedies=remedies))
         steps: tuple[tuple[str, Model], ...] = ()
         candidates: list[_Candidate] = []
         for step in models:
@@ -251,10 +252,8 @@ class _Search:
 
     def _int8(self, network: Int8Network) -> _Candidate:
         """Return the model of a network of int8 layers, unchanged."""
-        try:
-            return self._candidate(("exact", network.model(self.X, self.classes)))
-        except CheckFailed as error:
-            raise CheckFailed(network.too_large(error)) from error
+        found = replace(self, limit=replace(self.limit, remedies=network.remedies))
+        return found._candidate(("exact", network.model(self.X, self.classes)))
 
     def _trees(self, rule: TreeRule) -> _Candidate:
         """Return the trees: unchanged if they fit, otherwise pruned, with shares or with votes."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.scaling import rows_in_order
-from protonn_edge.errors import CheckFailed
 from protonn_edge.features.convolution.stage import Convolutions, Layer
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.images.image_rows import image_text
@@ -76,17 +77,18 @@ class Int8Network:
             sharpness=self.output_step,
         )
 
-    def too_large(self, error: CheckFailed) -> str:
-        """Return an error's sentence about the size, with advice on the largest layer."""
-        needs = str(error).partition("; try ")[0]
-        in_sram = " SRAM" in needs.partition(",")[0]
+    @property
+    def remedies(self) -> Remedies:
+        """The advice for a network that does not fit: on the layer that takes the most memory."""
 
-        def size(layer: Layer) -> int:
-            if in_sram:
-                return layer.n_inputs if layer is self.layers[0] else layer.lines * layer.line_bytes
-            return sum(array.nbytes for array in layer.parameters())
+        def smaller(size: Callable[[Layer], int]) -> str:
+            layer = max(self.layers, key=size)
+            shapes = f"{image_text(layer.shape)} to {image_text(layer.output_shape)}"
+            number = self.layers.index(layer) + 1
+            return f"a network whose layer {number}, the largest ({shapes}), is smaller"
 
-        layer = max(self.layers, key=size)
-        shapes = f"{image_text(layer.shape)} to {image_text(layer.output_shape)}"
-        number = self.layers.index(layer) + 1
-        return f"{needs}; make layer {number}, the largest ({shapes}), smaller"
+        def buffered(layer: Layer) -> int:
+            return layer.n_inputs if layer is self.layers[0] else layer.lines * layer.line_bytes
+
+        parameters = smaller(lambda layer: sum(array.nbytes for array in layer.parameters()))
+        return Remedies.only(parameters)._replace(sram=smaller(buffered))

@@ -30,6 +30,8 @@ from protonn_edge.training.initialization import (
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Indices
 
+_REMEDIES = Remedies.only("fewer projections or prototypes")
+
 PROJECTIONS = 20
 PROTOTYPES_A_CLASS, PROTOTYPES = 10, 40
 
@@ -126,24 +128,25 @@ class SizeLimit:
     budget: int | None = None  # bytes of int8 parameters
     n_projections: int | None = None  # d and m, if they are given
     n_prototypes: int | None = None
-    smaller: str = "fewer projections or prototypes"  # advice for a model that does not fit
+    remedies: Remedies = _REMEDIES  # for a model that does not fit
 
     def plan(self, model: IntegerChain) -> Plan:
         """Return the fastest plan that fits the board and the budget, or raise `CheckFailed`."""
         limits = Limits.of(self.board)
         plan = make_plan(model, limits)
-        remedies = Remedies((self.smaller,), self.smaller, self.smaller, self.smaller)
-        check_estimate(plan, self.board, remedies)
+        flash = self.remedies.flash[0]
         if not limits.hold(plan):
+            remedy = self.remedies.sram if plan.sram_bytes > limits.sram_bytes else flash
             raise CheckFailed(
                 f"the model needs about {plan.flash_bytes:,} B of flash and {plan.sram_bytes:,} B "
                 f"of SRAM, but {self.board.name} has {self.board.flash_bytes:,} B and "
-                f"{self.board.sram_bytes:,} B; try {self.smaller}"
+                f"{self.board.sram_bytes:,} B; try {remedy}"
             )
+        check_estimate(plan, self.board, self.remedies)
         if self.budget is not None and model.model_bytes > self.budget:
             raise CheckFailed(
                 f"the model takes {model.model_bytes:,} B of int8 parameters, but the budget is "
-                f"{self.budget:,}; try {self.smaller}"
+                f"{self.budget:,}; try {flash}"
             )
         return plan
 

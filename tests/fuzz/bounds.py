@@ -16,8 +16,6 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.quantization import IntegerChain
 
-BRIEF_CASES = 3
-
 BRIEF_CASES = 2  # each compiles a program
 
 _RANDOM_POINTS = 10
