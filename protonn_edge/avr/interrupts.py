@@ -177,9 +177,9 @@ class _Spans:
 
     def _no_bound(self, place: int) -> CheckFailed:
         return CheckFailed(
-            f"{self._names.function_of(place)} loops or jumps through a table while interrupts are "
-            "disabled, for an unbounded time; enable them in the loop, or compile without -flto "
-            "if the function is pnn_push_many"
+            f"{self._names.function_of(place)} contains a loop or a table jump while interrupts "
+            "are disabled, so this time has no bound; enable interrupts there, or, if the function "
+            "is pnn_push_many, compile without -flto"
         )
 
 

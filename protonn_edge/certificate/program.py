@@ -22,7 +22,6 @@ from protonn_edge.errors import CheckFailed, InputError
 
 _ALLOCATION = re.compile(r"malloc|calloc|realloc|free|_Zn[wa]\w*|_Zd[la]\w*|alloca")
 _READ = "the sections of the ELF file"
-_ENUMERATED = "the longest and shortest paths through the machine code, limited by its labels"
 _FOLLOWED = "following the machine code along every branch and into every call"
 
 
@@ -98,12 +97,13 @@ def _cycles(what: str, find: Callable[[], Paths], given: str) -> Iterator[Claim]
     except CheckFailed as failure:
         yield Claim("cycles-most", f"the cycles of {what}", claims.NOT_CHECKED, str(failure))
         return
-    for name, how, path in (
-        ("cycles-most", "at most", paths.longest),
-        ("cycles-least", "at least", paths.shortest),
+    for name, how, which, path in (
+        ("cycles-most", "at most", "longest", paths.longest),
+        ("cycles-least", "at least", "shortest", paths.shortest),
     ):
         sentence = f"{what} takes {how} {path.cycles:,} cycles, not counting interrupts{given}"
-        yield Claim(name, sentence, claims.PROVEN, _ENUMERATED, path.cycles)
+        method = f"the {which} path through the machine code; labels in the source limit its loops"
+        yield Claim(name, sentence, claims.PROVEN, method, path.cycles)
 
 
 def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterator[Claim]:

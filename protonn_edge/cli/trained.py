@@ -169,7 +169,7 @@ def one_class_report(record: dict[str, Any]) -> list[RenderableType]:
     if not found:
         return []
     facts = one_class_facts(**found)
-    return ["in integers, on points not used for training:", fact_table(facts)]
+    return ["the integer model, on points not used for training:", fact_table(facts)]
 
 
 def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:

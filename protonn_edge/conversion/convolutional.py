@@ -90,8 +90,8 @@ def _convolution(
     weights, bias, right = _layer(name, parameters)
     if not 0 < right <= SHIFTS[0]:
         raise InputError(
-            f"array '{name}_shifts' shifts by {right} bits to the right, but must shift by 1 to "
-            f"{SHIFTS[0]}; correct the array"
+            f"the right shift in array '{name}_shifts' is {right - 1}, but must be 0 to "
+            f"{SHIFTS[0] - 1}; correct the array"
         )
     return IntegerConvolution(
         shape,

@@ -248,8 +248,10 @@ class TableFile:
                 )
             for column in empty:
                 if not is_gap(cell := row[column.index]):
-                    text = "but the column begins empty; fill it, or leave it out with --drop"
-                    raise self._refusal(line, column, cell, text)
+                    text = (
+                        "but the first rows of this column are empty; fill them in, or leave the "
+                    )
+                    raise self._refusal(line, column, cell, f"{text}column out with --drop")
 
     def _refusal(self, line: int, column: Column, cell: str, problem: str) -> InputError:
         return InputError(

@@ -6,7 +6,7 @@ report is correct if its windows overlap an event of its class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from protonn_edge.datasets.recordings import runs_of
 from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.errors import InputError, counted
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.sensors.instruments import Instrument
 
 _WINDOWS_AT_ONCE = 4_096
 _SAME_RATE = 0.05  # maximum relative difference of a recording's rate from the model's
@@ -157,12 +158,18 @@ def _rate(
     if rate and known and alike and abs(rate - (signal.rate or rate)) <= _SAME_RATE * rate:
         return rate
     raise InputError(
-        f"the recording has {counted(channels, 'channel')} of {here or 'an unknown unit'}, "
-        f"{rate or 'an unknown number of'} samples a second and the labels "
-        f"{listed(dataset.classes)}, but the model takes {counted(signal.channels, 'channel')} of "
-        f"{there or 'any unit'}, {signal.rate or 'any number of'} samples a second and the labels "
-        f"{listed(model.classes)}; give a recording like those used to train the model"
+        f"the recording ({_described(channels, here, rate, dataset.classes)}) does not match the "
+        f"model ({_described(signal.channels, there, signal.rate, model.classes)}); give a "
+        "recording like those used to train the model"
     )
+
+
+def _described(
+    channels: int, instrument: Instrument | None, rate: float | None, labels: Sequence[str]
+) -> str:
+    of = f" of {instrument}" if instrument else ""
+    hertz = f" at {rate:g} Hz" if rate else ""
+    return f"{counted(channels, 'channel')}{of}{hertz}, labels {listed(labels)}"
 
 
 def _classified(

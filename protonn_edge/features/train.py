@@ -47,7 +47,7 @@ class GradientRequest(features.ImageRequest):
             rows.SPARSE,
             rows.IN_BLOCKS,
         ),
-        *rows.unclipped(_SUMMED, why=" to bytes, which are not clipped"),
+        *rows.unclipped(_SUMMED, why=", and the bytes of their sums are not clipped"),
     )
 
     cells: Shape
@@ -172,7 +172,7 @@ class AudioRequest(features.FeatureRequest):
             "{dead_zone} out",
             _HEARD,
         ),
-        *rows.unclipped(_HEARD, why=", which are not clipped"),
+        *rows.unclipped(_HEARD, why=", and energies are not clipped"),
     )
 
     sizes: Shape

@@ -75,5 +75,5 @@ def test_weights_that_fit_no_byte_are_refused() -> None:
 
 def test_sums_that_lose_too_many_bits_are_refused() -> None:
     network = random_network() | {"conv1_shifts": np.array([0, 8], np.int16)}
-    with pytest.raises(InputError, match="'conv1_shifts' shifts by 9 bits"):
+    with pytest.raises(InputError, match="'conv1_shifts' is 8, but must be 0 to 7"):
         convolutional_network(network, np.zeros((2, 144), np.uint8), 12, CLASSES)

@@ -132,7 +132,7 @@ def _check_shapes(layer: IntegerInt8Layer) -> None:
     most = max(rows, *layer.output_shape[1:], channels if layer.depthwise else 0)
     check_holds(most <= MOST_IN_A_ROW, f"layers that count up to {most:,} in a byte")
     row = width * channels
-    check_holds(row <= _MOST_IN_A_WINDOW_ROW, f"windows with {row:,} values in a row")
+    check_holds(row <= _MOST_IN_A_WINDOW_ROW, f"window rows of {row:,} values")
 
 
 def _check_numbers(layer: IntegerInt8Layer) -> None:

@@ -76,7 +76,7 @@ class FeatureSet:
             if self.kinds.count(kind) > 1:
                 raise InputError(f"the feature {kind!r} is given twice; give it once")
         if not self.kinds:
-            raise InputError(f"no feature is given; choose some of {', '.join(KINDS)}")
+            raise InputError(f"no feature is given; choose one or more of {', '.join(KINDS)}")
         object.__setattr__(self, "kinds", tuple(kind for kind in KINDS if kind in self.kinds))
         for asked, value, low, high, what in (
             ("bands" in self.kinds, self.bands, 1, BAND_LIMIT, "number of bands"),

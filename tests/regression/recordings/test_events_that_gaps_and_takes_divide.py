@@ -66,9 +66,7 @@ def test_each_take_finds_its_own_event(model: Path, tmp_path: Path) -> None:
 
 def test_a_recording_of_another_rate_is_refused(model: Path, tmp_path: Path) -> None:
     path = write(tmp_path / "slow.csv", DAY, step_ms=40)
-    complaint = (
-        "25.0 samples a second and the labels 'rest', 'shake', but the model takes 1 channel"
-    )
+    complaint = "(1 channel at 25 Hz, labels 'rest', 'shake') does not match the model (1 channel"
     assert_one_sentence(run("predict", model, path, "--hop", HOP), complaint)
     assert run_json("predict", model, write(path, DAY, step_ms=21), "--hop", HOP)["events"] == 1
 

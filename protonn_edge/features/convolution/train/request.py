@@ -78,7 +78,7 @@ class ConvolutionRequest(ImageRequest):
             "are; leave {dead_zone} out",
             _CONVOLVED,
         ),
-        *rows.unclipped(_CONVOLVED, why=" to bytes, which are not clipped"),
+        *rows.unclipped(_CONVOLVED, why=", and their bytes are not clipped"),
     )
 
     layers: str
