@@ -104,4 +104,5 @@ class Evidence:
     @property
     def bound_by(self) -> str:
         """The evidence for the bound."""
-        return f"by {self.firmware.possible.by}"
+        possible = self.firmware.possible
+        return f"proven from {possible.by}" if possible.proven else "estimated by the plan"

@@ -113,7 +113,7 @@ def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Mode
                 return model, reference
     raise InputError(
         f"{path} was measured with the model {origin.model}, which is not among the given models; "
-        "name its file with --model"
+        "name this model's file with --model"
     )
 
 
@@ -124,8 +124,8 @@ def _points_of(
     fed = reference.quantize(raw)
     if Origin.of(reference, fed, labels) != origin:
         raise InputError(
-            f"{path} was measured on other points than those of --data; name the file that was "
-            "given to 'hil'"
+            f"{path} was measured on other points than those of --data; with --data, name the file "
+            "that was given to 'hil'"
         )
     stages = stage_losses(model, raw, labels) if isinstance(reference, IntegerChain) else ()
     return EvidencePoints(raw, fed, labels, reference.features.saturations(raw), stages)

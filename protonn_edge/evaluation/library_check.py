@@ -78,12 +78,12 @@ class LibraryCheck:
             return differs
         if self.accuracy - self.library_accuracy <= TOLERATED_LOSS:
             return None
-        names = f", mostly in {', '.join(self.losing)}" if self.losing else ""
+        names = f", mostly {', '.join(self.losing)}" if self.losing else ""
         return CheckFailed(
-            f"a sketch that uses pnn_quantize classifies {100 * self.library_accuracy:.2f} % of "
-            f"the points correctly, not {100 * self.accuracy:.2f} %, because rounding to 16-bit "
-            f"integers loses too much{names}; subtract a constant from these features before "
-            "training, or call pnn_quantize_float"
+            f"a sketch that uses pnn_quantize classifies only {100 * self.library_accuracy:.2f} % "
+            f"of the points correctly, instead of {100 * self.accuracy:.2f} %, because rounding to "
+            f"16-bit integers changes the features too much{names}; subtract a constant from these "
+            "features before training, or call pnn_quantize_float"
         )
 
 
@@ -190,5 +190,5 @@ def check_library(
             with raw_input_build(model, way.model, plan, board) as elf:
                 agreements.append(way.on_emulated(elf, board, sink, emulator))
         except OverBudget:
-            left_out = f"pnn_quantize does not fit the {board.name} beside the serial firmware"
+            left_out = f"the serial firmware with pnn_quantize does not fit the {board.name}"
     return replace(check, agreements=tuple(agreements), left_out=left_out)

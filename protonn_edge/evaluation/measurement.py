@@ -133,7 +133,7 @@ class Measurement(FactsRepr):
         """Bytes of stack that a device used, measured by painting; raises as `cycles`."""
         if self.stack_peak_bytes is None:
             raise DeviceError(
-                f"{self.agreement.execution} reported no stack; run the measurement again"
+                f"{self.agreement.execution} did not report its stack; run the measurement again"
             )
         return self.stack_peak_bytes
 
@@ -143,8 +143,8 @@ class Measurement(FactsRepr):
         for share in self.shares:
             if share.reset_fault is not None:
                 return DeviceError(
-                    f"{share.device} was reset by {share.reset_fault}; check its supply, and run "
-                    "the measurement again"
+                    f"{share.device} was reset by {share.reset_fault}; check its power supply, and "
+                    "run the measurement again"
                 )
         return self.failure if isinstance(self.failure, DeviceError) else None
 
@@ -161,16 +161,15 @@ class Measurement(FactsRepr):
         asked = [share for share in self.shares if share.n]
         if asked and self.stack_peak_bytes is None:
             return DeviceError(
-                "all points were answered, but the measured stack is missing, since the device "
+                "all points were answered, but the measured stack is missing, because the device "
                 f"did not answer STATS correctly ({asked[0].loss}); reset the board and run the "
                 "measurement again"
             )
         allowed = self.usage.stack_bytes
         if self.stack_peak_bytes is not None and not 0 < self.stack_peak_bytes <= allowed:
             return CheckFailed(
-                f"the device reports a stack of {self.stack_peak_bytes:,} B, but its program can "
-                f"use only 1 to {allowed:,} B of the {self.board.sram_bytes:,} B of "
-                f"{self.board.name}; build and upload the firmware again"
+                f"the device reports a stack of {self.stack_peak_bytes:,} B, but its firmware uses "
+                f"1 to {allowed:,} B; build and upload the firmware again"
             )
         return None
 
@@ -381,11 +380,11 @@ def check_rows(
             named -= {UNKNOWN}
         if max(named, default=0) >= n or scores != n:
             raise InputError(
-                f"{path} has a class or scores at index {result.index} that do not fit a model of "
-                f"{n} classes; run `protonn-edge hil` again"
+                f"{path} has, at index {result.index}, a class or scores that are impossible for a "
+                f"model of {n} classes; run `protonn-edge hil` again"
             )
         if labels is not None and result.label != labels[result.index]:
             raise InputError(
-                f"{path} has class {result.label} at index {result.index}, but the point has class "
+                f"{path} has label {result.label} at index {result.index}, but the point has label "
                 f"{labels[result.index]}; run `protonn-edge hil` again"
             )

@@ -61,11 +61,11 @@ def _held_back(
         rows = np.flatnonzero(y == label)
         if len(rows) < 4 * most:
             fewer = (
-                f"or --teach {len(rows) // 4}" if len(rows) >= 4 else "or leave out these points"
+                f"or use --teach {len(rows) // 4}" if len(rows) >= 4 else "or remove these points"
             )
             raise InputError(
                 f"{name!r} has {len(rows)} points of {classes[label]!r}, but --teach {most} "
-                f"needs {4 * most}, since neither examples nor their neighbours are tested; give "
+                f"needs {4 * most}, because examples and their neighbours are not tested; give "
                 f"more points, {fewer}"
             )
         places = _spread(most, len(rows))

@@ -39,7 +39,7 @@ def accuracy_panels(one: Evidence) -> list[Panel]:
     lost = n - len(one.answered)
     words = f"{right:,} of {n:,} points are classified correctly: {100 * right / n:.2f} % (95 % "
     words += f"confidence interval: {100 * low:.1f} to {100 * high:.1f} %, by Wilson's score)."
-    words += f" {lost:,} points got no answer." if lost else ""
+    words += f" {counted(lost, 'point')} got no answer." if lost else ""
     words += _unknown_words(one) + _quality_words(one.quality)
     if len(classes) <= _MATRIX_CLASSES:
         shown = Panel(matrix=_matrix(counts, classes), caption=words, live="matrix")
@@ -57,7 +57,7 @@ def _quality_words(quality: Quality | None) -> str:
         return ""
     return (
         f" Always answering {quality.names[quality.largest]!r} would be right for "
-        f"{100 * quality.baseline:.2f} %; the balanced accuracy is "
+        f"{100 * quality.baseline:.2f} % of the points. The balanced accuracy is "
         f"{100 * quality.balanced_accuracy:.2f} %, and the macro F1 {100 * quality.macro_f1:.2f} %."
     )
 
@@ -73,7 +73,8 @@ def _unknown_words(one: Evidence) -> str:
     share = 100 * summary.unknown / summary.n
     words = f" {counted(summary.unknown, 'point')} {verb} answered 'unknown' ({share:.2f} %)"
     right = summary.accuracy_of_classified
-    return words + ("." if right is None else f"; {100 * right:.2f} % of the others are correct.")
+    others = "" if right is None else f"; {100 * right:.2f} % of the other answers are correct"
+    return f"{words}{others}."
 
 
 def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Matrix:
@@ -152,10 +153,10 @@ def space_panels(one: Evidence) -> list[Panel]:
     if plane is None:
         return []
     shown = plane.scatter
-    words = f"The {plane.space} of {plane.dimensions} dimensions"
+    words = f"The {plane.space}, which has {plane.dimensions} dimensions"
     if plane.dimensions > 2:
         share = f"{100 * plane.explained:.0f} %"
-        words += f" along its two principal axes, which show {share} of the points' variance"
+        words += f", drawn along two principal axes with {share} of the points' variance"
     words += f". Dots are {len(shown.points):,} test points in the colour of their class"
     words += ", ringed where the answer is wrong" if any(p.wrong for p in shown.points) else ""
     if shown.prototypes:
@@ -211,8 +212,8 @@ def _threshold_panels(
     at = thresholds.index(chosen)
     told = [f"{100 * shares[at]:.2f} % of the {name}" for name, shares in curves]
     words = (
-        f"A point whose {what} is below {chosen:,} is answered 'unknown': {' and '.join(told)}. "
-        "A higher threshold rejects more of both."
+        f"If the {what} of a point is below {chosen:,}, the answer is 'unknown'. This threshold "
+        f"rejects {' and '.join(told)}. A higher threshold rejects more points."
     )
     key = tuple((colour, f"{name} rejected") for name, colour, _ in groups)
     key = ((key[0][0], "right answers rejected (false alarms)"), *key[1:])
@@ -223,5 +224,5 @@ def _threshold_panels(
     )
     drawn = figures.threshold_figure(thresholds, curves, chosen, what)
     headings = ("threshold", *(name for name, _ in curves))
-    table = PageTable("Rejected by threshold", headings, rows)
+    table = PageTable("Rejected answers, by threshold", headings, rows)
     return [Panel.drawn(drawn, words, key=key), Panel(table=table)]

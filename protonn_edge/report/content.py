@@ -240,11 +240,11 @@ class Battery:
         rests = (
             f"and draws {1000 * self.idle_watts:g} mW in between"
             if self.idle_watts
-            else "and draws nothing in between, like a sleeping chip (change it with --idle-watts)"
+            else "and draws nothing in between, like a sleeping chip (see --idle-watts)"
         )
         return (
-            f"At {self.rate:g} predictions per second, the board computes "
-            f"{100 * life.busy_share:.3g} % of the time {rests}: a battery of {self.watt_hours:g} "
+            f"At a rate of {self.rate:g} per second, the board computes predictions in "
+            f"{100 * life.busy_share:.3g} % of the time {rests}. A battery of {self.watt_hours:g} "
             f"Wh, with {100 * _SELF_DISCHARGE:g} % self-discharge a year, lasts {life.text}."
         )
 
@@ -275,7 +275,7 @@ def read_front(path: Path) -> Front:
 
 def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
     """Return the people of ``inspect --teach N --json`` for a model; `InputError` for others."""
-    with _record(path, "'inspect --teach N --json'", model_sha256, "inspect") as record:
+    with _record(path, "'inspect --teach N --json'", model_sha256) as record:
         people = _objects(TaughtPerson, _TAUGHT, record["teaching"]["people"])
         _check_lengths(*(person.accuracies for person in people))
         return people
@@ -285,19 +285,17 @@ def read_power(path: Path, model_sha256: str) -> MeteredPower:
     """Return what ``hil --meter --json`` measured with a model; `InputError` for others."""
     checks = {each.name: _METERED[str(each.type)] for each in fields(MeteredPower)}
     written = "'hil --meter METER --json'"
-    with _record(path, written, model_sha256, "measure") as record:
+    with _record(path, written, model_sha256) as record:
         (power,) = _objects(MeteredPower, checks, [record["power"]])
         _check_lengths(power.trace_ms, power.trace_mw)
         return power
 
 
 @contextmanager
-def _record(
-    path: Path, written: str, model_sha256: str | None = None, remedy: str = ""
-) -> Iterator[Any]:
-    """Yield the JSON in a file; `InputError` if it is not what is `written`.
+def _record(path: Path, written: str, model_sha256: str | None = None) -> Iterator[Any]:
+    """Yield the JSON in a file, which may have to be about a model; `InputError` otherwise.
 
-    If it must be about a model, the remedy is what to do with that model.
+    - `written`: the command that wrote it.
     """
     contents = read_file(path, limit_bytes=_LARGEST_FILE)
     try:
@@ -310,7 +308,8 @@ def _record(
         ) from error
     if known != model_sha256:
         raise InputError(
-            f"{path} is from another model than the results; {remedy} the model of the results"
+            f"{path} is about another model than the results; use {written} with the model of the "
+            "results"
         )
 
 

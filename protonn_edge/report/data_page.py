@@ -49,10 +49,8 @@ def render_data_page(
     """Return the page of a data set in a file, with the profiles of a table's columns."""
     view, environment = _View(dataset), html_environment()
     environment.filters["own_ids"] = lambda drawn: drawn  # these figures have no ids
-    lead = (
-        f"Histograms of {len(view.rows):,} of {summary.n_train:,} points, with a line per class, "
-    )
-    lead += f"from the percentile {_ENDS[0]:g} to {_ENDS[1]:g}."
+    lead = f"Histograms of {len(view.rows):,} of {summary.n_train:,} points, with a line per class"
+    lead += f"; they show the values between percentiles {_ENDS[0]:g} and {_ENDS[1]:g}."
     rows = tuple(each.cells for each in columns[: 4 * _COLUMNS])
     table = PageTable("Columns of the table", HEADINGS, rows, frozenset({1, 2, 6}))
     sections = (
@@ -195,10 +193,10 @@ class _View:
             column = columns[most] if columns else str(most + 1)
             rows.append((name, self.classes[self.y[row]], column, *figures))
         words = f"{len(shown):,} standardized points along two principal axes, "
-        words += f"which show {100 * explained:.0f} % of their variance."
+        words += f"which have {100 * explained:.0f} % of the variance."
         points, classes = marks(at, self.y[shown].tolist()), self.classes[:_CLASSES]
         plane = Scatter(_PLANE, frame.height, points, (), classes, tuple(names))
-        headings = ("outlier", "class", "most unusual in", "value", "times the usual distance")
+        headings = ("outlier", "class", "most unusual feature", "value", "distance / median")
         table = PageTable("Outliers", headings, tuple(rows), frozenset({1, 2})) if rows else None
         yield Panel(scatter=plane, caption=words, table=table)
 

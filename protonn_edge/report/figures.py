@@ -104,7 +104,7 @@ def latency_figure(
                 _box(area, (begin, 0), (end - begin, count), ACCENT, None, words)
         area.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         area.xaxis.set_major_locator(MaxNLocator(6))
-        area.set(xlabel="ms a prediction", ylabel="points", xlim=(left - pad, right + pad))
+        area.set(xlabel="ms per prediction", ylabel="points", xlim=(left - pad, right + pad))
         area.set_ylim(0, 1.4 * top)
         for place, (value, words, colour) in enumerate(lines):
             # Each name has a row of its own, so that none is written over another.
@@ -193,7 +193,7 @@ def threshold_figure(
             )
             _dots(area, thresholds, values, words, colour, alpha=0)
         line = area.axvline(chosen, color=INK, linewidth=1.2, linestyle=_DOTTED)
-        line.set_gid(f"{MARK}set to {chosen:,.0f}")
+        line.set_gid(f"{MARK}the model's threshold: {chosen:,.0f}")
         area.set(xlabel=f"threshold of the {what}", ylabel="rejected", ylim=(-0.03, 1.03))
         area.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         area.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
@@ -224,7 +224,7 @@ def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
             area.plot(counts, accuracies, color=colour)
             words = (f"{who}, {counted(n, 'example')}: {100 * accuracies[n]:.2f} %" for n in counts)
             _dots(area, counts, accuracies, words, colour, markersize=6)
-        area.set_xlabel("examples of each class (lower line: the worst person)")
+        area.set_xlabel("taught examples per class (lower line: the worst person)")
         area.xaxis.set_major_locator(MaxNLocator(integer=True))
         area.set_ylim(top=min(area.get_ylim()[1], 1.01))  # room for a dot at 100 %
         _percent_axis(area, 1)
@@ -235,7 +235,7 @@ def power_figure(milliseconds: Sequence[float], milliwatts: Sequence[float]) -> 
     """Return a meter's trace of a board's power."""
     with drawing(230) as (area, drawn):
         area.plot(milliseconds, np.round(milliwatts, 2), color=ACCENT)
-        area.set(xlabel="ms after the first prediction of a batch begins", ylabel="mW")
+        area.set(xlabel="ms since the start of a batch of predictions", ylabel="mW")
         area.yaxis.set_major_locator(MaxNLocator(5))
         area.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     return drawn[0]

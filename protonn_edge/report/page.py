@@ -35,14 +35,14 @@ _ID = re.compile(r'(?<=[#"])(?=[a-z]+[0-9a-f]{10}[")])')  # the beginning of one
 _CLASSES_NAMED = 40
 _BETTER: dict[str, Callable[[Iterable[float]], float]] = {
     "accuracy": max,
-    **dict.fromkeys(("latency, mean", "latency, most", "bound", "energy, mean"), min),
+    **dict.fromkeys(("latency, mean", "latency, maximum", "bound", "energy, mean"), min),
     **dict.fromkeys(("flash", "SRAM with stack"), min),
 }
 _LEADS = {
     "mistakes": "Wrong answers, the most confident first.",
-    "seen": "What the first stage extracts from a point.",
+    "seen": "The features that the first stage extracts from a point.",
     "unknown": "The shares of the test points that other thresholds would reject.",
-    "latency": "Cycles, counted by the board's own timer. No input takes longer than the bound.",
+    "latency": "Cycles, counted by the board's own timer. No input exceeds a proven bound.",
     "memory": "Flash and SRAM of the linked firmware, including the protocol and the drivers.",
     "certificate": "Proven claims hold for every input, measured ones held on these points.",
     "plan": "How a prediction is computed, stage by stage.",
@@ -286,7 +286,7 @@ def _figures(one: Evidence) -> dict[str, str]:
         "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",
         **unknown,
         "latency, mean": "-" if latency is None else f"{latency.mean:.3f} ms",
-        "latency, most": "-" if latency is None else f"{latency.max:.3f} ms",
+        "latency, maximum": "-" if latency is None else f"{latency.max:.3f} ms",
         "bound": "-" if worst is None else f"{one.board.milliseconds(worst):.3f} ms",
         "energy, mean": "-" if energy is None else f"{energy.mean:.4f} mJ",
         "flash": f"{usage.flash_bytes:,} B",

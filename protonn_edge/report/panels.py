@@ -36,7 +36,7 @@ _STAGE_NAMES = {
     "inputs": "the inputs",
     "W": "and W",
     "coordinates": "and Z",
-    "prototypes": "and B, the RBF",
+    "prototypes": "and B and the RBF",
     "Z": "and Z: everything",
 }
 
@@ -98,7 +98,7 @@ def _power_panel(power: MeteredPower, latency_ms: float) -> Panel:
         f"{power.repetitions:,} predictions; at most {max(power.trace_mw):.4g} mW."
     )
     rows, texts = tuple(power_facts(power, latency_ms)), frozenset({1})
-    table = PageTable("By the meter", ("", "a prediction"), rows, texts)
+    table = PageTable("By the meter", ("", "per prediction"), rows, texts)
     return Panel.drawn(figures.power_figure(power.trace_ms, power.trace_mw), words, table=table)
 
 
@@ -109,7 +109,7 @@ def memory_panels(one: Evidence) -> list[Panel]:
         (".text", f"{sections.text:,}", "flash: code and constants"),
         (".data", f"{sections.data:,}", "SRAM, with initial values in flash"),
         (".bss", f"{sections.bss:,}", "SRAM, with .noinit"),
-        ("stack", f"{one.firmware.usage.stack_bytes:,}", "SRAM, at worst"),
+        ("stack", f"{one.firmware.usage.stack_bytes:,}", "SRAM, worst case"),
     )
     headings = ("section", "bytes", "where")
     return [
@@ -137,7 +137,7 @@ def sram_parts(one: Evidence) -> list[figures.MemoryPart]:
         figures.MemoryPart("the model's variables", state),
         figures.MemoryPart("features", features),
         figures.MemoryPart("other variables", usage.sram_bytes - state - features),
-        figures.MemoryPart("stack, at worst", usage.stack_bytes),
+        figures.MemoryPart("stack, worst case", usage.stack_bytes),
     ]
 
 
@@ -176,7 +176,7 @@ def plan_panels(one: Evidence) -> list[Panel]:
         return [Panel(caption="There is no cycle estimate for float builds.")]
     rows = tuple((name.replace("_", " "), *others) for name, *others in plan_rows(plan))
     headings = ("stage", "kernel", "flash B", "mean cycles", "bound")
-    name = f"Kernels, and the planner's estimates for code compiled by {BOUND_FLAGS}"
+    name = f"Kernels, and the planner's estimates for code compiled with {BOUND_FLAGS}"
     return [Panel(table=PageTable(name, headings, rows, texts=frozenset({1})))]
 
 
@@ -200,7 +200,7 @@ def quantization_panels(one: Evidence) -> list[Panel]:
         (_STAGE_NAMES.get(stage, f"and the {stage}: everything"), *cells)
         for stage, *cells in stage_rows(stages)
     )
-    headings = ("in integers", "accuracy", "points changed", "differ from float")
+    headings = ("in integers", "accuracy", "answers changed", "differ from floats")
     table = PageTable("Stage by stage", headings, rows)
     return [Panel.drawn(drawn, words, title="Accuracy by stage. "), Panel(table=table)]
 
@@ -240,7 +240,8 @@ def front_section(front: Front) -> Section:
     ):
         accuracies = [each.accuracy for each in alternatives]
         best = 100 * max(accuracies)
-        words = f"Accuracy against {cost}: {len(accuracies):,} alternatives, up to {best:.2f} %."
+        words = f"Accuracy against {cost.split(',')[0]}: {len(accuracies):,} alternatives, "
+        words += f"up to {best:.2f} %."
         rows = tuple(
             (f"{each.flash_bytes:,}", f"{each.mean_ms:.3f}", f"{100 * each.accuracy:.2f} %")
             for each in alternatives
@@ -261,13 +262,13 @@ def taught_section(people: Sequence[TaughtPerson]) -> Section:
     lines += [("mean", tuple(mean)), ("worst", tuple(worst))]
     rows = tuple((name, *(f"{100 * one:.2f} %" for one in found)) for name, found in lines)
     words = (
-        f"Accuracy by the number of taught examples per class: on average from {100 * mean[0]:.2f} "
-        f"to {100 * mean[-1]:.2f} %, for the worst person from {100 * worst[0]:.2f} to "
-        f"{100 * worst[-1]:.2f} %."
+        f"With {counts[-1]} per class, the accuracy changes from {100 * mean[0]:.2f} to "
+        f"{100 * mean[-1]:.2f} % on average, and from {100 * worst[0]:.2f} to "
+        f"{100 * worst[-1]:.2f} % for the worst person."
     )
     table = PageTable("Each person", ("person", *counts), rows)
     panel = Panel.drawn(figures.taught_figure(mean, worst), words, table=table)
-    lead = "What the board gains from its owner's examples; none of the tested points was taught."
+    lead = "What the board gains from its owner's examples; no example is among the tested points."
     return Section("taught", "Teaching", lead, (panel,))
 
 

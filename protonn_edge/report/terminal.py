@@ -93,7 +93,7 @@ def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
         (each.name, each.kernel, each.flash_bytes, each.mean, each.worst) for each in plan.steps
     ]
     if plan.exclusive_cycles:
-        rows.append(("not together", "", 0, None, -plan.exclusive_cycles))
+        rows.append(("never in one prediction", "", 0, None, -plan.exclusive_cycles))
     rows.append(("prediction", "", flash, plan.mean_cycles, plan.worst_cycles))
     return [
         (name, kernel, f"{size:,}", "-" if mean is None else f"{mean:,.0f}", f"{most:,}")
@@ -105,7 +105,7 @@ def plan_table(plan: Plan) -> Table:
     """Return a row per stage of a prediction: its kernel and its cost."""
     most = "cycles, about" if plan.estimated else "cycles at most"
     headings = ("stage", "kernel", "flash B", "cycles mean", most)
-    caption = f"cycles: compiled by {BOUND_FLAGS}"
+    caption = f"cycles of code compiled with {BOUND_FLAGS}"
     return row_table(headings, plan_rows(plan), {0, 1}, caption=caption)
 
 
@@ -122,10 +122,10 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
     elif summary.unknown:
         share = f"{summary.unknown:,} points, {100 * summary.unknown / summary.n:.2f} %"
         right = summary.accuracy_of_classified
-        others = "" if right is None else f"; {100 * right:.2f} % of the others are correct"
+        others = "" if right is None else f"; {100 * right:.2f} % of the other answers are correct"
         rows.append(("unknown", share + others))
     if summary.lost:
-        rows.append(("lost", f"{summary.lost:,} points"))
+        rows.append(("unanswered", f"{summary.lost:,} points"))
     if summary.cycles is not None:
         rows += [
             ("cycles", _spread(summary.cycles, ",.0f", "")),
@@ -160,19 +160,19 @@ def power_facts(power: MeteredPower, latency_ms: float) -> list[tuple[str, str]]
 
     def energy(watts: float, error: float) -> str:
         ms = latency_ms
-        return f"{ms * watts:.4f} +- {ms * error:.4f} mJ, at {watts:.4f} +- {error:.4f} J/s"
+        return f"{ms * watts:.4f} +- {ms * error:.4f} mJ, at {watts:.4f} +- {error:.4f} W"
 
     lost = f", {power.dropped:,} more lost" if power.dropped else ""
     return [
         (f"energy by {power.meter}", energy(power.busy_watts, power.busy_uncertainty_watts)),
         ("above idle", energy(power.net_watts, power.net_uncertainty_watts)),
-        ("its samples", f"{power.samples:,} at {power.rate_hz:,.6g} Hz{lost}"),
+        ("the meter's samples", f"{power.samples:,} at {power.rate_hz:,.6g} Hz{lost}"),
     ]
 
 
 def device_table(shares: Sequence[DeviceShare]) -> Table:
     """Return the results of several boards, one row each."""
-    counts = ("points", "a second", "mean cycles", "asked again", "reopened", "resets")
+    counts = ("points", "points/s", "mean cycles", "retries", "reopened", "resets")
     rows = [
         (
             share.device,
@@ -186,7 +186,7 @@ def device_table(shares: Sequence[DeviceShare]) -> Table:
         )
         for share in shares
     ]
-    return row_table(("board", *counts, "lost"), rows, {0, 7})
+    return row_table(("board", *counts, "failure"), rows, {0, 7})
 
 
 def stage_rows(losses: Sequence[StageLoss]) -> list[tuple[str, ...]]:
@@ -199,9 +199,9 @@ def stage_rows(losses: Sequence[StageLoss]) -> list[tuple[str, ...]]:
 
 def stage_table(losses: Sequence[StageLoss]) -> Table:
     """Return the loss at each stage of quantization, one row each."""
-    headings = ("in integers up to", "accuracy", "points changed", "differ from float")
+    headings = ("last step in integers", "accuracy", "answers changed", "differ from floats")
     (_, *floats), *others = stage_rows(losses)
-    return row_table(headings, [("nothing", *floats), *others])
+    return row_table(headings, [("none", *floats), *others])
 
 
 def quality_facts(quality: Quality | None) -> list[tuple[str, str]]:
@@ -209,7 +209,7 @@ def quality_facts(quality: Quality | None) -> list[tuple[str, str]]:
     if quality is None or len(quality.names) < 2:
         return []
     return [
-        ("baseline", f"{100 * quality.baseline:.2f} %, always {quality.names[quality.largest]!r}"),
+        ("baseline", f"{100 * quality.baseline:.2f} % ({quality.names[quality.largest]!r} always)"),
         ("balanced accuracy", f"{100 * quality.balanced_accuracy:.2f} %, the mean recall"),
         ("macro F1", f"{100 * quality.macro_f1:.2f} %"),
     ]
@@ -253,7 +253,7 @@ def confusion_parts(
             for name, largest in zip(names, counts.max(axis=0).tolist(), strict=True)
         ]
         if max(map(len, names)) + sum(width + 2 for width in widths) + 4 <= _TERMINAL_WIDTH:
-            sentence = "confusion matrix, a row per actual and a column per predicted class:"
+            sentence = "confusion matrix (rows: actual classes, columns: predicted classes):"
             return sentence, _confusion_table(counts, [*map(Text, names)])
     found = frequent_confusions(counts, _CONFUSIONS_SHOWN)
     if not found:
@@ -284,12 +284,13 @@ def one_class_facts(
     rows = []
     for name, part, whole, what in (
         ("false alarms", false_alarms, normal, "normal points"),
-        ("found", found, others, "other points"),
+        ("detected", found, others, "other points"),
     ):
         if whole:
             low, high = wilson_interval(part, whole)
             share = f"{100 * part / whole:.2f} % of {whole:,} {what}"
-            rows.append((name, f"{share} ({100 * low:.2f} to {100 * high:.2f} %)"))
+            interval = f"{100 * low:.2f} to {100 * high:.2f} %"
+            rows.append((name, f"{share} (95 % confidence: {interval})"))
     return rows
 
 

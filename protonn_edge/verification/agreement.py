@@ -50,7 +50,7 @@ class PossibleCycles:
     most: int
     # whether they are proven for the program; otherwise they follow from the clock only
     proven: bool
-    by: str = "its plan"  # its evidence
+    by: str = "the plan"  # the source of a proof
 
     @classmethod
     def of(cls, plan: DevicePlan, board: Board) -> Self:
@@ -68,7 +68,7 @@ class PossibleCycles:
             paths = prediction_paths(program, plan, board)
         except (CheckFailed, InputError):  # a stage without facts, or firmware of the user's
             return cls.of(plan, board)
-        return cls(paths.shortest.cycles, paths.longest.cycles, proven=True, by="its machine code")
+        return cls(paths.shortest.cycles, paths.longest.cycles, proven=True, by="the machine code")
 
     @classmethod
     def _by_clock(cls, board: Board) -> Self:
@@ -103,8 +103,8 @@ class PossibleCycles:
         ]
 
     def __str__(self) -> str:
-        by = self.by if self.proven else f"{_LONGEST_S} s of its clock"
-        return f"{self.least:,} to {self.most:,} by {by}"
+        why = f"proven from {self.by}" if self.proven else f"within {_LONGEST_S} s"
+        return f"{self.least:,} to {self.most:,}, {why}"
 
 
 @lru_cache(maxsize=4)  # what watches facts asks for them, and what compares cycles
@@ -155,7 +155,7 @@ class StatedFacts:
                 raise CheckFailed(
                     f"the cycle bound is wrong, because the label {each.name} of the generated "
                     f"code is wrong: the emulator counted {least:,} to {most:,} passes, but the "
-                    f"label allows {each.least:,.0f} to {each.most:,.0f}"
+                    f"label allows {each.least:,.0f} to {each.most:,.0f}; report this as a bug"
                 )
 
 
@@ -366,7 +366,7 @@ def disagreement(agreements: Sequence[Agreement]) -> CheckFailed | None:
             )
         if agreement.cycles_out_of_range:
             return CheckFailed(
-                f"{agreement.execution} reports impossible cycles at "
+                f"{agreement.execution} reports an impossible number of cycles at "
                 f"{agreement.cycles_out_of_range:,} of {agreement.n:,} points, first at "
                 f"{agreement.first_impossible}; build and upload the firmware again, and if that "
                 "does not help, report this as a bug"

@@ -69,7 +69,7 @@ class Tried:
         return f"{self.n:,} points on {self.execution}, all scores agree with NumPy's"
 
 
-NOT_TRIED = Tried(left_out="--no-try")
+NOT_TRIED = Tried(left_out="--no-try is given")
 
 
 class WrongAnswers(CheckFailed):

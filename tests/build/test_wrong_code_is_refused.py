@@ -184,7 +184,7 @@ def test_firmware_with_a_sensor_is_refused_if_its_classifier_is_wrong(
     assert done.exit_code == 1
     assert "error: emulated uno differs from the NumPy model at " in done.stderr
     assert files_in(tmp_path / "live") == before
-    assert run_json(*command, "--no-try")["tried"]["left_out"] == "--no-try"
+    assert run_json(*command, "--no-try")["tried"]["left_out"] == "--no-try is given"
 
 
 def test_a_self_test_that_crashes_is_refused(

@@ -59,7 +59,7 @@ def test_points_of_one_class_are_enough(folder: Path) -> None:
     done = succeed("train", folder / "normal.csv", "-o", path, "--one-class", "--holdout", 0.5)
     assert "false alarms" in done.stdout
     assert "of 150 normal points" in done.stdout
-    assert "found" not in done.stdout
+    assert "detected" not in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_the_whole_way_with_unknown_answers(folder: Path, model_file: Path) -> N
     assert "#define PNN_UNKNOWN 255u" in header
     done = run("hil", points, "--emulate", "--project", project, "-o", results)
     assert done.exit_code == 0, done.output
-    assert "of the others" in done.stdout
+    assert "of the other answers" in done.stdout
     told = run_json("hil", points, "--emulate", "--project", project, "-o", results)
     assert told["mismatches"] == 0
     assert 35 <= told["unknown"] <= 50

@@ -308,9 +308,9 @@ def test_a_measurement_has_the_power_and_the_energy_of_its_mean_prediction(
     assert record["repetition"]["n"] == POWER.repetitions
     assert not meter.opened
     assert power_facts(POWER, 2.0) == [
-        ("energy by PPK2", "0.4800 +- 0.0200 mJ, at 0.2400 +- 0.0100 J/s"),
-        ("above idle", "0.0800 +- 0.0040 mJ, at 0.0400 +- 0.0020 J/s"),
-        ("its samples", "900 at 100,000 Hz, 3 more lost"),
+        ("energy by PPK2", "0.4800 +- 0.0200 mJ, at 0.2400 +- 0.0100 W"),
+        ("above idle", "0.0800 +- 0.0040 mJ, at 0.0400 +- 0.0020 W"),
+        ("the meter's samples", "900 at 100,000 Hz, 3 more lost"),
     ]
 
 
@@ -347,7 +347,7 @@ def test_the_report_shows_the_power_beside_the_energy_of_the_board(tmp_path: Pat
     section = page[page.index('<section id="energy">') :]
     assert "0.2455 W times the latency" in section
     assert "measured by the PPK2 before, during and after a batch of 50" in section
-    assert "at 0.0400 +- 0.0020 J/s" in section
+    assert "at 0.0400 +- 0.0020 W" in section
 
 
 @pytest.mark.parametrize(
@@ -359,5 +359,5 @@ def test_a_report_refuses_what_is_no_power(tmp_path: Path, change: dict[str, Any
     for power in POWER.to_json(1.0) | change, None, 3:
         with pytest.raises(InputError, match="is not the output of 'hil --meter METER --json'"):
             content.read_power(written(tmp_path / "p.json", power), "ab")
-    with pytest.raises(InputError, match="is from another model"):
+    with pytest.raises(InputError, match="is about another model"):
         content.read_power(written(tmp_path / "p.json", POWER.to_json(1.0)), "cd")

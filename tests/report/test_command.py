@@ -73,7 +73,7 @@ def test_beside_a_project_the_results_are_enough(folder, tmp_path):
     assert "does not include the emulated Uno: it is a test." in page
     assert str(folder) not in page
     assert "no function that pnn_predict calls uses floating point" in page
-    assert "bound, by its machine code" in page
+    assert "bound, proven from the machine code" in page
 
 
 @needs_emulated_avr
@@ -86,7 +86,7 @@ def test_a_model_alone_is_built_and_the_points_show_mistakes(folder, tmp_path, m
     assert done.exit_code == 0, done.output
     page = (tmp_path / "report.html").read_text()
     assert 'id="mistakes"' in page
-    assert "At 20 predictions per second" in page
+    assert "At a rate of 20 per second" in page
     assert "at 0.5 W" in page
     assert "A &lt;b&gt; title" in page
     assert "protonn-edge report results.csv --model another.npz" in page
@@ -126,12 +126,12 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["empty.csv", "--model", "model.npz"], "empty.csv has no results yet"),
         (
             ["wild.csv", "--model", "model.npz"],
-            "a class or scores at index 0 that do not fit a model",
+            "at index 0, a class or scores that are impossible for a model",
         ),
         (["wild.csv", "--model", "another.npz"], "which is not among the given models"),
         (["model.npz", "--model", "model.npz"], "header of a results file"),
         (["beyond.csv", "--model", "model.npz"], "has index 16, but the run has 16 points"),
-        (["relabelled.csv", *WHOLE], "has class 0 at index 1, but the point has class "),
+        (["relabelled.csv", *WHOLE], "has label 0 at index 1, but the point has label "),
         (
             ["wild.csv", "--model", "model.npz", "--front", "points.csv"],
             "is not the output of",

@@ -194,7 +194,7 @@ def test_the_space_has_the_points_of_the_page_and_the_prototypes(one, page):
 def test_other_kinds_show_the_space_of_their_scores():
     model = random_linear_model()
     page = render_page([evidence_of(model)], SCRIPT)
-    assert f"The space of scores of {model.n_classes} dimensions" in page
+    assert f"The space of scores, which has {model.n_classes} dimensions" in page
     assert json.loads(Reader(page).scripts[0])["plane"]["source"] == "scores"
 
 
@@ -238,7 +238,7 @@ def test_without_points_what_needs_them_is_left_out(one):
 def test_lost_points_count_as_wrong_and_are_told(one):
     lost = replace(one.results[0], predicted=None, cycles=None, scores=None, mismatch=None)
     page = render_page([replace(one, results=(lost, *one.results[1:]))], SCRIPT)
-    assert "1 points got no answer" in page
+    assert "1 point got no answer" in page
 
 
 def test_a_run_of_which_nothing_was_answered_is_still_a_report(one):

@@ -30,7 +30,7 @@ def matrix(n: int) -> np.ndarray:
 @pytest.mark.parametrize("n", [2, 10, 14])
 def test_a_matrix_that_fits_is_shown_whole(n):
     sentence, table = confusion_parts(matrix(n), [str(k) for k in range(n)])
-    assert "a row per actual" in sentence
+    assert "rows: actual classes" in sentence
     text = printed(table)
     assert text.count("180") == n
     assert "\u2026" not in text

@@ -340,7 +340,7 @@ def test_impossible_cycles_of_one_point_fail_the_run(cycles_of, number):
 
     error = failure_on(HostileDevice(honest_model(), answer=lies_once))
     assert f"first at point {number - 1}: {cycles:,} cycles" in str(error)
-    assert f"{plan.least_cycles:,} to {plan.worst_cycles:,} by its plan" in str(error)
+    assert f"{plan.least_cycles:,} to {plan.worst_cycles:,}, proven from the plan" in str(error)
     assert error.exit_code == 1
 
 
@@ -403,7 +403,7 @@ def test_a_silence_at_repeat_ends_a_run():
 def test_a_stack_that_the_program_cannot_hold_fails_the_run(stack):
     answer = to(StatsRequest, lambda right: replace(right, stack_bytes=stack))
     error = failure_on(HostileDevice(honest_model(), answer=answer))
-    assert f"a stack of {stack:,} B, but its program can use only 1 to {STACK_BYTES}" in str(error)
+    assert f"a stack of {stack:,} B, but its firmware uses 1 to {STACK_BYTES}" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,9 @@ def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tu
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"label": 77}, "class or scores at index 7 that do not fit a model of 4 classes"),
-        ({"predicted": 77}, "class or scores at index 7 that do not fit a model of 4 classes"),
-        ({"label": 2}, "has class 2 at index 7, but the point has class 3"),
+        ({"label": 77}, "at index 7, a class or scores that are impossible for a model of 4"),
+        ({"predicted": 77}, "at index 7, a class or scores that are impossible for a model of 4"),
+        ({"label": 2}, "has label 2 at index 7, but the point has label 3"),
         ({"index": N}, f"line 9 has index {N}, but the run has {N} points"),
         ({"index": 3}, "line 9 repeats index 3"),
     ],

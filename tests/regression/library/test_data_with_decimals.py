@@ -103,7 +103,7 @@ def test_verify_fails_where_whole_numbers_lose_too_much(
     assert record["library_differs"]["n"] > 0.1 * record["n"]
     assert len(record["library_differs"]["first"]) == 10
     (sentence,) = (line for line in done.stderr.splitlines() if line.startswith("error: "))
-    assert "loses too much, mostly in" in sentence
+    assert "changes the features too much, mostly" in sentence
     assert "pnn_quantize_float" in sentence
     assert record["error"] == sentence.removeprefix("error: ")
 
