@@ -184,26 +184,28 @@ class IntegerChain(StagedInput):
         needed = self.rejection is not None and self.rejection.rbf > 0
         set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
         maximum = self.inputs.maximum
-        integer_stage.check_holds(1 <= maximum <= 255, f"the largest input {maximum}")
+        fits = 1 <= maximum <= 255
+        integer_stage.check_holds(fits, f"a largest input of {maximum:,}", "1 to 255")
         integer_stage.check_counts(features=self.n_features, classes=self.n_classes)
         if self.feature_stages:
             made = self.feature_stages[-1]
             integer_stage.check_holds(
                 made.n_outputs == self.n_inputs,
-                f"{made.kind.replace('_', ' ')} whose number of outputs is not that of the "
-                "classifier's inputs",
+                f"a classifier of {self.n_inputs:,} inputs after {made.n_outputs:,} features",
+                "equal numbers",
             )
         if self.feature_stage is not None and self.feature_stage.scale is None:
             same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
-            what = self.feature_stage.kind.replace("_", " ")
             integer_stage.check_holds(
-                bool(same), f"{what} of values that are quantized in several ways"
+                bool(same), "averages of values on different scales", "averages on one scale"
             )
         if self.rejection is not None:  # proving its ranges takes time
-            integer_stage.check_holds(
-                self.n_classes <= decision.UNKNOWN and self._decision.holds(last.nearest_maximum),
-                "rejection thresholds above every possible score or RBF",
-            )
+            fits = self.n_classes <= decision.UNKNOWN
+            what = f"rejection thresholds and {self.n_classes:,} classes"
+            integer_stage.check_holds(fits, what, f"{decision.UNKNOWN} classes with thresholds")
+            fits = self._decision.holds(last.nearest_maximum)
+            what = "rejection thresholds outside the ranges of the scores, margins or RBFs"
+            integer_stage.check_holds(fits, what, "thresholds within these ranges")
 
     def facts(self) -> dict[str, str]:
         """Return its sizes and classes, its size in bytes, and its hash."""

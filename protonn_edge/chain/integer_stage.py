@@ -171,12 +171,12 @@ def stage_names(kinds: Iterable[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def check_holds(fits: bool, what: str) -> None:
+def check_holds(fits: bool, what: str, supported: str) -> None:
     """Raise `InputError` unless the generated code is free of overflow for any input."""
     if not fits:
         raise InputError(
-            f"the integer model has {what}, which the generated code does not support; quantize a "
-            "model that protonn-edge trained"
+            f"the integer model has {what}, but the generated code supports only {supported}; "
+            "quantize a model that protonn-edge trained"
         )
 
 
@@ -185,7 +185,8 @@ def check_bits(what: str, reached: Range, bits: int) -> None:
     if reached.low.size:
         low, high = reached.ends
         limit = 1 << (bits - 1)
-        check_holds(-limit <= low and high < limit, f"{what} {low:,}..{high:,}")
+        fits = -limit <= low and high < limit
+        check_holds(fits, f"{what} from {low:,} to {high:,}", f"{-limit:,} to {limit - 1:,}")
 
 
 def check_counts(**counts: int) -> None:

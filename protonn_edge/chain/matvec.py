@@ -30,8 +30,9 @@ class IntegerMatvec(IntegerStage):
     def __post_init__(self) -> None:
         """Refuse numbers with which a sum could overflow."""
         bits = self.accumulator_bits
-        check_holds(bits in self.widths, f"accumulators of {bits} bits")
-        check_bits("accumulators in", self.accumulators, bits)
+        widths = " or ".join(map(str, self.widths))
+        check_holds(bits in self.widths, f"accumulators of {bits} bits", widths)
+        check_bits("accumulators", self.accumulators, bits)
 
     @property
     def n_inputs(self) -> int:

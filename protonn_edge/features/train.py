@@ -97,8 +97,8 @@ class PoolingRequest(features.ImageRequest):
         *rows.unclipped(_POOLED),
         *rows.but(
             lambda case: case.settings.dead_zone > 0,
-            "{dead_zone} is {settings.dead_zone:g}, but <but>, which allows no dead zone; leave "
-            "out either {dead_zone} or {features}",
+            "{dead_zone} is {settings.dead_zone:g}, but <but>, and averages allow no dead zone; "
+            "leave out either {dead_zone} or {features}",
             _POOLED,
         ),
     )
@@ -168,8 +168,8 @@ class AudioRequest(features.FeatureRequest):
         ),
         *rows.but(
             lambda case: case.settings.dead_zone > 0,
-            "{dead_zone} is {settings.dead_zone:g}, but <but>, which are read as they are; leave "
-            "{dead_zone} out",
+            "{dead_zone} is {settings.dead_zone:g}, but <but>, and the classifier takes them "
+            "unchanged; leave {dead_zone} out",
             _HEARD,
         ),
         *rows.unclipped(_HEARD, why=", and energies are not clipped"),
@@ -226,8 +226,8 @@ class WindowRequest(features.FeatureRequest):
         rows.models_all_at_once(WindowFeatureStage.kind, "windows of samples"),
         rows.Refusal(
             lambda case: case.settings.window_shape is not None and not case.kinds & _OF_WINDOWS,
-            "{window_shape} is given, but no features of windows are chosen; choose some with "
-            "{features}, or leave {window_shape} out",
+            "{window_shape} is given, but no features of windows are requested; name features "
+            "with {features}, or leave {window_shape} out",
         ),
         *rows.but(
             lambda case: bool(case.kinds & _OF_SAMPLES),
@@ -257,14 +257,14 @@ IMAGES: tuple[rows.Refusal, ...] = (
     *rows.but(
         lambda case: isinstance(case.asked, features.ImageRequest) and case.asked.deskew,
         "only dense images that fit in memory can be deskewed, but <but>; leave deskew out, or "
-        "train on fewer points",
+        "give such images",
         rows.SPARSE,
         rows.IN_BLOCKS,
     ),
     rows.Refusal(
         lambda case: type(case.asked) is features.ImageRequest,
-        "{features} is {settings.features}, but no features are to be computed from the image; "
-        "add some, such as pool:4x4 or gradients:4x4",
+        "{features} is {settings.features}, which prepares images but computes no features; add "
+        "features, such as pool:4x4 or gradients:4x4",
     ),
     rows.Refusal(
         lambda case: (
@@ -290,8 +290,8 @@ COPIES: tuple[rows.Refusal, ...] = (
                 or case.settings.image_shape is not None
             )
         ),
-        "{background_noise} is given, but only copies of windows and clips are mixed with it; "
-        "give {copies} and {features} of samples, or leave {background_noise} out",
+        "{background_noise} is mixed only into copies of windows and clips; give {copies} and "
+        "{features} of samples, or leave {background_noise} out",
     ),
     *rows.but(
         lambda case: case.settings.copies > 0,
@@ -348,7 +348,7 @@ def read_features(given: str | FeatureStage) -> features.FeatureRequest:
         raise features.unread(terms[0], f"is not one of {words}")
     if image and not kind.of_images:
         term = next(each for each in map(str.strip, given.split(",")) if each not in terms)
-        raise features.unread(term, f"is for images, but {terms[0]} is for windows of samples")
+        raise features.unread(term, f"is for images, but {terms[0]!r} is for windows of samples")
     return kind.read(terms, **image)
 
 

@@ -58,10 +58,10 @@ def test_every_kind_learns_sounds(kind: Any) -> None:
             {"features": "audio:4x2,mean"},
             "'mean' of the features cannot be combined with audio:4x2",
         ),
-        ({"features": "audio:17x2"}, "has 17 bands; give 1 to 16"),
+        ({"features": "audio:17x2"}, "has 17 bands, but the limits are 1 and 16"),
         ({"features": "audio:4x3"}, "clips of 256 samples cannot be divided into 3"),
-        ({"features": "audio:4x4"}, "has 64 samples a frame; give 128 to 512"),
-        ({"features": "audio:4x2", "sample_rate": 50.0}, "sound has 50 samples a second"),
+        ({"features": "audio:4x4"}, "has 64 samples per frame, but the limits are 128 and 512"),
+        ({"features": "audio:4x2", "sample_rate": 50.0}, "the sampling rate of the sound is 50 Hz"),
     ],
 )
 def test_what_is_no_sound_is_refused(settings: dict[str, Any], sentence: str) -> None:

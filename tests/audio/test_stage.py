@@ -41,16 +41,16 @@ def declared(**changes: Any) -> dict[str, np.ndarray]:
         ({"length": 128.0}, "'audio' does not declare"),
         ({"bands": [[1, 2, 3]]}, "'audio' does not declare"),
         ({"bands": [[100, 100, 1, 0]]}, "'audio' does not declare"),
-        ({"bands": [[100, 100, 255, False]]}, "16 bits hold"),
-        ({"bands": [[100, 100, 1, True], [100, 100, 1, False]]}, "a mirrored band comes before"),
-        ({"bands": []}, "has 0 bands; give 1 to 16"),
-        ({"length": 127}, "has 127 samples a frame; give 128 to 512"),
-        ({"length": 513}, "has 513 samples a frame"),
+        ({"bands": [[100, 100, 255, False]]}, "the limit is 32,767"),
+        ({"bands": [[100, 100, 1, True], [100, 100, 1, False]]}, "bands of sound must come last"),
+        ({"bands": []}, "has 0 bands, but the limits are 1 and 16"),
+        ({"length": 127}, "has 127 samples per frame, but the limits are 128 and 512"),
+        ({"length": 513}, "has 513 samples per frame"),
         ({"frames": 0}, "has 0 frames"),
-        ({"frames": 513}, "has 513 frames; give 1 to 512"),
-        ({"frames": 508, "length": 128}, "has 65,024 samples; give 1 to 65,000"),
-        ({"step": 0.0}, "must be finite, with a step above 0"),
-        ({"rate": 1e6}, r"has 1e\+06 samples a second"),
+        ({"frames": 513}, "has 513 frames, but the limits are 1 and 512"),
+        ({"frames": 508, "length": 128}, "has 65,024 samples, but the limits are 1 and 65,000"),
+        ({"step": 0.0}, "the step 0, but both must be finite"),
+        ({"rate": 1e6}, r"is 1e\+06 Hz, but the limits"),
         ({"onset": 0}, "onset threshold is 0; give 1 to 254"),
     ],
 )
@@ -86,7 +86,7 @@ def test_features_that_are_changed_are_refused() -> None:
     model = quantize(random_audio_model(audio_of(2, 1, 128)))
     stage = model.feature_stage
     assert stage is not None
-    with pytest.raises(InputError, match="up to 127 that are quantized again"):
+    with pytest.raises(InputError, match="rescales energies of sound of 0 to 127"):
         stage.integer_stages(replace(model.inputs, maximum=100))
 
 

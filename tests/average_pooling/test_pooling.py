@@ -83,15 +83,15 @@ def test_memory_is_bounded_for_many_points() -> None:
 @pytest.mark.parametrize(
     ("image", "cropped", "shape", "words"),
     [
-        ((28, 28), (28, 28), (17, 17), "28x28 to 17x17 has averages .* try .*16x16"),
-        ((28, 28), (28, 28), (28, 28), "averages nothing; try .*"),
-        ((28, 28), (28, 28), (29, 28), "pooled to 29x28, which is larger than its 28x28"),
-        ((28, 28), (24, 29), (12, 12), "cropped to 24x29, which is larger than its 28x28"),
-        ((1, 256), (1, 256), (1, 1), "try 1x2"),
+        ((28, 28), (28, 28), (17, 17), "28x28 pixels to 17x17 needs sums .* pool to .*16x16"),
+        ((28, 28), (28, 28), (28, 28), "changes nothing; pool to .*"),
+        ((28, 28), (28, 28), (29, 28), "28x28 pixels cannot be pooled to 29x28"),
+        ((28, 28), (24, 29), (12, 12), "cropped to 24x29; give at most 28 rows"),
+        ((1, 256), (1, 256), (1, 1), "pool to 1x2"),
         ((263, 1), (263, 1), (2, 1), "crop the image to sides that have common divisors"),
         ((240, 300), (240, 300), (7, 7), "72,000 pixels, but the limit of .* 65,535"),
-        ((8, 8), (8, 8), (0, 4), "a shape is .0, 4."),
-        ((8, 8), (8, 8), (4,), "a shape is"),
+        ((8, 8), (8, 8), (0, 4), "the shape .0, 4. is not"),
+        ((8, 8), (8, 8), (4,), "the shape .4,. is not two"),
     ],
 )
 def test_sizes_that_cannot_be_are_refused(
@@ -111,7 +111,7 @@ def test_sizes_that_are_named_would_do(cropped: tuple[int, int], shape: tuple[in
         words = str(error)
     else:
         return
-    sizes = re.findall(r"\b(\d+)x(\d+)\b", words.partition("; try ")[2])
+    sizes = re.findall(r"\b(\d+)x(\d+)\b", words.partition("; pool to ")[2])
     assert sizes or "; crop the image to sides that have common divisors" in words
     for height, width in sizes:
         AveragePooling(cropped, cropped, (int(height), int(width)))

@@ -94,8 +94,8 @@ def test_a_projection_without_weights_is_refused() -> None:
     ("changes", "words"),
     [
         ({"weight_shift": 9}, "a shift of 9"),
-        ({"weight_shift": 0}, "sums in"),
-        ({"weights": Sums(np.full((9, 40), 127, np.int8), np.zeros(9, int))}, "sums in|scores in"),
+        ({"weight_shift": 0}, "sums from"),
+        ({"weights": Sums(np.full((9, 40), 127, np.int8), np.zeros(9, int))}, "(sums|scores) from"),
         ({"branches": Sums(np.zeros((2, 40), np.int8), np.zeros(2, int))}, "2 inner nodes"),
         ({"gates": Sums(np.zeros((6, 40), np.int8), np.zeros(6, int))}, "6 gates"),
         ({"table": np.zeros(255, np.int8)}, "a table of shape"),

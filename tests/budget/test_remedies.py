@@ -63,7 +63,7 @@ def test_a_board_that_is_too_small(kind: str, large: str, words: str) -> None:
 
 def test_layers_are_what_takes_most() -> None:
     remedies = quantize(random_model_of_layers(random_layers())).all_remedies
-    words = "try fewer channels in --features conv:, a stride of 2 or averages in the first layer"
+    words = "try fewer channels in the layers, a stride of 2 or averages in the first layer"
     with pytest.raises(CheckFailed, match=words):
         LARGE["sram"].check(load_board("uno"), remedies)
 

@@ -154,9 +154,12 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--groups", "nowhere.txt"], "'nowhere.txt', which is neither a column"),
         (["--features", "pool:2x2"], "the shape of the image is not given"),
         (["--features", "conv:2x3"], "give its height and width with --image-shape"),
-        (["--image-shape", "3x4", "--features", "conv:2x4"], "is '2x4'; it must be channels"),
-        (["--image-shape", "3x4", "--features", "conv:2x5"], "2x5 needs a larger image or window"),
-        (["--image-shape", "3x4", "--features", "crop:3x3,conv:2x3"], "use the whole image"),
+        (["--image-shape", "3x4", "--features", "conv:2x4"], "the layer '2x4' is unknown"),
+        (["--image-shape", "3x4", "--features", "conv:2x5"], "2x5 does not fit in the 3x4 values"),
+        (
+            ["--image-shape", "3x4", "--features", "crop:3x3,conv:2x3"],
+            "use a crop only of",
+        ),
         (["--features", "conv:2x3,bits:3"], "must have 8, 4 or 2 bits per weight"),
         (["--set", "onset=3"], "--set onset is given, but the classifier 'protonn' has no such"),
         (
@@ -168,9 +171,9 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--set", "network_moved_share=2"], "--set network_moved_share"),
         (
             ["--image-shape", "3x4", "--features", "crop:2x2"],
-            "no features are to be computed from the image",
+            "prepares images but computes no features",
         ),
-        (["--image-shape", "3x4", "--features", "pool:3x4"], "averages nothing"),
+        (["--image-shape", "3x4", "--features", "pool:3x4"], "changes nothing"),
         (["--start-from", "nowhere.npz"], "nowhere.npz"),
         (["--projection-dim", 13], "--projection-dim is 13, but the data has only 12 features"),
         (["--prototypes", 61], "--prototypes is 61, but the data has only 60 training points"),

@@ -210,7 +210,7 @@ def test_generated_code_states_the_ranges() -> None:
         "mean       sum of x: -12800..12700",
         "deviation  root(N * sum of x^2 - (sum of x)^2): 0..12750; both terms are at most",
         "           163840000",
-        "samples: 0..1803, 0..2550, 0..3533, 0..4996",
+        "2^(k-1) samples each: 0..1803, 0..2550, 0..3533, 0..4996",
     ):
         assert line in code
 
@@ -237,5 +237,5 @@ def test_the_hash_covers_the_features_and_not_the_rate() -> None:
 
 
 def test_window_features_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="window features whose number of outputs"):
+    with pytest.raises(InputError, match="a classifier of .* inputs after .* features"):
         replace(tiny_windows_model(), feature_stage=window_features_of("mean", 8, 5))

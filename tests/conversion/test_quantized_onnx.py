@@ -392,7 +392,7 @@ REFUSED = {
     ),
     "windows": (
         lambda: begun(shape=(1, 20, 20)).add("GlobalMaxPool").quantized(0.01, 10),
-        "node 'n2', a GlobalMaxPool, has windows of 400 pixels, which .*; use smaller images",
+        "node 'n2', a GlobalMaxPool, has pooling of 400 pixels, but .*; use smaller images",
     ),
     "large": (
         lambda: begun(shape=(300,)).layer("Gemm", 300, 300, transB=1).quantized(0.1, 0),

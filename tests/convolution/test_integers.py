@@ -92,15 +92,15 @@ def test_weights_are_counted_in_their_bits() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"weight_bits": 2}, "weights in -8..7 of 2 bits"),
-        ({"stride": 3}, "windows that move by 3 pixels"),
-        ({"bias": np.full(3, 32_700)}, "accumulators in"),
-        ({"shift": 17}, "values that are shifted by 17 bits"),
-        ({"shift": 9, "to_even": True}, "halves at a shift of 9 bits"),
-        ({"shape": (2, 7, 2)}, "windows that are larger than their image"),
-        ({"shape": (6, 7, 4)}, "windows of 2 channels of 4"),
+        ({"weight_bits": 2}, "2-bit weights from -8 to 7"),
+        ({"stride": 3}, "a stride of 3"),
+        ({"bias": np.full(3, 32_700)}, "accumulators from"),
+        ({"shift": 17}, "a shift of 17 bits, but .* 8 to 16"),
+        ({"shift": 9, "to_even": True}, "rounding to even at a shift of 9 bits"),
+        ({"shape": (2, 7, 2)}, "a kernel that is larger than its image"),
+        ({"shape": (6, 7, 4)}, "kernels of 2 channels for images of 4"),
         ({"multiplier": 256}, "the multiplier 256"),
-        ({"input_maximum": 256}, "values up to 15 or 256"),
+        ({"input_maximum": 256}, "a largest value of 256"),
     ],
 )
 def test_what_generated_code_cannot_hold_is_refused(

@@ -72,20 +72,20 @@ def test_its_words_name_all_random_layers() -> None:
 @pytest.mark.parametrize(
     ("name", "place", "number", "sentence"),
     [
-        ("convolution_layers", (0, 0), 4, "a number that is invalid for a layer"),
+        ("convolution_layers", (0, 0), 4, "a row that describes no valid layer"),
         ("convolution_layers", (0, 6), 0, "a layer without weights"),
-        ("convolution_layers", (0, 6), 60_000, "has too few values for its layers"),
-        ("convolution_layers", (2, 1), 5, "windows of 5x2 pixels"),
+        ("convolution_layers", (0, 6), 60_000, "has fewer values than the layers need"),
+        ("convolution_layers", (2, 1), 5, "pooling of 5x2 pixels"),
         (
             "convolution_layers",
             (0, 2),
             2,
-            "has too few values for its layers|windows of 3x2 pixels",
+            "has fewer values than the layers need|a kernel of 3x2 pixels",
         ),
         ("convolution_layers", (0, 1), -1, "whole numbers from 0 to 65,535"),
-        ("convolution_image", (0,), 0, "a shape is"),
-        ("convolution_pixels", (1,), 0, "in steps of 0"),
-        ("convolution_bias", (0,), 40_000, "accumulators in"),
+        ("convolution_image", (0,), 0, "the shape .* is not two"),
+        ("convolution_pixels", (1,), 0, "the step 0"),
+        ("convolution_bias", (0,), 40_000, "accumulators from"),
     ],
 )
 def test_damaged_arrays_are_refused(
@@ -104,7 +104,7 @@ def test_a_missing_array_and_a_wrong_type_are_refused() -> None:
     weights = arrays["convolution_weights"]
     for sentence, wrong in {
         "has the type int64": weights.astype(np.int64),
-        "has 72 values more than its layers": np.tile(weights, 2),
+        "has 72 more values than the layers": np.tile(weights, 2),
     }.items():
         with pytest.raises(InputError, match=f"'convolution_weights' {sentence}"):
             Convolutions.from_arrays(arrays | {"convolution_weights": wrong})
@@ -113,9 +113,7 @@ def test_a_missing_array_and_a_wrong_type_are_refused() -> None:
 
 def test_layers_that_do_not_fit_together_are_refused() -> None:
     first, *_ = random_layers().layers
-    with pytest.raises(
-        InputError, match="layer 2 takes 6x6 with values up to 15, but the layer before it returns"
-    ):
+    with pytest.raises(InputError, match="layer 2 takes 6x6 with values up to 15, but receives"):
         Convolutions((first, first))
     with pytest.raises(InputError, match="give at least one"):
         Convolutions(())
@@ -123,9 +121,7 @@ def test_layers_that_do_not_fit_together_are_refused() -> None:
 
 def test_a_classifier_takes_the_values_as_they_are(model: Model) -> None:
     inputs = quantize(model).inputs
-    with pytest.raises(
-        InputError, match="values of a last layer up to 255 that are quantized again"
-    ):
+    with pytest.raises(InputError, match="rescales the last layer's values of 0 to 255"):
         random_layers().integer_stages(replace(inputs, maximum=127))
 
 

@@ -62,14 +62,14 @@ def test_any_other_text_is_refused_in_a_sentence(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is ''; it must be"),
-        ("8x4", "is '8x4'; it must be channels"),
-        ("129x3", "is '129x3'; it must be channels"),
-        ("8x3/3", "is '8x3/3'"),
+        ("", "the layer '' is unknown"),
+        ("8x4", "the layer '8x4' is unknown"),
+        ("129x3", "the layer '129x3' is unknown"),
+        ("8x3/3", "the layer '8x3/3' is"),
         ("max2", "the first layer of a network is max2; begin with"),
         ("average2,max", "the first layer of a network is max; begin with"),
-        ("average9", "is 'average9'"),
-        (",".join(["2x1"] * 13), "there are 13 convolution layers, but the limit is 12"),
+        ("average9", "the layer 'average9' is"),
+        (",".join(["2x1"] * 13), "has 13 layers, but the limit is 12"),
     ],
 )
 def test_what_is_no_network_is_named(text: str, said: str) -> None:
@@ -98,9 +98,9 @@ def test_windows_keep_their_width() -> None:
 
 @pytest.mark.parametrize(
     ("shape", "words"),
-    [((8, 12, 1), "image or window than the 4x6"), ((8, 1, 3), "image or window than the 4x1")],
+    [((8, 12, 1), "in the 4x6 values"), ((8, 1, 3), "in the 4x1 values")],
 )
 def test_layers_that_leave_nothing_are_refused(shape: ImageShape, words: str) -> None:
     layers = read_layers("2x1,max2,4x5", signal=shape[1] == 1)
-    with pytest.raises(InputError, match=f"the layer 4x5 needs a larger {words}"):
+    with pytest.raises(InputError, match=f"the layer 4x5 does not fit {words}"):
         list(shapes_of(layers, shape))

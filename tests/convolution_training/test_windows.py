@@ -85,7 +85,11 @@ def test_a_file_keeps_the_window(model: Model, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "changed", "sentence"),
     [
-        ("convolution_pixels", np.ones((2, 4)), "have scales of 4 channels for 32x1x3"),
+        (
+            "convolution_pixels",
+            np.ones((2, 4)),
+            "scales for 4 channels, but the layers take 32x1x3",
+        ),
         ("convolution_pixels", np.ones((3, 3)), "'convolution_pixels' has the shape"),
         ("convolution_pixels", np.zeros((2, 3)), "a step of the samples is not above 0"),
         ("convolution_rate", np.array([0.0]), "the sampling rate is 0; it must be"),
@@ -130,10 +134,10 @@ def test_a_share_of_signals_moves_in_place() -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"image_shape": (32, 3)}, "image_shape and window_shape are given; leave one"),
+        ({"image_shape": (32, 3)}, "image_shape and window_shape are given; leave out one"),
         ({"window_shape": (32, 2)}, "windows of 32x2 have 64 samples, but the points have 96"),
         ({"features": "crop:8x3,conv:4x3"}, "leave crop out"),
-        ({"features": "conv:4x3,max2,4x5,max2,4x5,4x3"}, "needs a larger image or window than"),
+        ({"features": "conv:4x3,max2,4x5,max2,4x5,4x3"}, "does not fit in the"),
     ],
 )
 def test_what_does_not_fit_windows_is_refused(settings: dict, sentence: str) -> None:

@@ -59,7 +59,7 @@ def test_a_matrix_without_weights_is_refused() -> None:
     ("changes", "words"),
     [
         ({"accumulator_bits": 32}, "accumulators of 32 bits"),
-        ({"bias": np.array([32_500])}, "accumulators in "),
+        ({"bias": np.array([32_500])}, "accumulators from "),
         ({"multiplier": 256}, "the multiplier 256"),
         ({"weights": np.ones((256, 2), np.int8)}, "a hidden layer of 256 units"),
     ],

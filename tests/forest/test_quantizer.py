@@ -96,9 +96,9 @@ def test_what_has_no_integers_is_refused() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"bias": np.array([32_700, 0])}, "scores in "),
-        ({"bias": np.array([-32_700, 0])}, "scores in "),
-        ({"bias": np.array([40_000, 0]), "leaves": None}, "scores in "),
+        ({"bias": np.array([32_700, 0])}, "scores from "),
+        ({"bias": np.array([-32_700, 0])}, "scores from "),
+        ({"bias": np.array([40_000, 0]), "leaves": None}, "scores from "),
     ],
 )
 def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) -> None:

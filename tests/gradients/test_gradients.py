@@ -69,9 +69,7 @@ def test_the_largest_sums_fit() -> None:
     cells = Cells((32, 32), (32, 32), (2, 2))
     sums = cells.sums(stripes[None].astype(np.uint8))
     assert sums.max() <= cells.most.max() <= 65_535
-    with pytest.raises(
-        InputError, match="sum of up to .*16 bits hold only 65,535; give more cells"
-    ):
+    with pytest.raises(InputError, match="can reach .* the limit is 65,535; give more cells"):
         Cells((32, 32), (32, 32), (1, 1))
 
 
@@ -104,11 +102,11 @@ def test_sums_of_most_images_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"image_shape": (33, 20)}, "at most 32 pixels a side"),
+        ({"image_shape": (33, 20)}, "limited to images of 32 pixels a side"),
         ({"cropped_shape": (13, 12)}, "cannot be cropped to 13x12"),
         ({"cells": (9, 2)}, "12x12 pixels can have at most 8x8 cells, not 9x2"),
-        ({"cells": (0, 2)}, r"a shape is \(0, 2\)"),
-        ({"cells": 4}, "a shape is 4"),
+        ({"cells": (0, 2)}, r"the shape \(0, 2\) is not"),
+        ({"cells": 4}, "the shape 4 is not"),
         ({"directions": 6}, "4 or 8 directions, not 6"),
         ({"shift": 0}, "shifted by 0 bits, but the limits are 1 and 8"),
     ],
@@ -138,10 +136,10 @@ def test_gradients_come_back_from_the_file(tmp_path: Path) -> None:
             "gives 32 features, but 'W' has 48",
         ),
         ("gradients", np.array([12, 14, 12, 12, 2, 3, 7, 3, 0]), "4 or 8 directions"),
-        ("gradients", np.array([12, 14, -1, 12, 2, 3, 8, 3, 0]), "a shape is"),
-        ("gradients_pixels", np.array([0.0, 0.0]), "has pixels that start at"),
+        ("gradients", np.array([12, 14, -1, 12, 2, 3, 8, 3, 0]), "the shape .* is not two"),
+        ("gradients_pixels", np.array([0.0, 0.0]), "with which pixels cannot be converted"),
         ("gradients_pixels", np.array([np.nan, 1.0]), "NaN or infinite"),
-        ("gradients_pixels", np.array([1e300, 1.0]), "has pixels that start at"),
+        ("gradients_pixels", np.array([1e300, 1.0]), "with which pixels cannot be converted"),
         ("gradients_pixels", None, "'gradients_pixels' is missing"),
     ],
 )
@@ -168,7 +166,7 @@ def test_roots_have_one_range() -> None:
 
 def test_roots_that_fall_are_refused() -> None:
     table = np.arange(256)[::-1].astype(np.uint8)
-    with pytest.raises(InputError, match="falling roots"):
+    with pytest.raises(InputError, match="an invalid table of roots"):
         IntegerGradients(SHARED, 1, table)
 
 

@@ -59,7 +59,7 @@ KIND = replace(
         ({"image_parts": (5, 5)}, "basis images have 200 weights, but a layer has at most 128"),
         ({"image_parts": (0, 1)}, "the parts of an image are .0, 1.; they must be"),
         ({"basis_images": 129}, "'basis_images' parameter of BasisImagesClassifier"),
-        ({"teacher": "8x4"}, "a layer of convolutions is '8x4'"),
+        ({"teacher": "8x4"}, "the layer '8x4' is unknown"),
         ({"teacher": object()}, "the teacher is a object; it must be a fitted MLPClassifier"),
         ({"features": "pool:4x4"}, "basis images need the layers of a student"),
     ),

@@ -85,8 +85,8 @@ def test_what_has_no_integers_is_refused() -> None:
     ("changes", "words"),
     [
         ({"accumulator_bits": 8}, "accumulators of 8 bits"),
-        ({"bias": np.array([32_500])}, "accumulators in "),
-        ({"weights": np.array([[-1, 1]], np.int8), "bias": np.array([-32_705])}, "scores in"),
+        ({"bias": np.array([32_500])}, "accumulators from "),
+        ({"weights": np.array([[-1, 1]], np.int8), "bias": np.array([-32_705])}, "scores from"),
     ],
 )
 def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) -> None:

@@ -500,12 +500,12 @@ def test_average_pooling_comes_back_from_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("shapes", "problem"),
     [
-        (np.ones((2, 2), np.int64), "'reduction_shapes' has the shape"),
+        (np.ones((2, 2), np.int64), "'reduction_shapes' of shape"),
         (np.ones((3, 2), np.int32), "'reduction_shapes' has the type"),
-        (np.array([[9, 8], [8, 8], [0, 4]]), "'reduction_shapes' has the shape"),
-        (np.array([[9, 2**40], [8, 8], [6, 4]]), "each 1 to 65,535"),
+        (np.array([[9, 8], [8, 8], [0, 4]]), "'reduction_shapes' of shape"),
+        (np.array([[9, 2**40], [8, 8], [6, 4]]), "a width from 1 to 65,535"),
         (np.array([[9, 8], [8, 8], [4, 4]]), "gives 16 features, but 'W' has 24 columns"),
-        (np.array([[9, 8], [6, 4], [6, 4]]), "averages nothing"),
+        (np.array([[9, 8], [6, 4], [6, 4]]), "changes nothing"),
     ],
 )
 def test_average_pooling_that_cannot_be_is_refused(

@@ -113,10 +113,10 @@ def test_what_has_no_integers_is_refused() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"bias": np.array([1 << 31, 0, 0])}, "scores in"),
-        ({"bias": np.array([0, 0, -(1 << 31)])}, "scores in"),
-        ({"shift": 3}, "inputs up to 63 and a shift of 3"),
-        ({"shift": -1}, "a shift of -1"),
+        ({"bias": np.array([1 << 31, 0, 0])}, "scores from"),
+        ({"bias": np.array([0, 0, -(1 << 31)])}, "scores from"),
+        ({"shift": 3}, "inputs up to 63, shifted by 3 bits"),
+        ({"shift": -1}, "shifted by -1 bits"),
     ],
 )
 def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) -> None:

@@ -185,11 +185,11 @@ def test_hash_does_not_depend_on_what_a_sketch_sends() -> None:
     ("change", "words"),
     [
         ({"accumulator_bits": 32}, "32 bits"),
-        ({"bias": np.array([40_000, 0, 0])}, "accumulators in"),
+        ({"bias": np.array([40_000, 0, 0])}, "accumulators from"),
         ({"multiplier": 65_536}, "multiplier 65,536"),
         ({"offset": np.array([1 << 31, 0, 0])}, "requantized accumulators up to 2,1"),
-        ({"offset": np.array([1, 0, 0])}, "no multiples of 256"),
-        ({"distance_shift": 7}, "distance shift 7"),
+        ({"offset": np.array([1, 0, 0])}, "not multiples of 256"),
+        ({"distance_shift": 7}, "a distance shift of 7"),
     ],
 )
 def test_numbers_that_could_overflow_are_refused(change: dict[str, object], words: str) -> None:

@@ -91,9 +91,9 @@ def test_hash_covers_average_pooling() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("zero", "values that are quantized in several ways"),
-        ("step", "values that are quantized in several ways"),
-        ("shape", "average pooling whose number of outputs"),
+        ("zero", "averages of values on different scales"),
+        ("step", "averages of values on different scales"),
+        ("shape", "a classifier of .* inputs after .* features"),
     ],
 )
 def test_average_pooling_that_does_not_fit_is_refused(change: str, words: str) -> None:

@@ -169,8 +169,11 @@ def test_every_kind_of_classifier_has_copies() -> None:
         ({"window_shape": (1, 64)}, "64 channels"),
         ({"window_shape": None, "image_shape": (8, 8), "features": None, "augment": True}, "moves"),
         ({"copies": 101}, "copies"),
-        ({"copies": 0, "background_noise": np.ones((1, 64))}, "only copies of windows and clips"),
-        ({**IMAGE, "background_noise": np.ones((1, 64))}, "only copies of windows and clips"),
+        (
+            {"copies": 0, "background_noise": np.ones((1, 64))},
+            "only into copies of windows",
+        ),
+        ({**IMAGE, "background_noise": np.ones((1, 64))}, "only into copies of windows"),
         ({"background_noise": np.ones((1, 63))}, r"shape \(1, 63\), but the points have 64 values"),
         ({"background_noise": np.ones((0, 64))}, r"shape \(0, 64\), but the points have 64 values"),
         ({"background_noise": np.full((1, 64), np.nan)}, "background_noise .* NaN"),

@@ -116,10 +116,10 @@ def test_the_same_settings_give_the_same_model() -> None:
     ("settings", "words"),
     [
         ({"image_shape": None}, "the shape of the image is not given"),
-        ({"features": "crop:6x6"}, "no features are to be computed from the image"),
+        ({"features": "crop:6x6"}, "prepares images but computes no features"),
         ({"image_shape": (8, 9)}, "72 pixels, but the points have 64"),
-        ({"features": "pool:9x8"}, "larger than its 8x8 pixels"),
-        ({"features": "crop:4x4,pool:6x6"}, "6x6, which is larger than its 4x4"),
+        ({"features": "pool:9x8"}, "an image of 8x8 pixels cannot be pooled"),
+        ({"features": "crop:4x4,pool:6x6"}, "4x4 pixels cannot be pooled to 6x6"),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(settings: dict[str, Any], words: str) -> None:
@@ -160,5 +160,5 @@ def test_images_are_deskewed_in_training_in_the_model_and_in_the_integers() -> N
 
 def test_deskewing_without_average_pooling_is_refused() -> None:
     X, y = _slanted_strokes(0)
-    with pytest.raises(InputError, match="deskew, but no features are to be computed"):
+    with pytest.raises(InputError, match="deskew, which prepares images but computes no"):
         ProtoNNClassifier(image_shape=(16, 16), features="deskew").fit(X, y)

@@ -71,12 +71,13 @@ class BandPass:
         for name, (low, high) in _LIMITS.items():
             if not low <= getattr(self, name) <= high:
                 raise InputError(
-                    f"a band pass has the {name} {getattr(self, name)}; it must be {low} to {high}"
+                    f"a band pass has a {name} of {getattr(self, name)}, but the limits are {low} "
+                    f"and {high}; train the model again"
                 )
         if self.most > Y_MAXIMUM:
             raise InputError(
-                f"a band pass reaches {self.most:,.0f}, but 16 bits hold only {Y_MAXIMUM:,}; train "
-                "the model again"
+                f"values of a band pass can reach {self.most:,.0f}, but the limit is "
+                f"{Y_MAXIMUM:,}; train the model again"
             )
 
     @cached_property
@@ -185,7 +186,8 @@ class Frames:
         mirrored = [band.mirrored for band in self.bands]
         if mirrored != sorted(mirrored):
             raise InputError(
-                "a mirrored band comes before one that is not mirrored; train the model again"
+                "mirrored bands of sound must come last, but another one follows; train the model "
+                "again"
             )
 
     @property
@@ -252,11 +254,14 @@ def check_clip(bands: int, frames: int, length: int) -> None:
     for value, low, high, what in (
         (bands, 1, BAND_LIMIT, "bands"),
         (frames, 1, FEATURE_LIMIT // max(1, bands), "frames"),
-        (length, shortest, longest, "samples a frame"),
+        (length, shortest, longest, "samples per frame"),
         (frames * length, 1, SAMPLE_LIMIT, "samples"),
     ):
         if not low <= value <= high:
-            raise InputError(f"a clip of sound has {value:,} {what}; give {low} to {high:,}")
+            raise InputError(
+                f"a clip of sound has {value:,} {what}, but the limits are {low} and {high:,}; "
+                "change the sizes in audio:BANDSxFRAMES, or the length of clips"
+            )
 
 
 def logarithms(z: NDArray[np.integer]) -> Int32:

@@ -82,8 +82,8 @@ class AudioStage(Frames, FeatureStage):
         super().__post_init__()
         if not (math.isfinite(self.zero) and math.isfinite(self.step) and self.step > 0):
             raise InputError(
-                "the sound's zero and step must be finite, with a step above 0; train the model "
-                "again"
+                f"the sound has the zero {self.zero:g} and the step {self.step:g}, but both must "
+                "be finite, and the step above 0; train the model again"
             )
         check_rate(self.rate)
         check_onset(self.onset)
@@ -103,8 +103,8 @@ class AudioStage(Frames, FeatureStage):
         samples = math.prod(X.shape[1:])
         if not 1 <= frames <= samples or samples % frames:
             raise InputError(
-                f"clips of {samples:,} samples cannot be divided into {frames} equal frames; cut "
-                "clips whose length is a multiple of the number of frames"
+                f"clips of {samples:,} samples cannot be divided into {frames} equal frames; "
+                "choose another number of frames, or cut clips of another length"
             )
         check_rate(rate)
         length = samples // frames
@@ -134,7 +134,8 @@ class AudioStage(Frames, FeatureStage):
         """Return the stage for the features, which a classifier takes unchanged."""
         same = not inputs.zero.any() and bool((inputs.step == 1).all())
         fits = same and inputs.maximum == FEATURE_MAXIMUM
-        check_holds(fits, f"energies of sound up to {FEATURE_MAXIMUM} that are quantized again")
+        what = f"a classifier that rescales energies of sound of 0 to {FEATURE_MAXIMUM}"
+        check_holds(fits, what, "classifiers that take them unchanged")
         return (IntegerAudio(self, self.onset),)
 
     def to_arrays(self) -> Arrays:
@@ -194,8 +195,8 @@ def check_rate(rate: float) -> None:
     slowest, fastest = RATES
     if not slowest <= rate <= fastest:
         raise InputError(
-            f"sound has {rate:g} samples a second, but the limits are {slowest:,g} and "
-            f"{fastest:,g}; record it at 8,000 Hz, or convert it"
+            f"the sampling rate of the sound is {rate:,g} Hz, but the limits are {slowest:,g} and "
+            f"{fastest:,g} Hz; record the sound at 8,000 Hz, or resample it"
         )
 
 
@@ -220,8 +221,8 @@ class Clips(SegmentDetector):
         """Return the clips of raw samples (n, 1), converted with their own full scale."""
         zero, step = full_scale(float(samples.min()), float(samples.max()))
         heard = saturated_steps(samples[:, 0], zero, step, BYTE_MAXIMUM)
-        facts = (("clips", f"begin at a level of {onset}"),)
-        missing = f"no whole clip begins at a level of {onset}"
+        facts = (("clips", f"begin where the sound exceeds the level {onset}"),)
+        missing = f"no whole clip follows a sound above the level {onset}"
         return cls(window, float(onset), facts, missing, heard, onset)
 
     def moves(self, first: int, end: int) -> bool:  # noqa: ARG002  (silence is no raster of clips)

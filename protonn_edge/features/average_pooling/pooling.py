@@ -75,7 +75,7 @@ class Areas(crop.CroppedImage):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "shape", crop.checked_shape(self.shape))
-        crop.check_within(self.shape, self.cropped_shape, "an image cannot be pooled to")
+        crop.check_within(self.shape, self.cropped_shape, "pooled")
         if self.n_features > _PIXEL_LIMIT:
             raise InputError(
                 f"an image of {crop.shape_text(self.image_shape)} has {self.n_features:,} pixels, "
@@ -117,11 +117,9 @@ class Areas(crop.CroppedImage):
         spans = self.rows.output_units, self.columns.output_units
         if 2 <= self.area <= _AREA_LIMIT and max(spans) <= _SPAN_LIMIT:
             return
-        reason = (
-            "averages nothing" if self.area < 2 else "has averages that 16 bits cannot sum exactly"
-        )
+        reason = "changes nothing" if self.area < 2 else "needs sums beyond the device's limits"
         raise InputError(
-            f"average pooling of {crop.shape_text(self.cropped_shape)} to "
+            f"average pooling of {crop.shape_text(self.cropped_shape)} pixels to "
             f"{crop.shape_text(self.shape)} {reason}; {_advice(self.cropped_shape, self.shape)}"
         )
 
@@ -139,7 +137,7 @@ def _advice(cropped: crop.Shape, shape: crop.Shape) -> str:
     if not near:
         return "crop the image to sides that have common divisors with the sides of the result"
     nearest = [crop.shape_text(found) for _, found in sorted(near)[:_SIDES_NAMED]]
-    return f"try {' or '.join(nearest)}"
+    return f"pool to {' or '.join(nearest)}"
 
 
 def _simple_outputs(pixels: int) -> list[int]:
@@ -174,9 +172,10 @@ class IntegerAveragePooling(IntegerStage):
     def __post_init__(self) -> None:
         """Refuse areas if their largest average would not be `maximum`."""
         largest = self.pooling.area * BYTE_MAXIMUM * self.multiplier
-        fits = (largest + self.half) >> 16 == self.maximum
-        fits = fits and self.multiplier <= _MULTIPLIER_MAXIMUM
-        check_holds(fits, "average pooling that does not give the projection's inputs")
+        made, most = (largest + self.half) >> 16, _MULTIPLIER_MAXIMUM
+        fits = made == self.maximum and self.multiplier <= most
+        what = f"averages of 0 to {made:,}, made with the multiplier {self.multiplier:,}"
+        check_holds(fits, what, f"averages of 0 to {self.maximum} and multipliers up to {most:,}")
 
     @property
     def n_inputs(self) -> int:
@@ -331,8 +330,8 @@ class AveragePooling(Areas, FeatureStage):
             return None
         if array.shape != (3, 2) or array.min() < 1 or array.max() > _SIDE_LIMIT:
             raise InputError(
-                f"array 'reduction_shapes' has the shape {array.shape}; it must have three rows "
-                f"with a height and a width, each 1 to {_SIDE_LIMIT:,}; train the model again"
+                f"array 'reduction_shapes' of shape {array.shape} does not have three rows with a "
+                f"height and a width from 1 to {_SIDE_LIMIT:,}; train the model again"
             )
         image, cropped, pooled = ((int(height), int(width)) for height, width in array)
         return cls(image, cropped, pooled, scale)

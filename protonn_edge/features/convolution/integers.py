@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_stage import IntArray, Range, check_holds
+from protonn_edge.chain.integer_stage import IntArray, Range, check_bits, check_holds
 from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
 from protonn_edge.features.images.window_sums import WindowSums
 
@@ -51,9 +51,7 @@ class IntegerConvolution(WindowSums):
         """Refuse numbers with which a sum could overflow, and shapes that generated code lacks."""
         _check_shapes(self)
         _check_numbers(self)
-        low, high = self.accumulators.ends
-        limit = 1 << (ACCUMULATOR_BITS - 1)
-        check_holds(-limit <= low and high < limit, f"accumulators in {low:,}..{high:,}")
+        check_bits("accumulators", self.accumulators, ACCUMULATOR_BITS)
 
     @cached_property
     def accumulators(self) -> Range:
@@ -110,16 +108,18 @@ class IntegerConvolution(WindowSums):
 
 def _check_shapes(stage: IntegerConvolution) -> None:
     rows, columns = stage.window
-    check_holds({rows, columns} <= {*SIDES}, f"windows of {rows}x{columns} pixels")
+    known = {rows, columns} <= {*SIDES}
+    check_holds(known, f"a kernel of {rows}x{columns} pixels", "sides of 1, 3 or 5")
     stage.check_weights()
     strides = [(each, each) for each in STRIDES]
-    check_holds(stage.stride in strides, f"windows that move by {stage.stride} pixels")
+    check_holds(stage.stride in strides, f"a stride of {stage.stride}", "(1, 1) and (2, 2)")
     known = stage.margins in (((0, 0), (0, 0)), same_margins(stage.window))
-    check_holds(known, f"margins of {stage.margins} pixels")
+    check_holds(known, f"padding of {stage.margins} pixels", "none, or half a kernel on each side")
     height, width, out = stage.output_shape
-    check_holds(min(height, width) >= 1, "windows that are larger than their image")
+    fits = min(height, width) >= 1
+    check_holds(fits, "a kernel that is larger than its image", "smaller kernels")
     most = max(stage.shape[0] + rows, width, columns * stage.shape[2], out)
-    check_holds(most <= MOST_IN_A_ROW, f"convolutions that count up to {most:,} in a byte")
+    check_holds(most <= MOST_IN_A_ROW, f"a layer that counts to {most:,}", f"{MOST_IN_A_ROW}")
 
 
 def same_margins(window: tuple[int, int]) -> Margins:
@@ -130,18 +130,22 @@ def same_margins(window: tuple[int, int]) -> Margins:
 
 def _check_numbers(stage: IntegerConvolution) -> None:
     bits, multiplier, shift = stage.weight_bits, stage.multiplier, stage.shift
-    check_holds(bits in WEIGHT_BITS, f"weights of {bits} bits")
+    check_holds(bits in WEIGHT_BITS, f"weights of {bits} bits", "8, 4 or 2 bits")
     most = 1 << (bits - 1)
     low, high = int(stage.weights.min()), int(stage.weights.max())
-    check_holds(-most <= low and high < most, f"weights in {low}..{high} of {bits} bits")
-    check_holds(1 <= multiplier <= _MOST_MULTIPLIER, f"the multiplier {multiplier:,}")
-    check_holds(shift in SHIFTS, f"values that are shifted by {shift} bits")
-    check_holds(shift == SHIFTS[0] or not stage.to_even, f"halves at a shift of {shift} bits")
-    largest = max(stage.maximum, stage.input_maximum)
-    least = min(stage.maximum, stage.input_maximum)
+    fits = -most <= low and high < most
+    check_holds(fits, f"{bits}-bit weights from {low} to {high}", f"{-most} to {most - 1}")
+    fits = 1 <= multiplier <= _MOST_MULTIPLIER
+    check_holds(fits, f"the multiplier {multiplier:,}", f"1 to {_MOST_MULTIPLIER}")
+    first, last = SHIFTS[0], SHIFTS[-1]
+    check_holds(shift in SHIFTS, f"a shift of {shift} bits", f"{first} to {last} bits")
+    fits = shift == first or not stage.to_even
+    check_holds(fits, f"rounding to even at a shift of {shift} bits", f"a shift of {first} bits")
     padding = stage.padding_value
-    check_holds(0 <= padding <= stage.input_maximum, f"padding with {padding:,}")
-    check_holds(least >= 1 and largest <= 255, f"values up to {least} or {largest}")
+    fits = 0 <= padding <= stage.input_maximum
+    check_holds(fits, f"the padding value {padding:,}", f"0 to {stage.input_maximum:,}")
+    for value in (stage.maximum, stage.input_maximum):
+        check_holds(1 <= value <= 255, f"a largest value of {value:,}", "1 to 255")
 
 
 def packed(weights: NDArray[np.int8], bits: int) -> NDArray[np.uint8]:

@@ -18,7 +18,7 @@ from protonn_edge.chain.checks import Arrays, check_type, checked_array, little_
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Shape, Signal, check_sample_rate
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, check_holds
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution, same_margins
 from protonn_edge.features.deskew.deskew import BYTES, PixelScale
@@ -59,7 +59,7 @@ class Convolutions(FeatureStage):
     does: ClassVar[str] = "has layers of convolutions"
     ARRAYS: ClassVar[tuple[str, ...]] = (*_TYPES, _PIXELS, _RATE, *_INT8_TYPES)
     smaller: ClassVar[tuple[str, ...]] = (
-        "fewer channels in --features conv:",
+        "fewer channels in the layers",
         "a stride of 2 or averages in the first layer",
     )
 
@@ -85,7 +85,7 @@ class Convolutions(FeatureStage):
         signal, scales = self.signal, self.pixels.quantizer().zero
         if len(scales) != 1 and (signal is None or len(scales) != signal.channels):
             raise InputError(
-                f"the layers have scales of {len(scales)} channels for "
+                f"array {_PIXELS!r} has scales for {len(scales)} channels, but the layers take "
                 f"{image_text(self.image_shape)}; train the model again"
             )
         object.__setattr__(self, "digest", _digest(self.to_arrays()))
@@ -152,9 +152,8 @@ class Convolutions(FeatureStage):
         """Return the layers; the classifier uses their values unchanged."""
         same = not inputs.zero.any() and bool((inputs.step == 1).all())
         fits = same and inputs.maximum == self.whole_maximum
-        check_holds(
-            fits, f"values of a last layer up to {self.whole_maximum} that are quantized again"
-        )
+        what = f"a classifier that rescales the last layer's values of 0 to {self.whole_maximum}"
+        check_holds(fits, what, "classifiers that take them unchanged")
         return self.layers if self.averages is None else (self.averages, *self.layers)
 
     def to_arrays(self) -> Arrays:
@@ -229,8 +228,8 @@ def _check_chain(stage: Convolutions) -> None:
             assert given is not None
             raise InputError(
                 f"layer {number} takes {image_text(layer.shape)} with values up to "
-                f"{layer.input_maximum}, but the layer before it returns {image_text(given[0])} "
-                f"with values up to {given[1]}; train the model again"
+                f"{layer.input_maximum}, but receives {image_text(given[0])} with values up to "
+                f"{given[1]}; train the model again"
             )
         given = layer.output_shape, layer.maximum
 
@@ -312,7 +311,7 @@ class _Stock:
         size, left = int(np.prod(shape, dtype=object)), self._left[name]
         if size > len(left):
             raise InputError(
-                f"array {name!r} has too few values for its layers; train the model again"
+                f"array {name!r} has fewer values than the layers need; train the model again"
             )
         self._left[name] = left[size:]
         return left[:size].reshape(shape)
@@ -330,8 +329,8 @@ class _Stock:
         for name, left in self._left.items():
             if len(left):
                 raise InputError(
-                    f"array {name!r} has {len(left):,} values more than its layers use; train the "
-                    "model again"
+                    f"array {name!r} has {counted(len(left), 'more value')} than the layers use; "
+                    "train the model again"
                 )
 
 
@@ -339,7 +338,7 @@ def _layer(row: list[int], shape: ImageShape, maximum: int, stock: _Stock) -> La
     how, height, width, stride, padded, depthwise, channels, *numbers = row
     if how >= len(_HOW) or max(padded, depthwise, numbers[-2]) > 1:
         raise InputError(
-            "array 'convolution_layers' has a number that is invalid for a layer; train the model "
+            "array 'convolution_layers' has a row that describes no valid layer; train the model "
             "again"
         )
     if _HOW[how] == "int8":
@@ -360,7 +359,9 @@ def _int8_layer(shape: ImageShape, maximum: int, stock: _Stock) -> IntegerInt8La
     row = stock.take("int8_layers", _INT8_COLUMNS)
     known = row.min() >= 0 and row.max() <= _MOST and max(row[3], row[-1]) <= 1
     if not known or maximum != IntegerInt8Layer.input_maximum:
-        raise InputError("array 'int8_layers' has an invalid layer; convert the network again")
+        raise InputError(
+            "array 'int8_layers' has a row that describes no valid layer; convert the network again"
+        )
     out, height, width, depthwise, *numbers = row.tolist()
     taken = stock.weights(out, height, width, 1 if depthwise else shape[2])
     down, across, above, below, left, right, padding, offset, low, high, once = numbers
@@ -401,7 +402,7 @@ def _whole(arrays: Arrays, name: str, dimensions: int, columns: int) -> NDArray[
     fits = array.ndim == dimensions and array.size > 0 and array.shape[-1] == columns
     if not fits or int(array.min()) < 0 or int(array.max()) > _MOST:
         raise InputError(
-            f"array {name!r} has the shape {array.shape}; it must have {columns} whole numbers "
-            f"from 0 to {_MOST:,} in each row; train the model again"
+            f"array {name!r} of shape {array.shape} does not have {columns} whole numbers from 0 "
+            f"to {_MOST:,} in each row; train the model again"
         )
     return array

@@ -59,9 +59,8 @@ class PixelScale:
         off = single and not -BYTE_MAXIMUM <= float(zero) / float(step or 1) <= 0
         if step == 0 or abs(zero) > LARGEST_PIXEL or off:
             raise InputError(
-                f"array {name!r} has pixels that start at {zero:g} in steps of {step:g}, but must "
-                f"start at {LARGEST_PIXEL:g} or less, and have steps other than 0; train the model "
-                "again"
+                f"array {name!r} has the zero {zero:g} and the step {step:g}, with which pixels "
+                "cannot be converted to bytes; train the model again"
             )
         return cls(float(zero), step if single else float(step), to_even or None)
 

@@ -102,8 +102,8 @@ class Cells(crop.CroppedImage):
         image, cropped = self.image_shape, self.cropped_shape
         if max(image) > deskewing.SIDE_LIMIT:
             raise InputError(
-                f"gradients need images of at most {deskewing.SIDE_LIMIT} pixels a side, but these "
-                f"have {crop.shape_text(image)}; give smaller images, as with --size 28x28"
+                f"gradients are limited to images of {deskewing.SIDE_LIMIT} pixels a side, but "
+                f"these have {crop.shape_text(image)}; give smaller images, as with --size 28x28"
             )
         height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:
@@ -119,9 +119,9 @@ class Cells(crop.CroppedImage):
         most = int(self.most.max())
         if most > SUM_MAXIMUM:
             raise InputError(
-                f"a cell of {crop.shape_text(cropped)} pixels in {crop.shape_text(self.cells)} "
-                f"cells has a sum of up to {most:,}, but 16 bits hold only {SUM_MAXIMUM:,}; give "
-                "more cells"
+                f"with {crop.shape_text(self.cells)} cells, sums of the gradients of "
+                f"{crop.shape_text(cropped)} pixels can reach {most:,}, but the limit is "
+                f"{SUM_MAXIMUM:,}; give more cells"
             )
 
     @property
@@ -224,8 +224,10 @@ class IntegerGradients(IntegerStage):
     def __post_init__(self) -> None:
         """Refuse a table that is not in ascending order, for which `output` would be wrong."""
         fits = self.table.shape == (LEVELS,) and self.table.dtype == np.uint8
-        check_holds(fits and bool((np.diff(self.table.astype(int)) >= 0).all()), "falling roots")
-        check_holds(self.shift in SHIFTS, f"sums that are shifted by {self.shift} bits")
+        fits = fits and bool((np.diff(self.table.astype(int)) >= 0).all())
+        check_holds(fits, "an invalid table of roots", f"{LEVELS} bytes in ascending order")
+        limits = f"{SHIFTS[0]} to {SHIFTS[-1]} bits"
+        check_holds(self.shift in SHIFTS, f"sums shifted by {self.shift} bits", limits)
 
     @property
     def n_inputs(self) -> int:
@@ -325,7 +327,7 @@ class Gradients(Cells, FeatureStage):
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
         """Return the stage of gradients, preceded by the deskewing stage if there is one."""
         same = np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0
-        check_holds(bool(same), "roots that are quantized in several ways")
+        check_holds(bool(same), "roots of sums on different scales", "roots on one scale")
         one = InputQuantizer(inputs.zero[:1], inputs.step[:1], inputs.maximum)
         table = one.quantize(ROOTS[:, None])[:, 0]
         if not self.deskew:
@@ -375,8 +377,8 @@ class Gradients(Cells, FeatureStage):
         directions, shift, deskew = others[4:]
         if deskew not in (0, 1):
             raise InputError(
-                f"array 'gradients' ends with {deskew}, but must end with 1 if images are "
-                "deskewed, or else with 0; train the model again"
+                f"array 'gradients' ends with {deskew}, but must end with 1 if it deskews images "
+                "and with 0 if not; train the model again"
             )
         pixels = deskewing.PixelScale.from_arrays(arrays, "gradients_pixels")
         return cls((height, width), cropped, cells, directions, pixels, bool(deskew), shift)

@@ -48,7 +48,7 @@ class CroppedImage:
     def __post_init__(self) -> None:
         for name in ("image_shape", "cropped_shape"):
             object.__setattr__(self, name, checked_shape(getattr(self, name)))
-        check_within(self.cropped_shape, self.image_shape, "the image cannot be cropped to")
+        check_within(self.cropped_shape, self.image_shape, "cropped")
 
     @property
     def rows(self) -> CroppedAxis:
@@ -84,7 +84,7 @@ class CroppedImage:
     def text(self, *, deskewed: bool) -> str:
         """Return the number of pixels and the shapes as text."""
         image, cropped = shape_text(self.image_shape), shape_text(self.cropped_shape)
-        middle = f", of which {cropped} in the middle" if self.is_cropped else ""
+        middle = f", cropped to the middle {cropped}" if self.is_cropped else ""
         return f"{self.n_features:,}: {image} pixels{', deskewed' * deskewed}{middle}"
 
     def cropped(self, images: NDArray[Any]) -> NDArray[Any]:
@@ -99,16 +99,19 @@ def checked_shape(shape: object) -> Shape:
         or len(shape) != 2
         or not all(isinstance(side, int | np.integer) and side > 0 for side in shape)
     ):
-        raise InputError(f"a shape is {shape!r}; give (height, width), such as (16, 16)")
+        raise InputError(
+            f"the shape {shape!r} is not two whole numbers above 0; give (height, width), such as "
+            "(16, 16)"
+        )
     return int(shape[0]), int(shape[1])
 
 
-def check_within(smaller: Shape, larger: Shape, what: str) -> None:
-    """Refuse a shape with a side longer than the other's; the message begins with `what`."""
+def check_within(smaller: Shape, larger: Shape, verb: str) -> None:
+    """Refuse a shape with a side longer than the other's; `verb` is, for example, "cropped"."""
     if smaller[0] > larger[0] or smaller[1] > larger[1]:
         raise InputError(
-            f"{what} {shape_text(smaller)}, which is larger than its "
-            f"{shape_text(larger)} pixels; give a smaller shape"
+            f"an image of {shape_text(larger)} pixels cannot be {verb} to {shape_text(smaller)}; "
+            f"give at most {larger[0]} rows and {larger[1]} columns"
         )
 
 

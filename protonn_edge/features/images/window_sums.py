@@ -94,5 +94,7 @@ class WindowSums(ImageStage):
         out, _, _, depth = self.weights.shape
         channels = self.shape[2]
         full, each = depth == channels, depth == 1 and out == channels
-        check_holds(full or each, f"windows of {depth} channels of {channels}")
-        check_holds(self.bias.shape == (out,), f"{self.bias.size} biases of {out} channels")
+        what = f"kernels of {depth} channels for images of {channels}"
+        check_holds(full or each, what, "equal numbers, or one kernel per channel")
+        fits = self.bias.shape == (out,)
+        check_holds(fits, f"{self.bias.size} biases for {out} channels", "one per channel")

@@ -60,10 +60,10 @@ class IntegerInt8Layer(WindowSums):
         """Refuse numbers with which a sum could overflow, and shapes that generated code lacks."""
         _check_shapes(self)
         _check_numbers(self)
-        check_bits("sums in", self.products, SUM_BITS[-1])
+        check_bits("sums", self.products, SUM_BITS[-1])
         left = np.maximum(-self.shifts, 0)
         shifted = Range(self.accumulators.low << left, self.accumulators.high << left)
-        check_bits("sums in", shifted, SUM_BITS[-1] - 1)
+        check_bits("shifted sums", shifted, SUM_BITS[-1] - 1)
 
     @property
     def reads_in_place(self) -> bool:
@@ -121,28 +121,33 @@ def _check_shapes(layer: IntegerInt8Layer) -> None:
     layer.check_weights()
     for name in ("multipliers", "shifts"):
         given = getattr(layer, name).shape
-        check_holds(given == (out,), f"{name} of the shape {given} for {out} channels")
-    steps, margins = layer.stride, [each for pair in layer.margins for each in pair]
-    check_holds(min(*steps, height, width) >= 1, "windows without pixels or steps")
-    check_holds(max(*steps, height, width) <= MOST_IN_A_ROW, "windows that are too large")
+        what = f"{name} of shape {given} for {out} channels"
+        check_holds(given == (out,), what, "one per channel")
+    margins = [each for pair in layer.margins for each in pair]
+    for side in (*layer.stride, height, width):
+        fits = 1 <= side <= MOST_IN_A_ROW
+        check_holds(fits, f"a kernel side or stride of {side:,} pixels", f"1 to {MOST_IN_A_ROW}")
     within = min(margins) >= 0 and max(margins[:2]) < height and max(margins[2:]) < width
-    check_holds(within, f"margins of {margins} pixels")
-    check_holds(min(layer.output_shape[:2]) >= 1, "windows that are larger than their image")
+    check_holds(within, f"padding of {margins} pixels", "less than a kernel on each side")
+    fits = min(layer.output_shape[:2]) >= 1
+    check_holds(fits, "a kernel that is larger than its image", "smaller kernels")
     rows = layer.shape[0] + sum(layer.margins[0])
     most = max(rows, *layer.output_shape[1:], channels if layer.depthwise else 0)
-    check_holds(most <= MOST_IN_A_ROW, f"layers that count up to {most:,} in a byte")
-    row = width * channels
-    check_holds(row <= _MOST_IN_A_WINDOW_ROW, f"window rows of {row:,} values")
+    check_holds(most <= MOST_IN_A_ROW, f"a layer that counts to {most:,}", f"{MOST_IN_A_ROW}")
+    row, most = width * channels, _MOST_IN_A_WINDOW_ROW
+    check_holds(row <= most, f"kernel rows of {row:,} values", f"{most:,}")
 
 
 def _check_numbers(layer: IntegerInt8Layer) -> None:
-    numbers, shifts = layer.multipliers, layer.shifts
-    fits = numbers.min() >= 1 and numbers.max() <= _MOST_MULTIPLIER
-    check_holds(bool(fits), "multipliers beyond 1..2**31 - 1")
-    fits = shifts.min() >= -MOST_LEFT and shifts.max() <= MOST_RIGHT
-    check_holds(bool(fits), "values that are shifted too far")
-    check_bits("a bias in", Range(layer.bias, layer.bias), SUM_BITS[-1])
+    for name, numbers, least, most in (
+        ("multipliers", layer.multipliers, 1, _MOST_MULTIPLIER),
+        ("shifts", layer.shifts, -MOST_LEFT, MOST_RIGHT),
+        ("limits of values", np.array(layer.limits), 0, BYTE_MAXIMUM),
+        ("zero points", np.array((layer.offset, layer.padding_value)), 0, BYTE_MAXIMUM),
+    ):
+        low, high = int(numbers.min()), int(numbers.max())
+        fits = least <= low and high <= most
+        check_holds(fits, f"{name} from {low:,} to {high:,}", f"{least:,} to {most:,}")
+    check_bits("biases", Range(layer.bias, layer.bias), SUM_BITS[-1])
     low, high = layer.limits
-    check_holds(0 <= low <= high <= BYTE_MAXIMUM, f"values within {low}..{high}")
-    for byte in (layer.offset, layer.padding_value):
-        check_holds(0 <= byte <= BYTE_MAXIMUM, f"the zero point {byte}")
+    check_holds(low <= high, f"the limits {low} and {high} of values", "ascending limits")

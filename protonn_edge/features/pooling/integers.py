@@ -38,10 +38,15 @@ class IntegerPooling(ImageStage):
         """Refuse windows with sums that could overflow, and shapes that generated code lacks."""
         height, width = self.window
         within = 1 <= height <= self.shape[0] and 1 <= width <= self.shape[1]
-        check_holds(within, f"windows of {height}x{width} pixels")
-        check_holds(self.area <= _MOST_SUMMED, f"windows of {self.area:,} pixels")
-        check_holds(max(self.shape) <= MOST_IN_A_ROW, f"an image of {max(self.shape)} pixels")
-        check_holds(1 <= self.input_maximum <= 255, f"values up to {self.input_maximum}")
+        inside = f"1x1 to {self.shape[0]}x{self.shape[1]}"
+        check_holds(within, f"pooling of {height}x{width} pixels", inside)
+        check_holds(
+            self.area <= _MOST_SUMMED, f"pooling of {self.area:,} pixels", f"{_MOST_SUMMED}"
+        )
+        most = max(self.shape)
+        check_holds(most <= MOST_IN_A_ROW, f"a side of {most:,} pixels", f"{MOST_IN_A_ROW}")
+        most = self.input_maximum
+        check_holds(1 <= most <= 255, f"a largest value of {most:,}", "1 to 255")
 
     @property
     def area(self) -> int:

@@ -400,14 +400,14 @@ def _definitions(of: reference.Windows) -> tuple[str, ...]:
             f"change     (sum of |x[t] - x[t - 1]|) >> 1: 0..{BYTE_MAXIMUM * (n - 1) >> 1}",
         ),
         "crossings": (
-            "crossings  how often x gets from below its level to above it, or back: beyond it by",
-            f"           more than {features.hysteresis}; {level} times the level begins as",
-            f"           {level} x[0] and follows {level} x by a {share}th of the",
-            f"           difference, rounded down: 0..{n - 1}",
+            "crossings  how often x changes from below its level to above it, or back, differing",
+            f"           by more than {features.hysteresis}: 0..{n - 1}; the level begins as x[0]",
+            f"           and moves by a {share}th of its difference to each x, in steps of",
+            f"           1/{level}, rounded down",
         ),
         "bands": (
-            "band k     root(sum of d^2): d are the differences within pairs of sums of 2^(k-1)",
-            "           samples: "
+            "band k     root(sum of d^2) over the differences d between two successive sums of",
+            "           2^(k-1) samples each: "
             + ", ".join(
                 f"0..{math.isqrt(energy_maximum(n, k))}" for k in range(1, features.bands + 1)
             ),

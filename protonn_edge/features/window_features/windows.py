@@ -85,7 +85,7 @@ class FeatureSet:
             if asked and not low <= value <= high:
                 raise InputError(f"the {what} is {value}; give {low} to {high}")
             if not asked and value != 0:
-                raise InputError(f"the {what} is {value}, but nothing uses it; leave it out")
+                raise InputError(f"the {what} is {value}, but no feature uses it; set it to 0")
 
     @classmethod
     def of(cls, text: str) -> Self:
@@ -131,11 +131,14 @@ LEVEL_SHIFT = 4  # how slowly the level follows
 def check_window(window: int, channels: int) -> None:
     """Refuse windows with more samples or channels than generated code supports."""
     for value, limit, what in (
-        (window, WINDOW_LIMIT, "samples, but generated code supports only"),
-        (channels, CHANNEL_LIMIT, "channels, but generated code supports only"),
+        (window, WINDOW_LIMIT, "samples"),
+        (channels, CHANNEL_LIMIT, "channels"),
     ):
         if not 1 <= value <= limit:
-            raise InputError(f"a window has {value:,} {what} 1 to {limit}")
+            raise InputError(
+                f"a window has {value:,} {what}, but the limits of the generated code are 1 and "
+                f"{limit}; give windows with another number of {what}"
+            )
 
 
 @dataclass(frozen=True)

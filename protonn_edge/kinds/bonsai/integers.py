@@ -212,23 +212,28 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
     def __post_init__(self) -> None:
         """Refuse numbers with which a sum or a score could overflow."""
         inner, rows = len(self.branches), len(self.weights)
-        check_holds(depth_of(inner) is not None, f"a tree of {inner:,} inner nodes")
-        check_holds(rows % self.n_nodes == 0 and rows > 0, f"{rows:,} rows of nodes")
-        check_holds(len(self.gates) == rows, f"{len(self.gates):,} gates")
-        check_holds(self.table.shape == (TABLE_SIZE,), f"a table of shape {self.table.shape}")
+        fits = depth_of(inner) is not None
+        check_holds(fits, f"a tree of {inner:,} inner nodes", "complete trees")
+        fits = rows % self.n_nodes == 0 and rows > 0
+        check_holds(fits, f"{rows:,} rows of nodes", f"multiples of {self.n_nodes}")
+        what = f"{len(self.gates):,} gates for {rows:,} rows of nodes"
+        check_holds(len(self.gates) == rows, what, "one gate per row")
+        shape = self.table.shape
+        check_holds(shape == (TABLE_SIZE,), f"a table of shape {shape}", f"{TABLE_SIZE} values")
         least, most = self.feed.ends
-        signed = least >= -128 and most <= 127
-        check_holds(signed or (least >= 0 and most <= 255), f"inputs in {least:,}..{most:,}")
+        fits = (least >= -128 and most <= 127) or (least >= 0 and most <= 255)
+        check_holds(fits, f"inputs from {least:,} to {most:,}", "-128 to 127, or 0 to 255")
         for shift in (self.weight_shift, self.gate_shift):
-            check_holds(0 <= shift <= LARGEST_SHIFT, f"a shift of {shift}")
+            fits = 0 <= shift <= LARGEST_SHIFT
+            check_holds(fits, f"a shift of {shift} bits", f"0 to {LARGEST_SHIFT} bits")
         for name, sums, shift in (
             ("sums", self.weights, self.weight_shift),
             ("gates", self.gates, self.gate_shift),
             ("branches", self.branches, LARGEST_SHIFT),
         ):
-            check_bits(f"{name} in", sums.range_for(self.feed), UPPER_BITS + shift)
-            check_bits(f"{name} that begin with", Range(sums.bias, sums.bias), SUM_BITS)
-        check_bits("scores in", self.output, SCORE_BITS)
+            check_bits(name, sums.range_for(self.feed), UPPER_BITS + shift)
+            check_bits(f"biases of {name}", Range(sums.bias, sums.bias), SUM_BITS)
+        check_bits("scores", self.output, SCORE_BITS)
 
     @property
     def n_inputs(self) -> int:

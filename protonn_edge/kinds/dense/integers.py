@@ -42,8 +42,9 @@ class IntegerDense(IntegerMatvec):
         """Refuse numbers with which a sum could overflow, and layers that are too large."""
         super().__post_init__()
         multiplier, units = self.multiplier, self.n_sums
-        check_holds(1 <= multiplier <= MOST_MULTIPLIER, f"the multiplier {multiplier:,}")
-        check_holds(units <= MOST_UNITS, f"a hidden layer of {units:,} units")
+        fits = 1 <= multiplier <= MOST_MULTIPLIER
+        check_holds(fits, f"the multiplier {multiplier:,}", f"1 to {MOST_MULTIPLIER:,}")
+        check_holds(units <= MOST_UNITS, f"a hidden layer of {units:,} units", f"{MOST_UNITS}")
 
     @cached_property
     def output(self) -> Range:

@@ -257,8 +257,8 @@ class IntegerForest(IntegerStage):
 
     def __post_init__(self) -> None:
         """Refuse numbers with which a score could overflow."""
-        check_bits("scores in", self.output, SCORE_BITS)
-        check_bits("a bias in", Range(self.bias, self.bias), SCORE_BITS)
+        check_bits("scores", self.output, SCORE_BITS)
+        check_bits("biases", Range(self.bias, self.bias), SCORE_BITS)
 
     @property
     def n_inputs(self) -> int:

@@ -31,7 +31,7 @@ class IntegerLinear(IntegerMatvec):
     def __post_init__(self) -> None:
         """Refuse numbers with which a sum or a score could overflow."""
         super().__post_init__()
-        check_bits("scores in", self.output, self.output_bits)
+        check_bits("scores", self.output, self.output_bits)
 
     @property
     def n_outputs(self) -> int:

@@ -39,9 +39,10 @@ class IntegerNaiveBayes(IntegerStage):
         """Refuse numbers with which a distance or a score could overflow."""
         check_holds(
             self.shift >= 0 and self.input_maximum << self.shift <= 255,
-            f"inputs up to {self.input_maximum} and a shift of {self.shift}",
+            f"inputs up to {self.input_maximum}, shifted by {self.shift} bits",
+            "shifted inputs of 0 to 255",
         )
-        check_bits("scores in", Range(self.output.low, self.bias), SCORE_BITS)
+        check_bits("scores", Range(self.output.low, self.bias), SCORE_BITS)
 
     @property
     def n_inputs(self) -> int:

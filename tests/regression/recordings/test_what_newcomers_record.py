@@ -93,7 +93,8 @@ def test_training_on_sound_of_a_phone_asks_for_other_recordings(tmp_path: Path) 
     train = ("train", tmp_path / "takes.npz", "-o", tmp_path / "m.npz", "--features", "audio:4x5")
     sentence = refusal(run(*train))
     assert (
-        "sound has 44100 samples a second, but the limits are 1,000 and 20,000; record" in sentence
+        "the sampling rate of the sound is 44,100 Hz, but the limits are 1,000 and 20,000"
+        in sentence
     )
 
 

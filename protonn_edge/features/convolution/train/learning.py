@@ -114,8 +114,8 @@ class Training:
         # rounding has made all units constant
         if len(features) > 1 and not np.ptp(features, axis=0).any():
             raise InputError(
-                f"all {len(features):,} images have the same features after the convolutions; "
-                "train with more passes, wider or fewer layers, or another seed"
+                f"the convolutions give the same values for all {len(features):,} points that "
+                "were compared; train with more passes, wider or fewer layers, or another seed"
             )
         return rounded
 
@@ -168,8 +168,8 @@ class Training:
             )
             if not math.isfinite(loss):
                 raise InputError(
-                    f"the training of the convolutions diverges in pass {self._epoch + 1}; check "
-                    "for points with very large weights, or use fewer layers"
+                    f"the training of the convolutions diverged in pass {self._epoch + 1}; use "
+                    "fewer layers, or smaller sample weights if some points have very large ones"
                 )
             yield loss
 

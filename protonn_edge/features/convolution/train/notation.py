@@ -101,8 +101,7 @@ def read_layers(text: str, *, signal: bool = False) -> tuple[Layout, ...]:
     layers = tuple(_layer(part.strip(), signal) for part in text.split(","))
     if len(layers) > MOST_LAYERS:
         raise InputError(
-            f"there are {len(layers)} convolution layers, but the limit is {MOST_LAYERS}; leave "
-            "some out"
+            f"the network has {len(layers)} layers, but the limit is {MOST_LAYERS}; leave some out"
         )
     if not isinstance(layers[0], ConvolutionLayout):
         raise InputError(
@@ -120,9 +119,9 @@ def _layer(part: str, signal: bool) -> Layout:
     channels = None if found is None or found[1] is None else int(found[1])
     if found is None or (channels is not None and channels > MOST_CHANNELS):
         raise InputError(
-            f"a layer of convolutions is {part[:20]!r}; it must be channels (up to "
-            f"{MOST_CHANNELS}) x kernel (1, 3 or 5), such as 8x3, 8x3/2 or 8x5p, or dw3, max2, "
-            "average2, max or average"
+            f"the layer {part[:20]!r} is unknown; give a number of channels (up to "
+            f"{MOST_CHANNELS}) and a side of kernels (1, 3 or 5), such as 8x3, 8x3/2 or 8x5p, or "
+            "one of dw3, max2, average2, max and average"
         )
     side = int(found[2])
     window = side, 1 if signal else side
@@ -140,7 +139,7 @@ def shapes_of(layers: tuple[Layout, ...], shape: ImageShape) -> Iterator[ImageSh
         shape = layer.shape_of(shape)
         if min(shape) < 1:
             raise InputError(
-                f"the layer {layer!s} needs a larger image or window than the {height}x{width} "
-                "left by the layers before it; leave layers out, or pad with p"
+                f"the layer {layer!s} does not fit in the {height}x{width} values that the layers "
+                "before it leave; leave layers out, or add p to earlier ones, as in 8x3p"
             )
         yield shape

@@ -50,16 +50,16 @@ class ConvolutionRequest(ImageRequest):
         rows.models_all_at_once(KIND, "convolutions"),
         rows.Refusal(
             _cropped_alone,
-            "convolutions use the whole image unless it is pooled, but {features} is "
-            "{settings.features}; begin the layers with average2, or leave crop out",
+            "{features} is {settings.features}, but convolutions use a crop only of an image that "
+            "they first average; leave crop out, or, for images, begin the layers with average2",
         ),
         rows.Refusal(
             lambda case: (
                 KIND in case.kinds
                 and None not in (case.settings.image_shape, case.settings.window_shape)
             ),
-            "convolutions use images or windows, but {image_shape} and {window_shape} are given; "
-            "leave one of them out",
+            "convolutions use either images or windows, but {image_shape} and {window_shape} are "
+            "given; leave out one of the two",
         ),
         *rows.but(
             lambda case: KIND in case.kinds,
@@ -74,8 +74,8 @@ class ConvolutionRequest(ImageRequest):
         ),
         *rows.but(
             lambda case: case.settings.dead_zone > 0,
-            "{dead_zone} is {settings.dead_zone:g}, but <but>, and the results are read as they "
-            "are; leave {dead_zone} out",
+            "{dead_zone} is {settings.dead_zone:g}, but <but>, and the classifier takes their "
+            "bytes unchanged; leave {dead_zone} out",
             _CONVOLVED,
         ),
         *rows.unclipped(_CONVOLVED, why=", and their bytes are not clipped"),

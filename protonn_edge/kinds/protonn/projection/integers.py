@@ -58,11 +58,13 @@ class IntegerProjection(IntegerMatvec):
             self.accumulator_bits,
             self.multiplier,
         )
-        check_holds(1 <= multiplier <= MAXIMUM_MULTIPLIER, f"multiplier {multiplier:,}")
+        fits = 1 <= multiplier <= MAXIMUM_MULTIPLIER
+        check_holds(fits, f"the multiplier {multiplier:,}", f"1 to {MAXIMUM_MULTIPLIER:,}")
         product = (max(-low, high) >> (bits - 16)) * multiplier + int(np.abs(self.offset).max())
-        check_holds(product < REQUANTIZED_LIMIT, f"requantized accumulators up to {product:,}")
+        most = REQUANTIZED_LIMIT - 1
+        check_holds(product <= most, f"requantized accumulators up to {product:,}", f"{most:,}")
         aligned = not (self.offset % OFFSET_STEP).any()
-        check_holds(aligned, "offsets that are no multiples of 256")
+        check_holds(aligned, f"offsets that are not multiples of {OFFSET_STEP}", "multiples")
 
     @cached_property
     def unlimited(self) -> Range:

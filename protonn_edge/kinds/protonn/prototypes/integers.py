@@ -122,7 +122,8 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         """Refuse a shift that does not match the table, and examples for which there is no room."""
         integer_stage.check_counts(prototypes=self.n_prototypes)
         shift = self.distance_shift
-        integer_stage.check_holds(0 <= shift <= MAXIMUM_DISTANCE_SHIFT, f"distance shift {shift}")
+        fits, most = 0 <= shift <= MAXIMUM_DISTANCE_SHIFT, MAXIMUM_DISTANCE_SHIFT
+        integer_stage.check_holds(fits, f"a distance shift of {shift}", f"0 to {most}")
         if self.teaching is not None:
             self.teaching.check(self.n_outputs)
             known = np.flatnonzero(self.labels.any(axis=1))

@@ -70,9 +70,11 @@ class Teaching:
 
     def check(self, n_classes: int) -> None:
         """Raise `InputError` if generated code cannot hold these numbers."""
-        check_holds(1 <= self.vote <= MOST_VOTE, f"a vote of {self.vote} of taught examples")
-        holds = self.room >= 1 and self.slots + n_classes <= MOST_SLOTS
-        check_holds(holds, f"room for {self.room} taught examples of {n_classes} classes")
+        fits = 1 <= self.vote <= MOST_VOTE
+        check_holds(fits, f"a vote of {self.vote} for taught examples", f"1 to {MOST_VOTE}")
+        most = MOST_SLOTS - n_classes - 1
+        what = f"room for {self.room} taught examples of {n_classes} classes"
+        check_holds(1 <= self.room <= most, what, f"1 to {most}")
 
     @property
     def slots(self) -> int:
