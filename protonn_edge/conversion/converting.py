@@ -265,7 +265,7 @@ class _Search:
             raise CheckFailed(
                 f"no subset of the {self.estimator.name}'s trees is small enough for the "
                 f"{self.limit.board.name} or the budget; fit smaller trees, use fewer classes, or "
-                "choose a larger board"
+                "choose a larger board or budget"
             )
         return max(fitting_ones, key=lambda candidate: candidate.agreement)
 
@@ -338,7 +338,7 @@ class _Search:
             raise CheckFailed(
                 f"not even the smallest model of {self.X.shape[1]:,} features and "
                 f"{len(self.classes):,} classes is small enough for the {self.limit.board.name} or "
-                "the budget; use fewer features, or choose a larger board"
+                "the budget; use fewer features, or choose a larger board or budget"
             )
         if self.epochs == 0:
             return start

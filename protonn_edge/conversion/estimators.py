@@ -167,15 +167,15 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
     name = type(classifier).__name__
     if isinstance(classifier, DeviceClassifier):
         raise InputError(
-            f"a {name} already trains models for devices; call its method to_model(), or pass the "
-            "Pipeline that contains it to from_pipeline"
+            f"a {name} already trains models for devices; call its method to_model(), or pass its "
+            "Pipeline to from_pipeline"
         )
     if type(classifier) not in _READERS:
         known_ones = {each.__name__ for each in _READERS}.union(*LIBRARIES.values())
         raise InputError(
             f"objects of the type {name} cannot be converted; pass a fitted "
-            f"{', '.join(sorted(known_ones))}, or a Pipeline that ends in one of these; export a "
-            "neural network as ONNX, and pass the file to from_network"
+            f"{', '.join(sorted(known_ones))}, or a Pipeline that ends in one of these, or export "
+            "a neural network as ONNX and pass the file to from_network"
         )
     reading.check_fitted(classifier)
     labels = reading.labels_of(classifier)
@@ -238,7 +238,8 @@ def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
     metric = reading.text_of(classifier, "metric")
     if metric != "euclidean":
         raise InputError(
-            f"the NearestCentroid has the metric {metric[:40]!r}; only 'euclidean' can be converted"
+            f"the NearestCentroid has the metric {metric[:40]!r}, which cannot be converted; fit "
+            "it with metric='euclidean'"
         )
     centroids = reading.numbers_of(classifier, "centroids_", (n_classes, k))
     priors = reading.numbers_of(classifier, "class_prior_", (n_classes,))
@@ -257,9 +258,9 @@ def _machine(classifier: Any, k: int, n_classes: int) -> RBFRule:
     name = type(classifier).__name__
     kernel = reading.text_of(classifier, "kernel")
     if kernel != "rbf":
-        remedy = "fit a LinearSVC" if kernel == "linear" else "fit one with kernel='rbf'"
+        remedy = "fit a LinearSVC" if kernel == "linear" else "fit it with kernel='rbf'"
         raise InputError(
-            f"the {name} has the kernel {kernel[:40]!r}; only 'rbf' can be converted; {remedy}"
+            f"the {name} has the kernel {kernel[:40]!r}, which cannot be converted; {remedy}"
         )
     support = reading.numbers_of(classifier, "support_vectors_", (None, k))
     duals = reading.numbers_of(classifier, "dual_coef_", (n_classes - 1, len(support)))
@@ -269,7 +270,7 @@ def _machine(classifier: Any, k: int, n_classes: int) -> RBFRule:
     gamma = float(reading.numbers_of(classifier, "_gamma", ()))
     if counts.min() < 0 or counts.sum() != len(support) or gamma <= 0:
         raise InputError(
-            f"'n_support_' of the {name} does not match its support vectors; fit it again"
+            f"'n_support_' of the {name} does not match its support vectors; fit the {name} again"
         )
     by_confidence = reading.flag_of(classifier, "break_ties") and n_classes > 2
     if by_confidence and classifier.decision_function_shape != "ovr":
@@ -299,14 +300,14 @@ def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
     metric = reading.text_of(classifier, "effective_metric_")
     if metric not in _EUCLIDEAN:
         raise InputError(
-            f"the KNeighborsClassifier has the metric {metric[:40]!r}; only the Euclidean "
-            "distance can be converted"
+            f"the KNeighborsClassifier has the metric {metric[:40]!r}, which cannot be converted; "
+            "fit it with metric='euclidean'"
         )
     weights = "uniform" if classifier.weights is None else reading.text_of(classifier, "weights")
     if weights not in ("uniform", "distance"):
         raise InputError(
-            "the KNeighborsClassifier weights neighbours by a custom function; only the weights "
-            "'uniform' and 'distance' can be converted"
+            "the KNeighborsClassifier weights neighbours by a function, which cannot be converted; "
+            "fit it with weights='uniform' or 'distance'"
         )
     points = reading.numbers_of(classifier, "_fit_X", (None, k))
     classes = reading.numbers_of(classifier, "_y", (len(points),)).astype(np.int64)

@@ -31,7 +31,8 @@ class FlatTable:
     def root(cls, content: bytes, identifier: bytes, what: str) -> FlatTable:
         """Return the first table of a file; raises `InputError` if the identifier differs."""
         if content[4:8] != identifier:
-            raise InputError(f"{what} does not have the identifier {identifier.decode()!r}")
+            text = f"{what} does not have the identifier {identifier.decode()!r}"
+            raise InputError(f"{text}; export the network again")
         return cls(content, what, 0)._at(0)
 
     def number(self, field: int, form: str, default: Any = 0) -> Any:
@@ -82,7 +83,8 @@ class FlatTable:
             raise self._damaged()
         if count > most:
             raise InputError(
-                f"{self.what} has a list of {count:,} entries, but the limit is {most:,}"
+                f"{self.what} has a list of {count:,} entries, but the limit is {most:,}; use a "
+                "smaller network"
             )
         return place + 4, count
 
@@ -92,7 +94,7 @@ class FlatTable:
         return struct.unpack_from(f"<{form}", self.content, place)[0]
 
     def _damaged(self) -> InputError:
-        return InputError(f"{self.what} is damaged: it refers to positions beyond its end")
+        return InputError(f"{self.what} refers to bytes beyond its end; write the file again")
 
 
 _EMPTY = FlatTable(b"\x04\0\x04\0\x04\0\0\0", "", 4)

@@ -103,8 +103,8 @@ class Conversion(Deployable):
         named = f"a {self.model.head.title} model" + (f" that {stage.does}" if stage else "")
         sizes = (stage and stage.title) or sizes or named
         points = "held-out points" if self.held_out else "points"
-        of = f"{self.model_bytes:,} B of int8 parameters; on {self.n:,} {points}:"
-        lines = [f"{self.estimator}{compared} as {sizes}, {of}"]
+        of = f"with {self.model_bytes:,} B of int8 parameters; measured on {self.n:,} {points}:"
+        lines = [f"{self.estimator}{compared}, converted to {sizes}, {of}"]
         for step in self.steps:
             right = "" if step.accuracy is None else f", accuracy {100 * step.accuracy:6.2f} %"
             lines.append(f"  {step.name:<9} agreement {100 * step.agreement:6.2f} %{right}")
@@ -115,6 +115,7 @@ class Conversion(Deployable):
                 "points"
             )
             if reason := tuned["too_large"]:
+                reason = reason.removeprefix("the model ")
                 lines.append(f"  dropped the fine-tuned network, which {reason}")
         if self.lost is not None:
             word = "lost" if self.lost >= 0 else "gained"

@@ -158,10 +158,10 @@ class FloatNetwork:
             return None
         shown = ", ".join(dict.fromkeys(f"{each:.4g}" for each in self.zeros[:_SHOWN]))
         return (
-            f"the first Conv pads points, whose values are {X.min():.4g} to {X.max():.4g}, with "
-            f"{shown}, but no byte represents this padding in all channels, so answers may differ; "
-            "train the network on points that include 0, with all channels scaled alike, or "
-            "without padding"
+            f"the first Conv pads with {shown} (the points' values are {X.min():.4g} to "
+            f"{X.max():.4g}), but no byte represents this padding in all channels, so answers may "
+            "differ; train the network on points that include 0, scale all channels alike, or use "
+            "no padding"
         )
 
     def answers(self, Z: NDArray[Any]) -> Indices:

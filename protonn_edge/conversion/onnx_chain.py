@@ -90,7 +90,8 @@ class OnnxChain:
         if not decision.decides(self.graph.outputs):
             raise InputError(
                 f"{self.graph.what} ends with {self.current[:40]!r}, which is not one of its "
-                "outputs; export it with all scores, all probabilities or the label as output"
+                "outputs; export the network with all scores, all probabilities or the label as "
+                "output"
             )
 
     def _add(self, node: Node) -> None:
@@ -152,7 +153,7 @@ class OnnxChain:
         self._folded -= sum(each.size for each in values)
         if compute is None or self._folded < 0:
             raise node.unsupported(
-                "has only constants as inputs and cannot be folded into a constant",
+                "has only constants as inputs, but its result cannot be computed in advance",
                 "simplify the network, for example with onnxsim",
             )
         node.read.update(range(len(node.inputs)))
@@ -182,8 +183,7 @@ class OnnxChain:
         each = values.reshape(-1, self.shape[2])
         if (each != each[0]).any():
             raise node.unsupported(
-                "has factors or offsets, of its own or of an earlier node, that differ within a "
-                "channel",
+                "has, or follows, factors or offsets that differ within a channel",
                 "use one factor and one offset per channel",
             )
         found: Float64 = each[0]
@@ -197,7 +197,7 @@ class OnnxChain:
         if self.places.ndim != 3 or self.flat:
             raise node.unsupported(
                 f"takes values of shape {self.places.shape}, which are not an image",
-                "apply it to images, before any Gemm or Flatten",
+                "apply the node to images, before any Gemm or Flatten",
             )
         inner = np.moveaxis(self.places, 0, 2)
         moved = (inner.ravel() != np.arange(inner.size)).any()
@@ -205,7 +205,7 @@ class OnnxChain:
             if moved or inner.shape != self.shape:
                 raise node.unsupported(
                     f"takes an image of {image_text(self.shape)} after a Reshape or Transpose",
-                    "move it before the Reshape or Transpose",
+                    "move the node before the Reshape or Transpose",
                 )
             return
         if moved and len(self.graph.shape) == 1:

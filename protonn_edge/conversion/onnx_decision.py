@@ -51,7 +51,7 @@ class Decision:
     def __init__(self, what: str, scores: str, shape: Sequence[int]) -> None:
         if math.prod(shape) != max(shape):
             raise InputError(
-                f"the scores of {what}, {scores[:40]!r}, have the shape {tuple(shape)}; end the "
+                f"the scores {scores[:40]!r} of {what} have the shape {tuple(shape)}; end the "
                 "network with one score per class, and use Sigmoid and Softmax only at its end"
             )
         self.labels: list[Any] | None = None  # of the classes, if the network names them
@@ -72,12 +72,12 @@ class Decision:
         usual = _USUAL.get(node.operator)
         if made and usual and not usual(self, node, kinds[0], constants.get(node.inputs[0])):
             raise node.unsupported(
-                "has an axis, another attribute or a constant with which it may change the class",
-                "let it work along the axis of the classes, or end the network with its scores",
+                "has an attribute, such as another axis, or a constant that may change the class",
+                "apply the node along the axis of the classes, or end the network with its scores",
             )
         if made is None:
             raise node.unsupported(
-                f"follows the decision and has {' and '.join(kinds[:3])} as input",
+                f"takes {' and '.join(kinds[:3])} after the decision between the classes",
                 "end the network with its scores, or with their Softmax, Sigmoid or ArgMax",
             )
         node.read.update(range(len(node.inputs)))

@@ -56,7 +56,7 @@ class Node:
         """Return an attribute that is a number."""
         value = self.attribute(name, default)
         if not isinstance(value, int | float):
-            raise self.unsupported(f"has the attribute {name}, which is not a number")
+            raise self.unsupported(f"has the attribute {name!r}, which is not a number")
         return value
 
     def integers(
@@ -65,9 +65,9 @@ class Node:
         """Return an attribute that is a list of integers, `count` of them if it is given."""
         values = self.attribute(name, list(default))
         if not isinstance(values, list) or not all(isinstance(each, int) for each in values):
-            raise self.unsupported(f"has the attribute {name}, which is not a list of integers")
+            raise self.unsupported(f"has the attribute {name!r}, which is not a list of integers")
         if count is not None and len(values) != count:
-            raise self.unsupported(f"has {len(values)} values in {name} instead of {count}")
+            raise self.unsupported(f"has {len(values)} values in {name!r} instead of {count}")
         return tuple(values)
 
     def text(self, name: str, default: str) -> str:
@@ -88,7 +88,7 @@ class Node:
 
     def unsupported(self, has: str, remedy: str = "export the network again") -> InputError:
         """Return the error for a node without a counterpart."""
-        return InputError(f"node {self.name!r}, a {self.operator}, {has}; {remedy}")
+        return InputError(f"node {self.name!r} ({self.operator}) {has}; {remedy}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +107,8 @@ class OnnxGraph:
         if not self.shape or len(self.shape) >= MOST_AXES or not _fits(self.shape, MOST_VALUES):
             raise InputError(
                 f"{self.what} takes points of shape {shortened(str(self.shape), _MOST_SHOWN)}; "
-                f"export it with at most {MOST_AXES} axes, all of fixed size except the first, the "
-                "batch axis"
+                f"export the network with at most {MOST_VALUES:,} values per point in at most "
+                f"{MOST_AXES} axes, all of fixed size except the first, the batch axis"
             )
 
 
@@ -199,7 +199,8 @@ def _shape(value: Any, what: str) -> tuple[int, ...]:
     sizes = tuple(int(axis.dim_value) for axis in kind.shape.dim[1 : MOST_AXES + 1])
     if TYPES.get(kind.elem_type, "text") in ("text", "?"):
         raise InputError(
-            f"{what} takes points of the ONNX type {kind.elem_type}; export it with a float input"
+            f"{what} takes points of the ONNX type {kind.elem_type}; export the network with a "
+            "float input"
         )
     return sizes
 
@@ -222,15 +223,15 @@ def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
     kind = TYPES.get(tensor.data_type)
     if kind is None:
         raise InputError(
-            f"{what} has the constant {name!r} of the ONNX type {tensor.data_type}; export it with "
-            "float weights"
+            f"{what} has the constant {name!r} of the ONNX type {tensor.data_type}; export the "
+            "network with float weights"
         )
     sizes = tuple(tensor.dims[: MOST_AXES + 1])
     if len(sizes) > MOST_AXES or not _fits(sizes, most):
         raise InputError(
             f"{what} has the constant {name!r} of shape {shortened(str(sizes), _MOST_SHOWN)}, but "
-            f"it must have 1 to {most:,} values in at most {MOST_AXES} axes; export a smaller "
-            "network"
+            f"here, a constant must have 1 to {most:,} values in at most {MOST_AXES} axes; export "
+            "a smaller network"
         )
     array: NDArray[Any] = np.asarray(numpy_helper.to_array(tensor))
     # A single number may be a limit that a Clip never reaches.

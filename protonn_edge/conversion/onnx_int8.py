@@ -46,7 +46,7 @@ _AXES_MATTER = "Conv", "AveragePool", "MaxPool", "Transpose", "Flatten", "Reshap
 _QUANTIZED = (
     "quantize the weights, inputs and outputs of all layers, as onnxruntime's quantize_static does"
 )
-_BEFORE = "apply it to the points instead, and quantize the network without it"
+_BEFORE = "apply the node to the points instead, and quantize the network without it"
 Steps = NDArray[np.floating[Any]]
 
 
@@ -261,7 +261,7 @@ class TfliteBuilder(Int8Builder):
 
     def _scaled(self, node: Node, scale: Float64, shift: Float64) -> _Sums:
         if self.image is None and self.places.ndim > 1:  # here, channels are innermost
-            raise node.unsupported("changes values of the input", "move it after a layer")
+            raise node.unsupported("changes values of the input", "move the node after a layer")
         return super()._scaled(node, scale, shift)
 
     def average(self, node: Node, window: Window, area: int) -> None:
@@ -348,7 +348,7 @@ def _quantize(net: Int8Builder, node: Node) -> None:
     """Take a QuantizeLinear: it makes bytes of the input, or of the last layer's sums."""
     made, types = _scale(net, node)
     if net.types != FLOATS:
-        raise node.unsupported("quantizes values that are already integers", "remove it")
+        raise node.unsupported("quantizes values that are already integers", "remove the node")
     if net.first is None:
         net.first = made
     elif net.pending is not None or made != net.given:

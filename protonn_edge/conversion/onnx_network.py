@@ -111,10 +111,10 @@ class NetworkBuilder(OnnxChain):
             behind -= 1
         moved = bool((self.scale != 1).any() or self.shift.any())
         if moved or not (behind or self.matrices):
-            raise node.unsupported("follows no Conv or Gemm", "move it after one of these")
+            raise node.unsupported("follows no Conv or Gemm", "move the node after one of these")
         if not self.matrices and (self.linear or limited):
             if any(each.layout.average for each in self.layers[behind:]):
-                raise node.unsupported("follows an average pooling", "move it before the pooling")
+                raise node.unsupported("follows an average pooling", "move the node before it")
             last, most = self.layers[behind - 1], high if limited else None
             if isinstance(last, Rectifier):
                 self.layers[behind - 1] = Rectifier(min(filter(None, (most, last.largest))))
@@ -158,7 +158,7 @@ class NetworkBuilder(OnnxChain):
             if self._products < 0:
                 raise InputError(
                     f"{self.graph.what} has large matrices without a Relu between them; multiply "
-                    "the matrices before you export it"
+                    "the matrices before you export the network"
                 )
         ours = np.zeros_like(W)
         ours[:, self.places.ravel()] = W

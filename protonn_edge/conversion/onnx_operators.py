@@ -46,9 +46,9 @@ def _convolution(net: Builder, node: Node) -> None:
     places = math.prod(window.places)
     if W[0].size * places > _MOST_WINDOWS:
         raise node.unsupported(
-            f"takes windows of {W[0].size:,} values at {places:,} places",
-            "use smaller images or kernels; the product of these numbers must be at most "
-            f"{_MOST_WINDOWS:,}",
+            f"takes windows of {W[0].size:,} values at {places:,} places, but the product of these "
+            f"numbers may be at most {_MOST_WINDOWS:,}",
+            "use smaller images or kernels",
         )
     sized(node, (*window.places, len(W)))
     bias = net.constant(node, 2) if any(node.inputs[2:]) else np.zeros(len(W))
@@ -123,7 +123,7 @@ def _pooling(net: Builder, node: Node) -> None:
     if any(map(any, window.margins)) or (node.number("ceil_mode", 0) and rest):
         raise node.unsupported(
             "has windows that extend beyond the edge of the image",
-            "pool without padding and ceil_mode",
+            "pool without padding or ceil_mode",
         )
     net.pool(node, "Average" in node.operator, window)
 
@@ -190,8 +190,8 @@ def _normalization(net: Builder, node: Node) -> None:
     wrong = [each.shape for each in given if each.shape != net.places.shape[:1]]
     if wrong or (spread <= 0).any() or node.number("training_mode", 0):
         raise node.unsupported(
-            "normalizes with batch statistics, with variances that are not above 0, or along "
-            "another axis",
+            "normalizes with batch statistics, with variances that are not above 0, or along an "
+            "axis other than the channels",
             "export the network in inference mode",
         )
     scale = gain / np.sqrt(spread)

@@ -87,8 +87,9 @@ def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
         for size, wanted in zip(array.shape, shape, strict=True)
     )
     if not fits:
-        wanted = " x ".join("any" if size is None else f"{size:,}" for size in shape)
-        raise _unusable(estimator, name, f"has the shape {array.shape}, but must have {wanted}")
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        must = f"must have the shape ({wanted})"
+        raise _unusable(estimator, name, f"has the shape {array.shape}, but {must}")
     if not np.isfinite(array).all():
         raise _unusable(estimator, name, "has a NaN or infinite number")
     found: NDArray[np.float64] = array.astype(np.float64)
@@ -166,8 +167,8 @@ def refusing(what: str, library: str) -> Iterator[None]:
     except Exception as error:  # an untrusted file may cause any error
         why = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise InputError(
-            f"{what} is not a classifier in the format of {library} ({shortened(why)}); write it "
-            "again"
+            f"{what} is not a classifier in the format of {library} ({shortened(why)}); train and "
+            "save the classifier again"
         ) from error
 
 

@@ -102,7 +102,7 @@ def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
         does,
         "convert a model that was trained on the computed features",
     )
-    _check(model.clipped, "clips outliers", "train it without clip")
+    _check(model.clipped, "clips outliers", "train it without clipping")
     if features == "normalized":
         _check(stage is not None, does, "use raw features")
         return ReferenceModel(head.projection, head.prototypes, head.labels, head.gamma)
@@ -210,8 +210,8 @@ def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = 
     stale = next((path for path in paths if path.exists()), None)
     if stale is not None:
         raise InputError(
-            f"{stale} already exists and belongs to a model in the other layout; remove it, or "
-            "choose another folder"
+            f"{stale} already exists and belongs to a model in the other layout; remove the model, "
+            "or choose another folder"
         )
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is not a folder; choose another name")

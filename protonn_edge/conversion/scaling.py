@@ -190,8 +190,8 @@ def affine_map(found: AffineMap, transformers: list[tuple[str, Any]]) -> AffineM
         if then is None:
             known = ", ".join(sorted(each.__name__ for each in _READERS))
             raise InputError(
-                f"the pipeline's {step} is a {type(transformer).__name__}; each step before the "
-                f"classifier must be a feature selector or one of {known}"
+                f"the pipeline's {step} is a {type(transformer).__name__}, but each step before "
+                f"the classifier must be a feature selector or one of {known}"
             )
         try:
             found = then(found, transformer)
@@ -415,7 +415,7 @@ def _scaled(model: Model, scaling: AffineMap) -> Model:
     if model.feature_stage is not None:
         raise InputError(
             f"the model {model.feature_stage.does} on the device, which receives only raw values; "
-            "fit it without the scalers"
+            "fit the pipeline without the scalers"
         )
     if model.normalizer.kind == "l2":
         raise InputError(

@@ -115,7 +115,7 @@ def _with_bits(network: FloatNetwork | Int8Network, bits: int, what: str) -> Flo
     convolves = any(isinstance(layer, Convolution) for layer in network.layers)
     if bits not in WEIGHT_BITS or not convolves or isinstance(network, Int8Network):
         raise InputError(
-            f"{what} cannot have weights of {bits} bits: weights of a Conv have 8, 4 or 2 bits, "
-            "and others have 8; leave bits out, or give a network of floats with a Conv"
+            f"{what} cannot have weights of {bits} bits; choose 8, 4 or 2 bits for a network of "
+            "floats with a Conv, and 8 bits for any other network"
         )
     return replace(network, bits=replace(network.bits, weights=bits))

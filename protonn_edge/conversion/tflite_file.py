@@ -127,7 +127,7 @@ class _Translation:
         self.where = f"operator {number} ({name})"
         if code not in _OPERATORS:
             known = ", ".join(name for name, take in _OPERATORS.values() if take)
-            raise self.refused(f"is not one of {known}")
+            raise self.refused(f"is not among the supported operators ({known})")
         if take is not None:
             inputs, outputs = _numbers(table, 1), _numbers(table, 2)
             if len(outputs) != 1:
@@ -170,8 +170,8 @@ class _Translation:
     def refused(self, why: str) -> InputError:
         """Return the error for the operator."""
         return InputError(
-            f"{self.where} {why}; build the network without it, or export it as ONNX and convert "
-            "the ONNX file"
+            f"{self.where} {why}; build the network without this operator, or export the network "
+            "as ONNX and convert the ONNX file"
         )
 
     def tensor(self, number: int) -> _Tensor:

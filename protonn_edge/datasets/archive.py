@@ -77,8 +77,8 @@ class ArrayArchive:
             ) from error
         except _BROKEN as error:
             raise InputError(
-                f"{path} is not an .npz file (no readable zip directory); it may be truncated or "
-                "of another format, so write it again"
+                f"{path} is not an .npz file, or is truncated (no readable zip directory); write "
+                "the file again"
             ) from error
         try:
             self._members = self._checked_members(limit_bytes)
@@ -115,14 +115,14 @@ class ArrayArchive:
         members = self._zip.infolist()
         if len(members) > self._most_members:
             raise InputError(
-                f"{self.path} holds {len(members):,} members, but the limit is "
-                f"{self._most_members:,}; it is not a file that protonn-edge reads"
+                f"{self.path} contains {len(members):,} arrays, but the limit is "
+                f"{self._most_members:,}; use a file with fewer arrays"
             )
         unpacked = sum(member.file_size for member in members)
         if unpacked > limit_bytes:
             raise InputError(
                 f"{self.path} would unpack to {unpacked:,} bytes, but the limit is "
-                f"{limit_bytes:,}; use a smaller file"
+                f"{limit_bytes:,}; use a file with smaller arrays"
             )
         found: dict[str, zipfile.ZipInfo] = {}
         for member in members:
@@ -137,7 +137,7 @@ class ArrayArchive:
                     "numpy.savez or numpy.savez_compressed",
                 )
             if name in found:
-                raise self.refusal(name, "occurs twice; write the file again")
+                raise self.refusal(name, "occurs twice; write the file with one of the two")
             found[name] = member
         return found
 
@@ -174,7 +174,7 @@ def read_array(
     if len(content) != expected - offset:
         raise InputError(f"{what} is truncated; write the file again")
     if dtype.kind == "U" and not _is_unicode(content, dtype):
-        raise InputError(f"{what} has text that is not Unicode; write the file again")
+        raise InputError(f"{what} has text that is not valid Unicode; write the file again")
     flat = np.frombuffer(content, dtype=dtype)
     return flat.reshape(shape, order="F" if fortran else "C")
 
@@ -213,7 +213,7 @@ def _read_header(
     else:
         raise InputError(
             f"{what} has the type {shortened(str(described), 40)!r}, but only numbers and text are "
-            "read (no pickled objects); convert it and write the file again"
+            "read (no pickled objects); convert the array, and write the file again"
         )
     if not _is_shape(shape):
         raise InputError(f"{what} has a damaged shape; write the file again")

@@ -48,8 +48,13 @@ _NOISE = "background_noise"
 _POINTS = ("X_test", "X", "X_train")
 # Numbers that a file of windows may have: type, maximum, and description.
 _OF_WINDOWS: tuple[tuple[Any, ...], ...] = (
-    ("sample_rate", float, sys.float_info.max, "a single number in hertz; correct or omit it"),
-    ("onset", int, 255, "a single whole number from 1 to 255; cut the clips again, or omit it"),
+    (
+        "sample_rate",
+        float,
+        sys.float_info.max,
+        "a number above 0, in hertz; correct or omit the array",
+    ),
+    ("onset", int, 255, "one whole number from 1 to 255; cut the clips again, or omit the array"),
 )
 
 
@@ -70,10 +75,10 @@ def read_npz(path: Path) -> tuple[Table, Table | None, tuple[str, ...]]:
         if _has_points(archive, "X"):
             table = _table(archive, "", classes)
             return table, None, _checked_classes(table, None, classes)
-    found = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "nothing"
+    found = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "none"
     raise InputError(
-        f"{path} has neither 'X_train' and 'y_train' nor 'X' and 'y' (it has {found}); rename the "
-        "arrays"
+        f"{path} has neither an array 'X_train' nor 'X' (its arrays: {found}); name the arrays "
+        "'X_train' and 'y_train', or 'X' and 'y'"
     )
 
 
@@ -85,7 +90,7 @@ def read_npz_points(path: Path) -> Table:
                 X, shape = _points(archive, _spelled(archive, name))
                 names, instrument = _feature_names(archive, shape), _instrument(archive)
                 return Table(str(path), X, (), feature_names=names, instrument=instrument)
-    raise InputError(f"{path} has no array 'X' of points; rename the array")
+    raise InputError(f"{path} has no array of points; name this array 'X'")
 
 
 def _instrument(archive: ArrayArchive) -> Instrument | None:
@@ -102,12 +107,13 @@ def _checked_classes(train: Table, test: Table | None, classes: tuple[str, ...])
     if isinstance(train, LabelSetTable) and isinstance(tested, LabelSetTable):
         count = train.labels.shape[1]
         names = classes or tuple(map(str, range(count)))
-        for wanted, what in ((len(names), "'class_names' has"), (count, "the training part has")):
+        named = "the number of names in 'class_names' is"
+        for wanted, what in ((len(names), named), (count, "the training part has")):
             if tested.labels.shape[1] != wanted:
                 raise InputError(
-                    f"{tested.source} has {tested.labels.shape[1]:,} labels, but {what} "
-                    f"{wanted:,}; give each label a column in both parts, and a name if any label "
-                    "has a name"
+                    f"{tested.source} has {tested.labels.shape[1]:,} columns of labels, but {what} "
+                    f"{wanted:,}; give each label a column in both parts, and a name if there are "
+                    "'class_names'"
                 )
         return names
     if isinstance(train, LabelSetTable) or isinstance(tested, LabelSetTable):
@@ -157,7 +163,8 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
     }
     noise, axes = _points(archive, _NOISE) if windows and _NOISE in archive.names else (None, shape)
     if axes != shape:
-        reason = f"has windows of {axes}, but {points!r} has {shape}; cut both by 'windows --noise'"
+        reason = f"has windows of the shape {axes}, but the windows in {points!r} have the shape "
+        reason += f"{shape}; write both arrays with 'protonn-edge windows --noise'"
         raise archive.refusal(_NOISE, reason)
     return Table(
         source,
@@ -207,11 +214,13 @@ def _names(archive: ArrayArchive, name: str) -> tuple[str, ...]:
         return ()
     array = archive.read(name)
     if array.ndim != 1 or array.dtype.kind not in "US":
-        raise archive.refusal(name, "must be a list of text; correct or omit it")
+        raise archive.refusal(name, "must be a vector of texts; correct or omit it")
     try:
         return tuple(str(text).strip() for text in array.astype(np.str_).tolist())
     except ValueError as error:
-        raise archive.refusal(name, "has names that are not text") from error
+        raise archive.refusal(
+            name, "has names that are not ASCII; save them as Unicode text"
+        ) from error
 
 
 def _feature_names(archive: ArrayArchive, shape: tuple[int, ...]) -> tuple[str, ...]:
@@ -237,8 +246,8 @@ def _labels(
         if y.dtype.kind != "U":
             raise archive.refusal(
                 name,
-                "must hold indices into 'class_names', whole numbers from 0 to "
-                f"{len(classes) - 1}; correct them, or omit 'class_names'",
+                "must contain indices of 'class_names', whole numbers from 0 to "
+                f"{len(classes) - 1}; correct the labels, or omit 'class_names'",
             )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))
@@ -248,7 +257,9 @@ def _labels(
     try:  # bytes may not be ASCII
         texts = y.astype(np.str_).tolist() if y.dtype.kind != "b" else [str(int(v)) for v in y]
     except ValueError as error:
-        raise archive.refusal(name, "has labels that are not text") from error
+        raise archive.refusal(
+            name, "has labels that are not ASCII; save them as Unicode text"
+        ) from error
     return [label_text(text) for text in texts]
 
 
@@ -263,8 +274,8 @@ def _points(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ...]
     if raw.ndim < 2 or raw.dtype.kind not in "buif" or 0 in raw.shape[1:]:
         raise archive.refusal(
             name,
-            f"has the shape {raw.shape} and the type {raw.dtype.name}; it must be a table of "
-            "numbers, one row per point",
+            f"has the shape {raw.shape} and the type {raw.dtype.name}; give a table of numbers "
+            "with one row per point",
         )
     if raw.size * 4 > TABLE_LIMIT_BYTES:
         raise archive.refusal(
@@ -333,7 +344,9 @@ def _sparse_points(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
     matrix = sparse_rows((values, indices, indptr), (len(indptr) - 1, n_columns))
     matrix.sum_duplicates()
     if matrix.nnz < len(indices):
-        raise archive.refusal(f"{name}_indices", "has a feature twice in one row; give it once")
+        raise archive.refusal(
+            f"{name}_indices", "has a feature of a point twice; give each feature once"
+        )
     matrix.eliminate_zeros()
     return matrix
 
@@ -347,22 +360,22 @@ def _places(
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise archive.refusal(
                 f"{name}_{part}",
-                f"has the shape {array.shape} and the type {array.dtype.name}; it must be a list "
-                "of whole numbers",
+                f"has the shape {array.shape} and the type {array.dtype.name}; give a vector of "
+                "whole numbers",
             )
     rising = len(indptr) > 0 and int(indptr[0]) == 0 and bool((indptr[1:] >= indptr[:-1]).all())
     if not rising or int(indptr[-1]) != len(indices):
         raise archive.refusal(
             f"{name}_indptr",
-            f"must rise from 0 to the {len(indices):,} elements of '{name}_indices'; write the "
-            "file again",
+            f"must rise from 0 to {len(indices):,}, the number of elements of '{name}_indices'; "
+            "write the file again",
         )
     if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= n_columns):
         wrong = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())
         raise archive.refusal(
             f"{name}_indices",
-            f"has the column {wrong:,}, but columns are numbered 0 to {n_columns - 1:,}; correct "
-            "the column, or the number of columns",
+            f"contains the column {wrong:,}, but columns are numbered 0 to {n_columns - 1:,}; "
+            "correct this index, or the number of columns",
         )
     return indptr.astype(np.int64), indices.astype(np.int64)
 

@@ -93,9 +93,8 @@ class Decimals:
     def problem(self, cell: str) -> str:
         """Return the rest of a sentence about a cell that is not a number of this file."""
         if Decimals(self._delimiter).numbers([cell]) is None:
-            return "which is not a finite number; correct or drop the row"
-        text = "but the table has both decimal points and decimal commas; use only one of these"
-        return f"{text} way"
+            return "but this cell must be a finite number; correct or drop the row"
+        return "but the table has both decimal points and decimal commas; use only one of the two"
 
     def ambiguous(self, cells: Iterable[str]) -> str:
         """Return a cell with a mark that may separate thousands if all marks may; else ''."""

@@ -220,26 +220,26 @@ def dataset_from(
     if not classes and (measured := measurements_in(found, train.X.shape[0])):
         raise InputError(
             f"{train.source} has {len(found):,} different labels, and some, such as "
-            f"{min(measured):g}, are measurements, not classes; in a table, name the column of "
-            "labels with --label"
+            f"{min(measured):g}, are measurements instead of classes; use classes as labels (in a "
+            "table, name their column with --label)"
         )
     if len(found) < least_classes:
         raise InputError(
-            f"{train.source} has only one class, {next(iter(found))!r}; a classifier needs at "
-            "least 2"
+            f"{train.source} has only one class, {next(iter(found))!r}, but a classifier needs at "
+            "least 2; add points of another class"
         )
     missing = [name for name in names if name not in found]
     if missing:
         raise InputError(
             f"{train.source} has no point of class {missing[0]!r}; add points of this class, or "
-            "leave it out"
+            "remove it from 'class_names'"
         )
     check_names(train.feature_names, f"the features of {train.source}", distinct=False)
     tested = test or Table(train.source, train.X[:0], ())
     check_feature_count(tested, train.X.shape[1], "the training part has")
     return Dataset(
         X_train=train.X,
-        y_train=class_indices(train, names, "class_names"),
+        y_train=class_indices(train, names, "'class_names'"),
         X_test=tested.X,
         y_test=class_indices(tested, names, "the training part", alone=alone),
         classes=names,
@@ -277,10 +277,10 @@ def class_indices(
             known = ", ".join(repr(name) for name in list(classes)[:12])
             more = ", ..." if len(classes) > 12 else ""
             guessed = table.layout is not None and table.layout.label_found.startswith("the last")
-            hint = "; name the column of labels with --label" if guessed else ""
+            remedy = "name the column of labels with --label" if guessed else "correct the label"
             raise InputError(
-                f"{table.source}: unknown label {label[:40]!r} in row {row}; {where} has only "
-                f"{known}{more}{hint}"
+                f"{table.source} has the label {label[:40]!r} in row {row}, but {where} has only "
+                f"the classes {known}{more}; {remedy}"
             )
     indices = (index_of[label] for label in table.labels)
     return np.fromiter(indices, np.int64, count=len(table.labels))
@@ -291,7 +291,7 @@ def check_feature_count(table: Table, wanted: int, whose: str) -> None:
     if table.X.shape[1] != wanted:
         raise InputError(
             f"{table.source} has {table.X.shape[1]:,} features, but {whose} {wanted:,}; use data "
-            "of the same kind"
+            "with the same features"
         )
 
 
@@ -310,7 +310,7 @@ def check_table_size(source: str, rows: int, width: int) -> None:
     if rows * width * 4 > TABLE_LIMIT_BYTES:
         raise InputError(
             f"{source} would be a table of {rows:,} x {width:,} values, but the limit is "
-            f"{TABLE_LIMIT_BYTES // 4:,}; use fewer points or features"
+            f"{TABLE_LIMIT_BYTES // 4:,} in all; use fewer points or features"
         )
 
 
@@ -318,8 +318,8 @@ def check_class_names(names: Sequence[str], source: str, limit: int = CLASS_LIMI
     """Refuse class names that cannot be shown, are too long, too many or equal."""
     if len(names) > limit:
         raise InputError(
-            f"{source} has {len(names):,} different labels, but the limit is {limit:,}; labels "
-            "must be classes, not measurements"
+            f"{source} has {len(names):,} different labels, but the limit is {limit:,}; use "
+            "classes as labels, not measurements"
         )
     check_names(names, f"the labels of {source}", distinct=True)
 
@@ -373,7 +373,7 @@ def label_set_dataset(
         check_class_names(names, train.source, LABEL_LIMIT)
         train, tested = (_numbered(table, names) for table in (train, tested))
     if len(names) < 2:
-        raise InputError(f"{train.source} has fewer than 2 labels; a classifier needs at least 2")
+        raise InputError(f"{train.source} has fewer than 2 labels; use at least 2")
     if not train.labels.nnz:
         raise InputError(f"{train.source} has no point with a label; give each point its labels")
     check_names(train.feature_names, f"the features of {train.source}", distinct=False)

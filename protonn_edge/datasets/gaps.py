@@ -31,10 +31,11 @@ from protonn_edge.errors import InputError, counted
 
 _SHOWN = 6  # maximum columns in a sentence
 _REMEDY = (
-    "use --missing drop to omit rows with gaps, or --missing median or most-frequent to fill gaps"
+    "use --missing drop to omit rows with gaps, or fill the gaps with --missing median or "
+    "--missing most-frequent"
 )
 _REMEDY_OF_MODEL = (
-    "the model has no values to fill gaps with, so fill them in the file, or use --missing drop"
+    "the model has no values for gaps, so fill the gaps in the file, or use --missing drop"
 )
 
 
@@ -100,14 +101,12 @@ class Numbers:
         for places, is_refused in ((self.others, True), (self.gaps, remedy)):
             if places and is_refused:
                 column, first = min(places.items(), key=lambda each: each[1].line)
-                where = f"{path}:{first.line} has {quoted(first.cell)} in column {column.index + 1}"
+                where = f"{path}:{first.line} has {quoted(first.cell)} in {column.title}"
                 if places is self.gaps:
                     count = sum(place.count for place in places.values())
-                    raise InputError(
-                        f"{where}, one of {count:,} gaps in {counts(places)}; {remedy}"
-                    )
+                    raise InputError(f"{where}, one of {count:,} gaps ({counts(places)}); {remedy}")
                 problem = self.decimals.problem(first.cell)
-                also = f", as in {counts(places)}" if len(places) > 1 else ""
+                also = f" (such cells: {counts(places)})" if len(places) > 1 else ""
                 raise InputError(f"{where}{also}, {problem}")
 
 
@@ -123,11 +122,11 @@ def _note(
 
 
 def counts(places: Mapping[Column, Place]) -> str:
-    """Return the columns with the most such cells, with their numbers, for a message."""
+    """Return the numbers of such cells in the columns with the most of them, for a message."""
     ranked = sorted(places.items(), key=lambda each: -each[1].count)
-    shown = [f"{column.title} ({place.count:,})" for column, place in ranked[:_SHOWN]]
+    shown = [f"{place.count:,} in {column.title}" for column, place in ranked[:_SHOWN]]
     more = len(ranked) - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+    return ", ".join(shown) + (f" and others in {counted(more, 'more column')}" if more else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +196,8 @@ def _new_texts(numbers: Numbers, preparation: Preparation) -> Iterator[Notice]:
         if new:
             text = (
                 f"{column.title} has {counted(len(new), 'cell')} with values that were not in the "
-                f"training data, {listed(dict.fromkeys(new))}; all features of the column are 0"
+                f"training data ({listed(dict.fromkeys(new))}); in these rows, all features of the "
+                "column are 0"
             )
             yield Notice("new_texts", text, warning=True, columns=(column.name,))
 
@@ -227,7 +227,7 @@ def _notices(numbers: Numbers, missing: str, kept: NDArray[np.bool_] | None) -> 
     names = tuple(column.name or str(column.index + 1) for column in numbers.gaps)
     if kept is not None and not kept.all():
         count = int((~kept).sum())
-        text = f"left out: {count:,} of {len(kept):,} rows, because they have gaps or no label"
+        text = f"left out: {count:,} of {len(kept):,} rows, which have gaps or no label"
         yield Notice("missing", text, columns=names)
     if numbers.gaps and missing != DROP:
         text = f"gaps filled with the {missing.replace('-', ' ')} value: {counts(numbers.gaps)}"

@@ -114,7 +114,7 @@ def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
                 if opened.width * opened.height > _MOST_PIXELS:
                     raise InputError(
                         f"{path} has {opened.width:,} x {opened.height:,} pixels, but the limit is "
-                        f"{_MOST_PIXELS:,}; scale it down"
+                        f"{_MOST_PIXELS:,} in all; scale the image down"
                     )
                 image = ImageOps.exif_transpose(opened)
         if image.mode.startswith("I"):  # 16 bits, which Pillow would clip
@@ -132,7 +132,7 @@ def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
     except Exception as error:  # an untrusted file may cause any error
         reason = shortened(str(error).partition("<")[0].strip() or type(error).__name__, 80)
         raise InputError(
-            f"{path} cannot be read as PNG or JPEG ({reason}); write it again"
+            f"{path} cannot be read as PNG or JPEG ({reason}); write the image again"
         ) from error
 
 
@@ -180,6 +180,8 @@ def image_files(folder: Path, groups: str | None) -> ImageFiles:
     """Return the files of a folder of images that is not divided yet."""
     takes = takes_in(folder, suffixes=IMAGES)
     if groups is not None or any(take.tested for take in takes):
-        what = "has no columns for --groups" if groups is not None else "is already divided"
-        raise InputError(f"{folder} is a folder of images and {what}; choose other data")
+        what = "which is already divided; choose another folder"
+        if groups is not None:
+            what = "which has no columns; omit --groups"
+        raise InputError(f"{folder} is a folder of images, {what}")
     return ImageFiles(folder, takes)

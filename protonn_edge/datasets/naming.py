@@ -120,21 +120,21 @@ def match_columns(
     place, used = {name: index for index, name in enumerate(names)}, set(wanted)
     missing = [name for name in wanted if name not in place]
     if missing:
-        count = f"{len(missing):,} columns" if len(missing) > 1 else "the column"
+        count = f"the {len(missing):,} columns" if len(missing) > 1 else "the column"
         remedy = "rename columns, or add the missing ones"
         if place.keys() >= {name.partition("[")[0] for name in missing}:  # see `sample_names`
             remedy = "cut this recording into windows with 'protonn-edge windows'"
         raise InputError(
-            f"{source} lacks {count} {listed(missing)}, which the model was trained with; the "
-            f"columns are {listed(names)}; {remedy}"
+            f"{source} lacks {count} {listed(missing)}, which the model was trained with (its "
+            f"columns are {listed(names)}); {remedy}"
         )
     for each, what in ((wanted, owner), (names, source)):
         seen: set[str] = set()
         for name in each:
             if name in seen and name in used:
                 raise InputError(
-                    f"{what} has the name {quoted(name)} twice among its features, so the columns "
-                    "cannot be matched by name; give each a different name"
+                    f"{what} has several features named {quoted(name)}, so columns cannot be "
+                    "matched by name; give each feature another name"
                 )
             seen.add(name)
     surplus = tuple(name for name in names if name not in used)

@@ -69,7 +69,10 @@ _SIGNATURES = (
     (b"\xfd7zXZ", "compressed with xz; unpack it"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it"),
     (b"7z\xbc\xaf", "a 7z archive; unpack it"),
-    (b"PK\x03\x04", "a zip archive, as .npz and .xlsx files are; name it .npz, or save it as CSV"),
+    (
+        b"PK\x03\x04",
+        "a zip archive; end the name of an .npz file in .npz, or save an Excel table as CSV",
+    ),
     (b"\x93NUMPY", "a numpy array; save the points and the labels with numpy.savez"),
     (b"\xd0\xcf\x11\xe0", "an Excel file; save it as CSV"),
     (b"\x89HDF", "an HDF5 file; convert it to .npz"),
@@ -124,8 +127,8 @@ def load_dataset(
         flags = () if options is not None else dict.fromkeys(_FLAGS.findall(str(error)))
         if not flags:
             raise
-        words = ", ".join(f"{flag.replace('-', '_')}=" for flag in flags)
-        raise InputError(f"{error} (in Python: {words} of load_dataset)") from error
+        words = ", ".join(f"{flag.replace('-', '_')}=..." for flag in flags)
+        raise InputError(f"{error} (in Python: load_dataset(..., {words}))") from error
 
 
 def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1, 2]) -> Dataset:
@@ -140,7 +143,9 @@ def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1,
 
 def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Dataset:
     if len(dataset.y_test):
-        raise InputError(f"the data already has a test part, but test is {path}; omit it")
+        raise InputError(
+            f"the data already has a test part, but test is {path}; omit the argument test"
+        )
     given = options and replace(options, missing=None, one_hot=())  # as in the training part
     notices: list[Notice] = []
     expected = Expected(
@@ -234,8 +239,8 @@ def _points_of(
     measured = expected.instrument
     if measured and table.instrument and table.instrument.is_unlike(measured):
         raise InputError(
-            f"{table.source} is from {table.instrument}, but the model was trained on {measured}; "
-            "use data from the same sensor, or in the same units"
+            f"{table.source} was recorded with {table.instrument}, but the model was trained on "
+            f"data from {measured}; use data from the same sensor, or in the same units"
         )
     return points, labels
 
@@ -244,11 +249,12 @@ def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") ->
     """Refuse options that do not apply to this kind of data."""
     given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
     for name, value in vars(given).items():
-        of_kind, other = "tables", f"tables of text, such as .csv files, but {path} has no columns"
+        of_kind, other = "tables", "a table with columns, such as a .csv file"
         if name in _OF_FOLDERS:
-            of_kind, other = "images", f"folders of images, but {path} has none"
+            of_kind, other = "images", "a folder of images"
         if value and value != SHOWN and of_kind != kind:
-            raise InputError(f"--{name.replace('_', '-')} applies only to {other}; omit it")
+            flag = f"--{name.replace('_', '-')}"
+            raise InputError(f"{flag} needs {other}, and {path} is not one; omit {flag}")
 
 
 def _tables(
@@ -291,7 +297,7 @@ def _text_table(
     if suffix not in (*USUAL_DELIMITERS, *_LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
         raise InputError(
             f"{path} ends in {suffix!r}, which is not one of .npz, .csv, .tsv, .libsvm, .svm, "
-            ".svmlight, .txt; convert it to one of these"
+            ".svmlight, .txt; convert the file to one of these formats"
         )
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     check_is_text(path)
@@ -429,7 +435,8 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
         )
     if index <= before:
         raise InputError(
-            f"{where} has the index {index} after {before}, but indices must rise; sort the pairs"
+            f"{where} has the index {index} after {before}, but indices must rise; sort the pairs, "
+            "and give each index once"
         )
     if index > INDEX_LIMIT:
         raise InputError(

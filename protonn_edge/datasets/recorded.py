@@ -118,7 +118,7 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
     _one_rate(both)
     _one_instrument(both)
     notices = (
-        replace(each, text=f"the noise is constant in {listed(each.columns)}; check the recording")
+        replace(each, text=f"the noise never varies in {listed(each.columns)}; check its recording")
         if each.kind == "constant"
         else each
         for each in dataset.notices
@@ -247,8 +247,8 @@ def _of_wave(path: Path, label: str) -> Table:
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     samples, rate, channels = read_wave(path)
     if not len(samples):
-        raise InputError(f"{path} has no samples; record it again, or leave it out")
-    text = f"only the first of the {channels} channels of a WAV file is read"
+        raise InputError(f"{path} has no samples; record the file again, or leave it out")
+    text = f"only the first of a WAV file's {channels} channels is read"
     return Table(
         str(path),
         samples.astype(np.float32),
@@ -275,7 +275,7 @@ def _with_times(table: Table) -> Table:
         )
     apart = gaps(times)
     if apart.any():
-        text = f"{counted(int(apart.sum()), 'gap')} in time; no window spans them"
+        text = f"{counted(int(apart.sum()), 'gap')} in time; no window spans a gap"
         table = replace(table, notices=(*table.notices, Notice("gaps", text)))
     table = replace(table, seams=_seams_of(table) | apart)
     return _with_rate(table, times, are_dates=are_dates) if table.sample_rate is None else table
@@ -295,7 +295,7 @@ def _with_rate(table: Table, times: NDArray[np.float64], *, are_dates: bool) -> 
     rate = float(f"{1 / (usual * seconds):.{_DIGITS}g}")
     unit = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds"}.get(seconds, "nanoseconds")
     samples = "sample" if rate == 1 else "samples"
-    text = f"{rate:g} {samples} a second, because times are in {unit}; use --rate to change it"
+    text = f"{rate:g} {samples} a second, computed from times in {unit}; use --rate to correct it"
     return replace(table, sample_rate=rate, notices=(*table.notices, Notice("rate", text)))
 
 
@@ -355,8 +355,8 @@ def _alike(tables: Sequence[Table]) -> Iterator[Table]:
 def _unlike(table: Table, first: Table) -> InputError:
     return InputError(
         f"{table.source} has {_channels(table, table.X.shape[1])}, but {first.source} has "
-        f"{_channels(first, first.X.shape[1])}; give all files the same channels, or choose some "
-        "with --channels"
+        f"{_channels(first, first.X.shape[1])}; give all files the same channels, or choose "
+        "common ones with --channels"
     )
 
 
@@ -386,7 +386,7 @@ def _one_instrument(tables: Mapping[str, Provenance]) -> Instrument | None:
     for name, instrument in known.items():
         if instrument != common:
             raise InputError(
-                f"{first} is from {common}, but {name} is from {instrument}; give recordings from "
-                "the same sensor"
+                f"{first} contains data from {common}, but {name} from {instrument}; give "
+                "recordings from the same sensor"
             )
     return common if len(known) == len(tables) else None

@@ -91,9 +91,9 @@ def cut_windows(
     step = window if stride is None else stride
     if window < 2 or step < 1 or not 0 <= test_share < 1:
         raise InputError(
-            f"windows have {window} samples, a stride of {step} and a test share of "
-            f"{test_share:g}; give at least 2 samples, a stride of at least 1, and a share of at "
-            "least 0 and below 1"
+            f"the window is {window}, the stride is {step} and the share for testing is "
+            f"{test_share:g}; give a window of at least 2 samples, a stride of at least 1, and a "
+            "share of at least 0 and below 1"
         )
     runs = runs_of(labels, seams)
     shares = [test_share if tested is None or not tested[first] else 1.0 for first, _ in runs]
@@ -123,16 +123,16 @@ def _no_windows(
     """Return the error for runs that are too short for a training window."""
     if trigger is not None:
         return InputError(
-            f"the trigger's level of {trigger.level:g} gives no training window of {window:,} "
+            f"at the trigger level {trigger.level:g}, there is no training window of {window:,} "
             "samples; lower the level, or use shorter windows"
         )
     longest = max((end - first for first, end in runs), default=0)
-    shared = f", {test_share:g} of it for testing" if test_share else ""
+    shared = f", a share of {test_share:g} of which is for testing" if test_share else ""
     fewer = ", or a smaller share for testing" if test_share else ""
     gaps_in_runs = len(runs) - len(runs_of(labels))
     if gaps_in_runs:
         shared += f" ({gaps_in_runs:,} runs end at gaps in time or at new sessions)"
-        fewer += ", or leave out a wrong column of times or sessions with --drop"
+        fewer += ", or leave out a column with --drop if it was mistaken for times or sessions"
     return InputError(
         f"the longest run of equal labels without a gap has {counted(longest, 'sample')}{shared}, "
         f"but a window has {window:,}; use shorter windows{fewer}"
@@ -228,7 +228,9 @@ class Trigger(SegmentDetector):
         movement = _movement(samples, runs, max(2, window // _SPANS_A_WINDOW))
         if level is None:
             level = _parting_level(movement)
-        facts = (("trigger", f"{level:.4g}; windows begin {before:,} samples earlier"),)
+        facts = (
+            ("trigger", f"{level:.4g}; windows begin {before:,} samples before it is reached"),
+        )
         missing = "every training run is shorter than a window"
         return cls(window, level, facts, missing, movement >= level, before)
 

@@ -65,14 +65,14 @@ class Overlap:
         if self.compared == self.n:
             return f"{100 * share:.1f} % of the {self.n:,} points"
         error = math.sqrt(share * (1 - share) / max(1, self.compared))
-        of = f"estimated from {self.compared:,}, with a standard error of {100 * error:.1f} %"
+        of = f"estimated from {self.compared:,} of them, standard error {100 * error:.1f} %"
         return f"about {100 * share:.0f} % of the {self.n:,} points ({of})"
 
     def notices(self) -> tuple[Notice, ...]:
         """Return a warning if more rows are known than can be explained by chance."""
         text = (
             f"the model was trained on {self}, so the accuracy on these points is higher than on "
-            "new data; measure on points held out by 'split', 'windows --test' or 'train "
+            "new data; measure it on points held out with 'split', 'windows --test' or 'train "
             "--holdout'"
         )
         many = self.known > _BY_CHANCE * self.compared
@@ -104,8 +104,8 @@ class RowSketch:
         fits = array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.ndim == 1
         if not fits or not 0 < len(array) <= SKETCH_SIZE or not (array[:-1] < array[1:]).all():
             raise InputError(
-                f"array 'training_rows' must be 1 to {SKETCH_SIZE:,} rising hashes of 64 bits; "
-                "train the model again"
+                f"array 'training_rows' must contain 1 to {SKETCH_SIZE:,} hashes of 64 bits, in "
+                "rising order; train the model again"
             )
         if held_out is not None and (held_out.dtype != np.uint8 or held_out.ndim != 1):
             raise InputError("array 'held_out' must be a vector of bytes; train the model again")

@@ -58,11 +58,11 @@ _LEAST_RISING, _MOST_FALLING = 0.4, 0.1  # coarse clocks repeat times, new logs 
 
 Reason = Literal["index", "time", "session", "empty", "text"]
 _REASONS: dict[Reason, str] = {
-    "index": "an index of the rows",
-    "time": "the time of a row",
-    "session": "the person, device or recording of a row",
-    "empty": "empty",
-    "text": "text; use --one-hot to make features of it",
+    "index": "which numbers the rows",
+    "time": "which contains the time of each row",
+    "session": "which contains the person, device or recording of each row",
+    "empty": "which is empty",
+    "text": "which contains text; use --one-hot to turn it into features",
 }
 
 
@@ -226,7 +226,8 @@ def _label(
     ]
     if not free:
         raise InputError(
-            f"{path} has no column of labels besides the features; add one, or name it with --label"
+            f"{path} has no column of labels besides the features; add a column of labels, or name "
+            "the column with --label"
         )
     if wanted:
         return free[-1], f"the {'last' if free[1:] else 'only'} one that is not a feature"
@@ -236,15 +237,15 @@ def _label(
 def label_refusal(path: object, label: Column, columns: Iterable[Column]) -> InputError:
     """Return the error for a last column without classes, naming columns that may have some."""
     fraction = next((cell.strip() for cell in label.cells if not is_whole(cell)), None)
-    has = f"only {label.cells[0].strip()}"
+    has = f"only the value {label.cells[0].strip()}"
     if fraction is not None:
-        has = f"measurements, not classes: {fraction}"
+        has = f"measurements instead of classes, such as {fraction}"
     likely = [each.flag_value for each in columns if each.may_be_label]
     hint = f", such as --label {likely[0]}" if likely else ""
     others = f" (or {', '.join(likely[1:6])})" if likely[1:] else ""
     return InputError(
-        f"{path} has no column called label, class or target, and the last one, {label.title}, has "
-        f"{has[:80]}; name the labels with --label{hint}{others}"
+        f"{path} has no column called label, class or target, and its last one, {label.title}, "
+        f"contains {has[:80]}; name the column of labels with --label{hint}{others}"
     )
 
 
@@ -350,7 +351,8 @@ def _one_hot(
         if names.count(column.name) > 1 or not column.name:
             raise InputError(
                 f"--one-hot needs a column with a unique name, but {path} has "
-                f"{names.count(column.name)} columns {naming.quoted(column.name)}; rename them"
+                f"{names.count(column.name)} columns named {naming.quoted(column.name)}; rename "
+                "the columns"
             )
     return found
 
@@ -360,7 +362,8 @@ def _refuse_two_roles(
 ) -> None:
     for flag, columns in others.items():
         if label in columns:
-            raise InputError(f"--label and {flag} both name {label.title} of {path}; leave one out")
+            text = f"--label and {flag} both name {label.title} of {path}; name it in only one"
+            raise InputError(f"{text} of the two")
 
 
 def _in_order(
@@ -434,13 +437,13 @@ def left_out_notice(column: Column, reason: Reason) -> naming.Notice:
 def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> InputError:
     """Return the error for columns of text, given whether the label was `guessed`."""
     columns = columns[: _NAMED + 1]
-    titles = " and ".join(f"{each.title}, such as {_a_text(each)}" for each in columns)
+    titles = " and ".join(f"{each.title} (such as {_a_text(each)})" for each in columns)
     names = ",".join(each.flag_value for each in columns)
     labels = [each.flag_value for each in columns if each.may_be_label] or [columns[0].flag_value]
     wanted = " or ".join(f"--label {name}" for name in labels)
     unnamed = "no column called label, class or target, but " if guessed else ""
     return InputError(
-        f"{path} has {unnamed}text in {titles}; give {wanted} if these are the classes, or leave "
+        f"{path} has {unnamed}text in {titles}; name the column of classes with {wanted}, or leave "
         f"columns of text out with --drop {names}"
     )
 

@@ -86,7 +86,7 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         )
     if groups is not None and dataset.group_names:
         apart = listed(dataset.group_names[group] for group in names[held_out])
-        notice = Notice("held_out", f"held out for testing: {apart}")
+        notice = Notice("held_out", f"groups held out for testing: {apart}")
         dataset = replace(dataset, notices=(*dataset.notices, notice))
     chosen = held_out[units]
     dataset = _relearned(dataset, ~chosen)
@@ -97,8 +97,8 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         )
     absent = np.setdiff1d(classes, y[chosen]).tolist() if by_groups else []
     if missing := tuple(dataset.classes[label] for label in absent):
-        text = f"no held-out point has the class {listed(missing)}, so its recall is unknown; add "
-        text += "groups with points of this class, or hold out a larger share"
+        text = f"classes with unknown recall, because no held-out point has them: {listed(missing)}"
+        text += "; add groups with such points, or hold out a larger share"
         notice = Notice("held_out", text, warning=True, columns=missing)
         dataset = replace(dataset, notices=(*dataset.notices, notice))
     return replace(_kept(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
@@ -268,11 +268,11 @@ def of_normal_points(dataset: Dataset, normal: str | None = None) -> Dataset:
     of the other classes become the test part.
     """
     if isinstance(dataset, MultiLabelDataset):
-        raise InputError("points have sets of labels, but normal points must belong to one class")
+        raise InputError("points have sets of labels; use data with one label per point")
     if normal is None and dataset.n_classes > 1:
         raise InputError(
             f"the data has {dataset.n_classes:,} classes, {listed(dataset.classes)}; name the "
-            "normal one with --normal"
+            "normal class with --normal"
         )
     name = dataset.classes[0] if normal is None else normal
     if name not in dataset.classes:
@@ -329,7 +329,7 @@ def read_rows(path: Path, options: TableOptions, groups: str | None) -> TextRows
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     if path.suffix.lower() not in USUAL_DELIMITERS:
         raise InputError(
-            f"{path} is not a table, as its name ends in neither .csv nor .tsv; save it as one"
+            f"{path} ends in neither .csv nor .tsv; save the table in one of these formats"
         )
     check_is_text(path)
     if recording_head(path) is not None:

@@ -144,8 +144,8 @@ def _about_spelling(dataset: Dataset) -> list[Notice]:
     if not alike:
         return []
     text = (
-        f"classes that differ only in case or blanks: {'; '.join(map(listed, alike))}; these may "
-        "be typos"
+        f"classes whose names differ only in case or blanks: {'; '.join(map(listed, alike))}; "
+        "these may be typos"
     )
     return [Notice("spelling", text, warning=True)]
 
@@ -155,13 +155,13 @@ def _about_classes(dataset: Dataset) -> list[Notice]:
     if dataset.y_train.ndim != 1 or n <= _JUDGED_POINTS:
         return []  # sets of labels, or few points
     if 2 * classes > n:
-        text = f"{classes:,} classes for {n:,} points; the labels may be measurements"
+        text = f"there are {classes:,} classes for {n:,} points; the labels may be measurements"
         return [Notice("many_classes", text, warning=True)]
     counts = np.bincount(dataset.y_train, minlength=classes)
     single = [dataset.classes[index] for index in np.flatnonzero(counts == 1)]
-    text = f"{len(single)} classes have 1 point each, {listed(single)}; these may be typos"
+    text = f"{len(single)} classes have only 1 point each ({listed(single)}); these may be typos"
     if len(single) == 1:
-        text = f"class {listed(single)} has 1 point; it may be a typo"
+        text = f"class {listed(single)} has only 1 point; this label may be a typo"
     return [Notice("rare_class", text, warning=True)] if single else []
 
 
@@ -171,7 +171,7 @@ def _about_features(dataset: Dataset) -> list[Notice]:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         text = (
-            f"several features have the same name, {listed(twice)}, so the columns of other files "
+            f"several features share a name ({listed(twice)}), so the columns of other files "
             "cannot be matched by name"
         )
         found.append(Notice("duplicate_names", text, warning=True, columns=tuple(twice)))
@@ -268,8 +268,8 @@ def leaks(dataset: Dataset) -> Iterator[Notice]:
         if share > _GIVEN_AWAY:
             which = title(name, number)
             text = (
-                f"{which} alone determines the label of {100 * share:.2f} % of the rows, {how}; if "
-                "it is derived from the label, drop it"
+                f"{which} alone determines the label of {100 * share:.2f} % of the rows ({how}); "
+                "if the column is derived from the label, leave it out"
             )
             yield Notice("leak", text, warning=True, columns=(name or str(number),))
 
@@ -294,7 +294,7 @@ def _given_away(values: NDArray[Any], y: NDArray[np.int64], classes: int) -> tup
     total = counts.sum(axis=0)
     below = counts.cumsum(axis=0)
     split = (below.max(axis=1) + (total - below).max(axis=1)).max()
-    shares = [(0.0 if values.dtype.kind == "U" else float(split) / len(y), "by one threshold")]
+    shares = [(0.0 if values.dtype.kind == "U" else float(split) / len(y), "with one threshold")]
     if _ROWS_PER_VALUE * len(found) <= len(y):
         shares.append((float(counts.max(axis=1).sum()) / len(y), "value by value"))
     share, how = max(shares)

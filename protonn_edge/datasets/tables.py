@@ -34,7 +34,7 @@ from protonn_edge.sensors import Instrument
 _HEAD = re.compile(
     re.escape(RECORDING_MARK) + r".*?; sensor: ([^;]*); rate: ([0-9.e+-]+) Hz(?:; units: (.*))?"
 )
-_TITLE = "; the first line may be a title, which must be removed"
+_TITLE = "; if the first line is a title, remove it"
 _HEAD_LIMIT = 1_000
 _SEPARATOR = re.compile(r'"?sep=.?"?\s*', re.IGNORECASE)  # which Excel reads
 _LINE_LIMIT = 1 << 20
@@ -71,7 +71,7 @@ def read_table(
     label, features = roles.label, roles.features
     if not features:
         beside = "" if label is None else f" besides {label.title}, the label"
-        raise InputError(f"{path} has no column of features{beside}; add one, or give --label")
+        raise InputError(f"{path} has no column of features{beside}; add one, or change --label")
     missing = checked_missing(options.missing, path, expected)
     numbers = file.read(roles, expected, options, is_strict=missing not in (DROP, SHOWN))
     found = prepared(numbers, roles, path, missing, expected)
@@ -146,13 +146,13 @@ class TableFile:
         rows = rows_of(path, delimiter)
         line, first = next(rows, (0, []))
         if not first:
-            raise InputError(f"{path} has no rows; give it at least one of each class")
+            raise InputError(f"{path} has no rows; add at least one row of each class")
         if len(first) < 2 and options.labelled is None:
             below = next(rows, (0, [""]))[1]
             is_title = len(below) > 1 or rules.delimiter_in(below[0], "")
             raise InputError(
-                f"{path}:{line} has one column; a table needs a label and features, separated by "
-                f"{DELIMITERS[delimiter]}, or by the character given with --delimiter"
+                f"{path}:{line} has one column, but a table needs a label and features; separate "
+                f"these by {DELIMITERS[delimiter]}, or name another delimiter with --delimiter"
                 f"{_TITLE if is_title else ''}"
             )
         header = rules.header_found(first)
@@ -275,7 +275,7 @@ def _label_notice(file: TableFile, roles: Roles, labels: Sequence[str], *, judge
     if judged and numeric and (len(distinct) == 1 or not all(map(is_whole, distinct))):
         raise rules.label_refusal(file.path, label, roles.features)
     doubtful = numeric and first.index == 0 and first.may_be_label
-    hint = ", but the first could be the label, too; --label first selects it" if doubtful else ""
+    hint = "; if the first column is the label, use --label first" if doubtful else ""
     text = f"labels: {label.title}, {roles.label_found}{hint}"
     return Notice("label", text, doubtful, (label.name or str(label.index + 1),))
 
@@ -322,10 +322,10 @@ def _layout(
     empty = [column.title for column, reason in roles.left_out.items() if reason == "empty"]
     comma = numbers.decimals.comma
     missing = [f"all of {', '.join(empty)}"] if empty else []
-    missing += [f"gaps in {counts(numbers.gaps)}"] if numbers.gaps else []
+    missing += [f"gaps: {counts(numbers.gaps)}"] if numbers.gaps else []
     decided = {
         "delimiter": f"{DELIMITERS[file.delimiter]}, {file.delimiter_found}",
-        "header": f"the first row: {file.header}" if file.header else "none",
+        "header": f"the first row, because {file.header}" if file.header else "none",
         "label": f"{label}, {roles.label_found}",
         "features": counted(len(roles.features), "column")
         + (f"; left out: {', '.join(others)}" if others else ""),
@@ -377,7 +377,7 @@ def rows_of(path: Path, delimiter: str, read: list[str] | None = None) -> Iterat
                         )
                     yield reader.line_num, row
         except csv.Error as error:
-            text = f"{path} is not a table ({str(error)[:80]}); write it again"
+            text = f"{path} is not a table ({str(error)[:80]}); write the file again"
             raise InputError(text) from error
 
 

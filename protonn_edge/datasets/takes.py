@@ -46,8 +46,8 @@ class NamePattern:
     def refusal(self, reason: str) -> InputError:
         """Return the error for a pattern that cannot be used."""
         return InputError(
-            f"the pattern of names is {shortened(repr(self.text))}{reason}; give one with "
-            "{class} and other fields, each once and with a text between them, such as "
+            f"the pattern of names is {shortened(repr(self.text))}{reason}; give a pattern of "
+            "{class} and other fields, each once and with text between the fields, such as "
             "{class}_{person}_{take}"
         )
 
@@ -129,7 +129,7 @@ def takes_in(
         )
     if len(found) > _MOST_TAKES:
         raise InputError(
-            f"{folder} has {len(found):,} files, but the limit is {_MOST_TAKES:,}; use fewer"
+            f"{folder} has {len(found):,} files, but the limit is {_MOST_TAKES:,}; use fewer files"
         )
     if pattern is None:
         return found
@@ -159,7 +159,7 @@ def _of_part(folder: Path, root: Path, suffixes: Sequence[str], *, tested: bool)
     if files and folders:
         raise InputError(
             f"{folder} has files, such as {files[0].name!r}, and folders, such as "
-            f"{folders[0].name!r}; give either a file or a folder for each class"
+            f"{folders[0].name!r}; give only files or only folders, one for each class"
         )
     for path in files:
         yield Take(path, path.relative_to(root).as_posix(), label_of(path), tested)
@@ -167,8 +167,8 @@ def _of_part(folder: Path, root: Path, suffixes: Sequence[str], *, tested: bool)
         inside, deeper = _entries(each, suffixes)
         if deeper:
             raise InputError(
-                f"{each} contains folders, {listed(path.name for path in deeper)}; give a "
-                "folder for each class, with its files"
+                f"{each} contains folders ({listed(path.name for path in deeper)}), but the folder "
+                "of a class may contain only files; move the files out of these folders"
             )
         for path in inside:
             yield Take(path, path.relative_to(root).as_posix(), label_text(each.name), tested)

@@ -78,7 +78,7 @@ class _Some(Options):
         )
 
     def __str__(self) -> str:
-        return f"a tuple of some of {', '.join(map(repr, self.words))}"
+        return f"a tuple of one or more of {', '.join(map(repr, self.words))}"
 
 
 def constraints(parameters: Mapping[str, declared.Parameter]) -> dict[str, list[Any]]:

@@ -111,7 +111,7 @@ def fold_numbers(
     if least < 2:
         raise InputError(
             "a class has only one point, which cannot be used for both training and testing; add "
-            "points of that class, or leave it out"
+            "points of that class, or leave the class out"
         )
     n_folds = min(n_folds, least)
     if groups is None:

@@ -174,11 +174,11 @@ def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> ND
     classes = before if given is None else np.unique(np.asarray(given))
     assert classes is not None
     if len(classes) < 2:
-        raise InputError("partial_fit received only one class; a classifier needs at least 2")
+        raise InputError("partial_fit received only one class; give all classes, at least 2")
     if before is not None and not np.array_equal(classes, before):
         raise InputError(
-            "the classes given to partial_fit differ from those of earlier calls; call it without "
-            "classes, or train a new estimator"
+            "the classes given to partial_fit differ from those of earlier calls; omit the classes "
+            "after the first call, or train a new estimator"
         )
     return classes
 
@@ -191,7 +191,7 @@ def check_number_of_classes(classes: NDArray[Any], *, one_class: bool) -> None:
             "normal points"
         )
     if not one_class and len(classes) < 2:
-        raise InputError("the training data has only one class; a classifier needs at least 2")
+        raise InputError("the training data has only one class; add points of another class")
 
 
 def normal_labels(X: Any) -> NDArray[np.str_]:
@@ -309,8 +309,8 @@ def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Sparse
     unknown = [label for labels in sets for label in labels if label not in known]
     if unknown:
         raise InputError(
-            f"a point has the label {str(unknown[0])[:40]!r}, which the training data does not "
-            "have; leave this label out"
+            f"a point has the label {str(unknown[0])[:40]!r}, which does not occur in the training "
+            "data; leave this label out"
         )
     binarizer = MultiLabelBinarizer(classes=classes, sparse_output=True)
     Y = csr_array(binarizer.fit_transform(sets), dtype=np.float32)

@@ -131,8 +131,8 @@ def initial_projection(
     if not isinstance(kind, str):
         if kind.ndim != 2 or kind.shape[1] != D or not np.isfinite(kind).all():
             raise InputError(
-                f"the initial projection has the shape {kind.shape}; it must consist of finite "
-                f"numbers and have the shape (d, {D}), one column per feature"
+                f"the initial projection has the shape {kind.shape}; give finite numbers in the "
+                f"shape (d, {D}), with one column per feature"
             )
         return kind.astype(np.float32)
     if kind == "identity":

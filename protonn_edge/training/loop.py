@@ -300,6 +300,6 @@ def with_back_off(
         except DivergedError as error:
             restarts.append(Restart(rate, error.epoch, str(error), rate / BACK_OFF))
     raise InputError(
-        f"training diverges at the learning rate {learning_rate:g} and at {rate:.2g} too "
+        f"training diverges at the learning rate {learning_rate:g}, and also at {rate:.2g} "
         f"({restarts[-1].reason}); try {remedies}"
     )

@@ -102,7 +102,9 @@ def parameter(default: Any, *values: Any, help: str = "", **shown: Any) -> Any: 
 
 
 # Parameters of several kinds of classifiers.
-N_PROJECTIONS = Parameter((COUNT,), "d, the outputs of the projection.", "--projection-dim", True)
+N_PROJECTIONS = Parameter(
+    (COUNT,), "Number d of outputs of the projection.", "--projection-dim", True
+)
 SPARSITY_PROJECTION = Parameter(
     (SHARE,), "Maximum share of nonzeros in the projection.", "--lambda-w"
 )
@@ -318,7 +320,7 @@ class SharedParameters(FeatureParameters):
     normalization: str = parameter(
         "standard",
         Choices(NORMALIZER_KINDS),
-        help="Normalization of the features; takes no time on devices, which do not support l2.",
+        help="Normalization of the features; costs devices no time, but they do not support l2.",
         option="--normalization",
         common=True,
     )

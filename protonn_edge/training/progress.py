@@ -69,7 +69,7 @@ class Restart:
     def __str__(self) -> str:
         return (
             f"training diverged at the learning rate {self.learning_rate:.3g} in epoch "
-            f"{self.epoch:,} ({self.reason}), so it was restarted with {self.lowered_to:.3g}"
+            f"{self.epoch:,} ({self.reason}), so it was restarted at {self.lowered_to:.3g}"
         )
 
 

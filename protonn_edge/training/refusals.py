@@ -221,8 +221,8 @@ def _in_memory(name: str, instead: object, *reads: str) -> Refusal:
 def _decided_by_budget(name: str, given: Condition) -> Refusal:
     return Refusal(
         lambda case: case.settings.budget is not None and given(case),
-        f"{{budget}} is {{settings.budget:,}}, which determines the sizes; leave out {{{name}}} "
-        "or the budget",
+        f"{{budget}} is {{settings.budget:,}}, which determines the sizes, but {{{name}}} is given "
+        f"too; leave out {{{name}}} or the budget",
         ("budget", name),
     )
 
@@ -239,7 +239,7 @@ REFUSALS: tuple[Refusal, ...] = (
     # The points.
     Refusal(
         lambda case: case.in_parts and case.multilabel,
-        "partial_fit learns one label per point; call fit with sets of labels",
+        "partial_fit learns one label per point, but points have sets of labels; call fit",
     ),
     Refusal(
         lambda case: case.multilabel and case.settings.class_weight is not None,
@@ -309,7 +309,7 @@ REFUSALS: tuple[Refusal, ...] = (
         Refusal(lambda case: case.sparse, "the points are sparse; give dense images"),
         Refusal(
             lambda case: case.settings.image_shape is None,
-            "{image_shape} is None; give (height, width)",
+            "{image_shape} is not given; give the height and width of the images",
         ),
         _in_turn("takes the points as they are; set {optimizer} to joint"),
     ),
@@ -333,7 +333,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         lambda case: case.settings.budget is not None and case.for_floats_alone,
         "{budget} is {settings.budget:,} B on a device, but a device supports neither sets of "
-        "labels nor the {normalization} 'l2'; give {n_projections} and {n_prototypes}",
+        "labels nor the {normalization} 'l2'; give {n_projections} and {n_prototypes} instead",
         ("budget",),
     ),
     Refusal(
@@ -380,8 +380,13 @@ REFUSALS: tuple[Refusal, ...] = (
     # Normal points alone.
     *but(
         lambda case: case.settings.one_class,
-        "{one_class} is set, but <but>; change one of the two",
+        "{one_class} is set, but <but>; leave {one_class} out, or give dense points with one "
+        "label each that fit in memory",
         *_NOT_CLASSES_IN_MEMORY,
+    ),
+    *but(
+        lambda case: case.settings.one_class,
+        "{one_class} is set, but <but>; leave out one of the two",
         AUGMENTED,
         Refusal(lambda case: case.in_parts, "partial_fit was called, which needs several classes"),
         Refusal(
@@ -416,14 +421,14 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         Refusal(
             lambda case: not _OF_OPTIMIZERS.isdisjoint(case.given),
-            "options are given for an optimizer, which is not used",
+            "options such as {epochs} are given, which need an optimizer",
         ),
     ),
     # Rejection.
     Refusal(lambda case: "by" in case.given and not case.rejecting, "{by} needs {rate}; give both"),
     Refusal(
         lambda case: case.rejecting and case.for_floats_alone,
-        "{rate} applies only to models of one class per point that a device can run; omit it, or "
-        "train with one label per point and a {normalization} other than l2",
+        "{rate} applies only to models that a device can run; omit {rate}, or train with one label "
+        "per point and a {normalization} other than l2",
     ),
 )

@@ -63,8 +63,8 @@ class StoredPoints:
     def __post_init__(self) -> None:
         if self.X.dtype.kind not in "buif":
             raise InputError(
-                f"X has the type {self.X.dtype.name}, but only float32 can be read in blocks; "
-                "convert it"
+                f"X has the type {self.X.dtype.name}, but only numbers can be read in blocks; "
+                "convert X to float32"
             )
 
     def survey(self, statistics: RunningInputs) -> str:

@@ -219,8 +219,8 @@ def refit(
         model = replace(model, record={**model.record, "tuning": told})
         return Refitted(model, candidate, fit, linked)
     raise CheckFailed(
-        "none of the chosen models stays within the limits once trained on all points; raise a "
-        f"limit (the last model: {reason})"
+        "none of the chosen models stays within the limits once it is trained on all points; raise "
+        f"a limit (the last model: {reason})"
     )
 
 

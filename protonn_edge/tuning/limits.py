@@ -41,8 +41,8 @@ class Metric:
             return cls(text, list(classes).index(label_text(name)))
         if kind == _RECALL and name:
             raise InputError(
-                f"--metric {shortened(text)} names no class of the data"
-                f"; the classes are {listed(classes)}{did_you_mean(name, classes)}"
+                f"--metric {shortened(text)} names none of the data's classes, which are "
+                f"{listed(classes)}{did_you_mean(name, classes)}"
             )
         if text not in _FIGURES:
             raise InputError(
@@ -118,7 +118,7 @@ class TuningLimits:
     def describe(self, name: str, figures: Figures, board: Board) -> str:
         """Return how much of one limit a model uses, for display."""
         if name == BOARD:
-            return f"more than {board.name} has"
+            return f"more memory than {board.name} has"
         each = _LIMITS[name]
         text = f"{each.value(figures, board):{each.form}} {each.unit}"
         limit = getattr(self, each.field)

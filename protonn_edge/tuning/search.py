@@ -310,7 +310,7 @@ def _check_found(records: list[Record], points: Points, space: SearchSpace) -> N
     sizes = space.searched.told(nearest.settings)
     raise CheckFailed(
         f"none of {len(rejected):,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
-        f"raise the limit, or give {FEWER_FEATURES}"
+        f"raise the limits, choose a larger board, or give {FEWER_FEATURES}"
     )
 
 

@@ -244,14 +244,14 @@ class SearchFile:
             if not (is_trial(trial.user_attrs) and are_settings(trial.params, self._distributions)):
                 raise InputError(
                     f"{self._path} has a damaged trial after {len(found):,} good ones; name "
-                    "another file with --search, or remove this one"
+                    "another file with --search, or remove this file"
                 )
             record = Record.of(trial)
             found[record.number] = record
         if len({len(each.scores) for each in found.values() if each.outcome == "complete"}) > 1:
             raise InputError(
                 f"{self._path} has trials with different numbers of folds; name another file with "
-                "--search, or remove this one"
+                "--search, or remove this file"
             )
         return found
 
@@ -308,7 +308,7 @@ class SearchFile:
             )
             raise InputError(
                 f"{self._path} belongs to another search (it differs in {', '.join(differing)}); "
-                "name another file with --search, or remove this one"
+                "name another file with --search, or remove this file"
             )
         return study
 

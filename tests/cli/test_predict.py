@@ -102,7 +102,9 @@ def test_other_columns_than_the_models_are_refused(tmp_path: Path, points: np.nd
     refused = run("predict", tmp_path / "m.npz", tmp_path / "x.npz")
     assert_one_sentence(refused, "3 features, but the model expects 4")
     np.savez(tmp_path / "y.npz", Z=points)
-    assert_one_sentence(run("predict", tmp_path / "m.npz", tmp_path / "y.npz"), "no array 'X'")
+    assert_one_sentence(
+        run("predict", tmp_path / "m.npz", tmp_path / "y.npz"), "no array of points"
+    )
     bad = tmp_path / "bad.csv"
     bad.write_text("1,2,3,4\n1,x,3,4\n")
     assert_one_sentence(run("predict", tmp_path / "m.npz", bad), "bad.csv:2")

@@ -142,7 +142,7 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
         (["train", train, "--rejection", "0.05%"], "900 points are too few"),
         (
             ["train", train, "--rejection", "1%", "--normalization", "l2"],
-            "--rejection applies only to models of",
+            "--rejection applies only to models that",
         ),
         (
             ["train", train, "--rejection-by", "margin"],

@@ -131,7 +131,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--image-shape", "16"], "16x16"),
         (["--image-shape", "0x12"], "16x16"),
         (["--image-shape", "4x4", "--augment"], "16 pixels"),
-        (["--augment"], "--augment is True, but --image-shape is None"),
+        (["--augment"], "--augment is True, but --image-shape is not given"),
         (["--group-shift", 2], "--group-shift needs --groups"),
         (["--classifier", "trees"], "'trees' is not "),
         (["--features", "mean,pool:2x2"], "'pool:2x2' is not a feature"),
@@ -237,12 +237,12 @@ def test_a_budget_is_bytes_of_the_integer_model(data: Path, text: str, limit: in
         (
             "1kB",
             ["--prototypes", 4],
-            "--budget is 1,000, which determines the sizes; leave out --prototypes",
+            "--budget is 1,000, which determines the sizes, but --prototypes is given too; leave",
         ),
         (
             "1kB",
             ["--projection-dim", 4],
-            "--budget is 1,000, which determines the sizes; leave out --projection-dim",
+            "--budget is 1,000, which determines the sizes, but --projection-dim is given too",
         ),
     ],
 )
@@ -263,7 +263,7 @@ def test_a_restart_with_a_smaller_learning_rate_is_told(data: Path) -> None:
     for sentence in record["restarts"]:
         assert sentence in result.stderr
     assert "diverged at the learning rate 3 in epoch" in record["restarts"][0]
-    assert "restarted with 1" in record["restarts"][0]
+    assert "restarted at 1" in record["restarts"][0]
 
 
 def test_constant_features_alone_are_refused(tmp_path: Path) -> None:

@@ -252,7 +252,7 @@ def test_clips_are_cut_where_sound_begins(tmp_path: Path) -> None:
         firsts = written["X_train"][:, :, 0]
         assert (firsts[:, 0] != 512).all()  # it begins with the sound
         assert written["class_names"].tolist() == ["beep", "hum"]
-    assert "the trigger's level of 200 gives no training window" in refusal(run(*words, 200))
+    assert "at the trigger level 200, there is no training window" in refusal(run(*words, 200))
 
 
 def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) -> None:
@@ -384,5 +384,5 @@ def test_noise_that_never_varies_is_said_of_the_noise(
     silence = table_of(tmp_path / "silence.csv", np.stack([np.ones(40), np.arange(40)], axis=1))
     words = ["windows", recording, "-o", tmp_path / "w.npz", "--window", 20, "--noise", silence]
     printed = run(*words, *background).stderr
-    assert "warning: the noise is constant in 'x'; check the recording" in printed
+    assert "warning: the noise never varies in 'x'; check its recording" in printed
     assert "training points" not in printed

@@ -260,7 +260,7 @@ def test_a_conversion_is_measured_exported_and_saved_as_an_estimator_is(tmp_path
 def test_the_report_is_for_people_and_for_programs():
     _, found = digits(SVC(), epochs=0)
     text = str(found)
-    assert text.startswith(f"SVC of {found.landmarks:,} points as d = 20, m = 100, ")
+    assert text.startswith(f"SVC of {found.landmarks:,} points, converted to d = 20, m = 100, ")
     assert f"on {found.n:,} held-out points:" in text
     assert f"estimator agreement 100.00 %, accuracy {100 * found.steps[0].accuracy:6.2f} %" in text
     assert "points of accuracy" in text

@@ -306,22 +306,22 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "operator": (
         [node("LSTM", "x w", "y")],
         {},
-        "node 'y', a LSTM, has no counterpart on the device; use",
+        "node 'y' \\(LSTM\\) has no counterpart on the device; use",
     ),
     "fork": (
         [node("Relu", "x", "a"), node("Add", "x w", "y")],
         {},
-        "node 'a', a Relu, follows no Conv or Gemm",
+        "node 'a' \\(Relu\\) follows no Conv or Gemm",
     ),
     "residual": (
         [CONV, node("Relu", "a", "b"), node("Add", "a b", "y")],
         IMAGE,
-        "node 'y', a Add, takes 'a', which an earlier node already uses; use layers that form",
+        "node 'y' \\(Add\\) takes 'a', which an earlier node already uses; use layers that form",
     ),
     "cycle": (
         [node("Add", "c w", "a"), node("Relu", "a", "c")],
         {},
-        "node 'a', a Add, takes 'c', which no earlier node produces",
+        "node 'a' \\(Add\\) takes 'c', which no earlier node produces",
     ),
     "missing": ([node("MatMul", "x nothing", "y")], {}, "takes 'nothing', which no earlier node"),
     "kernel": (
@@ -348,7 +348,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "average": (
         [CONV, node("GlobalAveragePool", "a", "b"), node("Relu", "b", "y")],
         IMAGE,
-        "node 'y', a Relu, follows an average pooling; move it before the pooling",
+        "node 'y' \\(Relu\\) follows an average pooling; move the node before it",
     ),
     "deep": (
         [
@@ -370,7 +370,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "behind": (
         [node("MatMul", "x w", "a"), node("Softmax", "a", "b"), node("MatMul", "b w", "y")],
         {},
-        "node 'y', a MatMul, follows the decision",
+        "node 'y' \\(MatMul\\) takes .* after the decision between the classes",
     ),
     "unfinished": ([node("MatMul", "x w", "a")], {}, "m.onnx ends with 'a', which is not one"),
     "nan": ([node("MatMul", "x u", "y")], {"u": np.float32([[np.nan]])}, "that is not finite"),
@@ -408,7 +408,8 @@ def test_sizes_are_checked_before_arrays_are_made():
     model = onnx.ModelProto.FromString(perceptron([numbers(4, 4)], [numbers(4)]))
     model.graph.initializer[0].dims[:] = [2**40, 2**20]
     with pytest.raises(
-        InputError, match="of shape .1099511627776, 1048576., but it must have 1 to 16,777,216"
+        InputError,
+        match="of shape .1099511627776, 1048576., but here, a constant must have 1 to 16,777,216",
     ):
         from_network(model.SerializeToString(), numbers(9, 4))
 

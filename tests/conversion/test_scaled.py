@@ -79,7 +79,7 @@ def test_without_scalers_it_is_the_classifiers_own_model() -> None:
         ([PCA(5)], "the pipeline has a PCA"),
         ([MinMaxScaler(clip=True)], "clips"),
         ([StandardScaler(), "unit"], "unit norm"),
-        ([StandardScaler(), "windows"], "fit it without the scalers"),
+        ([StandardScaler(), "windows"], "fit the pipeline without the scalers"),
     ],
 )
 def test_what_no_scaling_can_be_a_part_of_is_refused(steps: list[Any], complaint: str) -> None:

@@ -39,7 +39,7 @@ def test_too_many_members_are_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         for index in range(1_001):
             archive.writestr(f"{index}.npy", b"")
-    with pytest.raises(InputError, match="1,001 members, but the limit is 1,000"):
+    with pytest.raises(InputError, match="1,001 arrays, but the limit is 1,000"):
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20)
 
 

@@ -78,7 +78,10 @@ def test_the_table_is_printed(messy: Path) -> None:
 def test_train_refuses_what_data_only_lists(messy: Path) -> None:
     messy.write_text(messy.read_text().replace(";;", ";1,5;").replace(";\n", ";OK\n"))
     sentence = refusal(run("train", messy, "-o", messy.with_name("m.npz")))
-    assert "messy.csv:10 has 'error' in column 3, which is not a finite number" in sentence
+    assert (
+        "messy.csv:10 has 'error' in column 'load (%)', but this cell must be a finite number"
+        in sentence
+    )
 
 
 def test_a_feature_without_any_number_is_listed(tmp_path: Path) -> None:
@@ -99,7 +102,7 @@ def test_other_data_has_no_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "how"),
     [
-        (lambda y, rng: y * 10 + rng.random(len(y)), "by one threshold"),
+        (lambda y, rng: y * 10 + rng.random(len(y)), "with one threshold"),
         (lambda y, rng: 2 * rng.integers(0, 5, len(y)) + y, "value by value"),
         (lambda y, _: np.array(["bad", "good"])[y], "value by value"),
         (lambda y, rng: rng.random(len(y)) + 0.5 * y, ""),
@@ -117,7 +120,7 @@ def test_a_copy_of_the_label_is_noticed(tmp_path: Path, column: object, how: str
     ]
     path.write_text("x,copy,label\n" + "".join(rows))
     said = [notice.text for notice in leaks(load_dataset(path))]
-    expected = f"column 'copy' alone determines the label of 100.00 % of the rows, {how}; if"
+    expected = f"column 'copy' alone determines the label of 100.00 % of the rows ({how}); if"
     assert [text[: len(expected)] for text in said] == ([expected] if how else [])
 
 

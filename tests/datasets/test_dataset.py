@@ -121,7 +121,9 @@ def test_libsvm_points_are_filled_up_with_zeros(tmp_path: Path) -> None:
 
 def test_an_unknown_label_of_a_point_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("1,2,1\n3,4,3\n")
-    with pytest.raises(InputError, match="unknown label '3' in row 1; the model has only '1', '2'"):
+    with pytest.raises(
+        InputError, match="label '3' in row 1, but the model has only the classes '1', '2'"
+    ):
         load_points(tmp_path / "d.csv", Expected(n_features=2, classes=("1", "2")))
 
 

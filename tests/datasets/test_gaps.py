@@ -55,11 +55,11 @@ def texts(dataset: Dataset, kind: str) -> list[str]:
 def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
     sentence = refusal(run("train", gappy, "-o", gappy.with_name("m.npz")))
     assert (
-        "d.csv:5 has '' in column 1, one of 2 gaps in column 'x' (1), column 'y [mm]' (1);"
+        "d.csv:5 has '' in column 'x', one of 2 gaps (1 in column 'x', 1 in column 'y [mm]');"
         in sentence
     )
     assert (
-        "use --missing drop to omit rows with gaps, or --missing median or most-frequent"
+        "use --missing drop to omit rows with gaps, or fill the gaps with --missing median or"
         in sentence
     )
 
@@ -67,9 +67,7 @@ def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
 def test_rows_with_gaps_are_left_out(gappy: Path) -> None:
     dataset = load_dataset(gappy, missing="drop")
     assert len(dataset.X_train) == 38
-    assert texts(dataset, "missing") == [
-        "left out: 2 of 40 rows, because they have gaps or no label"
-    ]
+    assert texts(dataset, "missing") == ["left out: 2 of 40 rows, which have gaps or no label"]
 
 
 @pytest.mark.parametrize(("missing", "x", "y"), [("median", 4, 6), ("most-frequent", 0, 5)])
@@ -81,7 +79,7 @@ def test_gaps_are_filled_with_what_training_rows_say(
     assert dataset.X_train[8].tolist() == [0, y]
     assert dataset.preparation is not None
     assert dataset.preparation.values == (x, y)
-    assert "column 'x' (1), column 'y [mm]' (1)" in texts(dataset, "missing")[0]
+    assert "1 in column 'x', 1 in column 'y [mm]'" in texts(dataset, "missing")[0]
 
 
 def test_held_out_rows_do_not_say_what_fills_gaps(tmp_path: Path) -> None:
@@ -132,7 +130,7 @@ def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
     )
     assert "gaps" in refusal(run("predict", model, gappy, "--missing", "error"))
     sentence = refusal(run("predict", model, gappy, "--missing", "median"))
-    assert "the model has no values to fill gaps with, so fill them in the file, or" in sentence
+    assert "the model has no values for gaps, so fill the gaps in the file, or" in sentence
 
 
 def test_a_model_without_values_is_not_told_to_fill_gaps(gappy: Path) -> None:
@@ -141,7 +139,7 @@ def test_a_model_without_values_is_not_told_to_fill_gaps(gappy: Path) -> None:
     write(whole, "".join(line for line in lines if not any(map(is_gap, line.split(",")))))
     succeed("train", whole, "-o", model, *EPOCHS)
     sentence = refusal(run("predict", model, gappy))
-    assert "the model has no values to fill gaps with" in sentence
+    assert "the model has no values for gaps" in sentence
     assert "median" not in sentence
 
 
@@ -183,7 +181,7 @@ def test_a_column_that_was_empty_in_training_cannot_be_filled(tmp_path: Path) ->
 
 def test_other_files_have_no_gaps(tmp_path: Path) -> None:
     path = write(tmp_path / "d.svm", "1 1:2\n2 1:3\n")
-    with pytest.raises(InputError, match="--missing applies only to tables of text"):
+    with pytest.raises(InputError, match="--missing needs a table with columns"):
         load_dataset(path, TableOptions(missing="drop"))
     with pytest.raises(InputError, match="--missing is 'mean'; give one of error, drop, median"):
         load_dataset(write(tmp_path / "d.csv", "1,a\n2,b\n"), TableOptions(missing="mean"))
@@ -226,7 +224,11 @@ def test_texts_become_features(gappy: Path) -> None:
     ("text", "options", "problem"),
     [
         ("1,a\n2,b\n", {"one_hot": "1"}, "needs column names"),
-        ("x,x,label\n1,2,a\n2,1,b\n", {"one_hot": "1"}, "has 2 columns 'x'; rename them"),
+        (
+            "x,x,label\n1,2,a\n2,1,b\n",
+            {"one_hot": "1"},
+            "has 2 columns named 'x'; rename the columns",
+        ),
         ("x,label\n1,a\n2,b\n", {"one_hot": "y"}, "--one-hot is 'y', which is not a column"),
         (
             "x,label\n1,a\n2,b\n",
@@ -302,7 +304,7 @@ def test_classes_that_differ_in_case_are_noticed(tmp_path: Path) -> None:
     path = write(tmp_path / "d.csv", "x,label\n1,OK\n2,ok\n3,bad\n4,o k\n")
     found = texts(load_dataset(path), "spelling")
     assert found == [
-        "classes that differ only in case or blanks: 'OK', 'o k', 'ok'; these may be typos"
+        "classes whose names differ only in case or blanks: 'OK', 'o k', 'ok'; these may be typos"
     ]
 
 
@@ -322,7 +324,7 @@ def test_keywords_are_options(gappy: Path) -> None:
 
 
 def test_an_error_in_python_names_keywords(gappy: Path) -> None:
-    with pytest.raises(InputError, match=r"\(in Python: missing= of load_dataset\)$"):
+    with pytest.raises(InputError, match=r"\(in Python: load_dataset\(\.\.\., missing=\.\.\.\)\)$"):
         load_dataset(gappy)
     with pytest.raises(InputError) as caught:
         load_dataset(gappy, TableOptions())
@@ -341,7 +343,7 @@ def test_a_second_file_is_the_test_part_as_a_model_reads_it(tmp_path: Path) -> N
     median = np.median([row % 4 for row in range(30) if row != 4])
     assert data.X_test.tolist() == [[median, 90], [93, 91]]
     (tmp_path / "other.csv").write_text("when,a,kind,b\n1,90,w,2\n")
-    with pytest.raises(InputError, match="unknown label 'w'"):
+    with pytest.raises(InputError, match="has the label 'w' in row 0, but"):
         load_dataset(tmp_path / "train.csv", test=tmp_path / "other.csv", **options)
     np.savez(tmp_path / "two.npz", **{f"X_{part}": data.X_train for part in ("train", "test")},
              **{f"y_{part}": data.y_train for part in ("train", "test")})  # fmt: skip

@@ -107,26 +107,35 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
         ({"n_labels": 10**12}, "'n_labels' must be one whole number from 1 to"),
         ({"n_labels": 2.5}, "'n_labels' must be one whole number from 1 to"),
         ({"n_labels": [3, 3]}, "'n_labels' must be one whole number from 1 to"),
-        ({"n_labels": 2}, "'Y_train_indices' has the column 2, but columns are numbered 0 to 1"),
-        ({"Y_train_indices": [-1, 0, 1, 2]}, "'Y_train_indices' has the column -1"),
+        (
+            {"n_labels": 2},
+            "'Y_train_indices' contains the column 2, but columns are numbered 0 to 1",
+        ),
+        ({"Y_train_indices": [-1, 0, 1, 2]}, "'Y_train_indices' contains the column -1"),
         ({"Y_train_indices": None}, "no array 'Y_train_indices'"),
         ({"Y_train_indptr": None}, "no array 'Y_train_indptr'"),
-        ({"Y_train_indptr": [0, 2, 1, 3, 4]}, "'Y_train_indptr' must rise from 0 to the 4"),
-        ({"Y_train_indptr": [0, 2, 3, 3, 9]}, "'Y_train_indptr' must rise from 0 to the 4"),
-        ({"Y_train_indptr": [1, 2, 3, 3, 4]}, "'Y_train_indptr' must rise from 0 to the 4"),
-        ({"Y_train_indptr": np.zeros(0, int)}, "'Y_train_indptr' must rise from 0 to the 4"),
+        ({"Y_train_indptr": [0, 2, 1, 3, 4]}, "'Y_train_indptr' must rise from 0 to 4, the number"),
+        ({"Y_train_indptr": [0, 2, 3, 3, 9]}, "'Y_train_indptr' must rise from 0 to 4, the number"),
+        ({"Y_train_indptr": [1, 2, 3, 3, 4]}, "'Y_train_indptr' must rise from 0 to 4, the number"),
+        (
+            {"Y_train_indptr": np.zeros(0, int)},
+            "'Y_train_indptr' must rise from 0 to 4, the number",
+        ),
         (
             {"Y_train_indptr": [0, 4]},
             r"'y_train' has the shape \(1, 3\), but 'X_train' has 4 points",
         ),
         ({"Y_train_indptr": [[0, 4]]}, "'Y_train_indptr' has the shape"),
         ({"Y_train_indices": [0.0, 1.0, 1.0, 2.0]}, "'Y_train_indices' has the shape .* float64"),
-        ({"Y_train_indices": [], "Y_train_indptr": [0] * 5}, "list of whole numbers"),
+        ({"Y_train_indices": [], "Y_train_indptr": [0] * 5}, "vector of whole numbers"),
         (
             {"Y_train_indices": np.zeros(0, int), "Y_train_indptr": [0] * 5},
             "no point with a label",
         ),
-        ({"class_names": ["a", "b"]}, "has 3 labels, but 'class_names' has 2"),
+        (
+            {"class_names": ["a", "b"]},
+            "has 3 columns of labels, but the number of names in 'class_names' is 2",
+        ),
         ({"class_names": ["a", "b", "a"]}, "twice"),
         ({"X_test": np.zeros((2, 5))}, "5 features, but the training part has 3"),
         ({"X_test": None}, "no array 'X_test'"),
@@ -139,7 +148,7 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
         ),
         (
             {"X_train": None, "n_features": 2} | compressed("X_train", X, True),
-            "'X_train_indices' has the column 2, but columns are numbered 0 to 1",
+            "'X_train_indices' contains the column 2, but columns are numbered 0 to 1",
         ),
         (
             {
@@ -149,7 +158,7 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
                 "X_train_indices": [1, 1],
                 "X_train_data": [1.0, 2.0],
             },
-            "'X_train_indices' has a feature twice in one row",
+            "'X_train_indices' has a feature of a point twice",
         ),
     ],
 )
@@ -189,7 +198,7 @@ def refusal_of_rows(starts: list[int], places: list[int], count: int) -> str | N
     if starts[0] != 0 or starts[-1] != len(places) or sorted(starts) != starts:
         return "'Y_train_indptr' must rise from 0"
     if places and not 0 <= min(places) <= max(places) < count:
-        return "'Y_train_indices' has"
+        return "'Y_train_indices' contains"
     if count < 2:
         return "fewer than 2 labels"
     return None if places else "no point with a label"

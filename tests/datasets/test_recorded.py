@@ -104,7 +104,7 @@ def test_files_without_a_header_are_samples(tmp_path: Path) -> None:
             [("a.csv", "ax,ay"), ("b.csv", "ax,az")],
             "has the channels 'ax', 'az', .*a.csv has the channels",
         ),
-        ([("a.csv", "ax,ay"), ("b/1.csv", "ax,ay")], "either a file or a folder"),
+        ([("a.csv", "ax,ay"), ("b/1.csv", "ax,ay")], "only files or only folders"),
         ([("a/b/1.csv", "ax,ay")], "contains folders"),
         ([("notes.md", "ax,ay")], "has no samples"),
     ],

@@ -73,13 +73,13 @@ def test_marks_line_ends_blank_lines_and_quotes_do_not_matter(tmp_path: Path, te
         ("1,2,3\n2,inf,3\n", r"d.csv:2 has 'inf' in column 2"),
         ("1,2,3\n2,1e39,3\n", r"d.csv:2 has '1e39' in column 2"),
         ("1,2,3\n2,1_0,3\n", r"d.csv:2 has '1_0' in column 2"),
-        ("x,label,y\n1,a,2\n3,b,?\n", r"d.csv:3 has '\?' in column 3"),
+        ("x,label,y\n1,a,2\n3,b,?\n", r"d.csv:3 has '\?' in column 'y'"),
         ("1,2\n3, \n", r"d.csv:2 has no label in column 2"),
         ("1\n2\n", "one column"),
         ("\n\n", "no rows"),
         ("a,b,c\n", "no points"),
         ("label,x,class\na,1,b\n", "2 columns named"),
-        ("1,2\n3,2\n", "column 2, has only 2; name the labels with --label"),
+        ("1,2\n3,2\n", "column 2, contains only the value 2; name the column of labels with"),
         ("x,label\n1,2\n3,2\n", "only one class"),
         ("label,x\na,1\n\x1b[2J,2\n", "printable"),
         (b"1,\xff\n", "UTF-8"),
@@ -200,7 +200,7 @@ def test_a_folder_without_test_txt_has_no_test_part(tmp_path: Path) -> None:
 def test_a_test_label_that_training_lacks_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "train.txt", "1\t0.5\n2\t1.5\n")
     write(tmp_path / "test.txt", "1\t1\nx\t1\n")
-    with pytest.raises(InputError, match="test.txt: unknown label 'x' in row 1"):
+    with pytest.raises(InputError, match="test.txt has the label 'x' in row 1, but"):
         load_dataset(tmp_path)
 
 

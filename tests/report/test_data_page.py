@@ -69,7 +69,12 @@ def test_a_table_has_histograms_by_class_and_its_problems(tmp_path: Path) -> Non
     assert (
         page.count("polyline", **{"class": "c0"}) == page.count("polyline", **{"class": "c1"}) == 2
     )
-    for words in ("temp (C): ", "gaps: column 'n'", "never vary", "duplicate training points: "):
+    for words in (
+        "temp (C): ",
+        "gaps: 24 in column 'n'",
+        "never vary",
+        "duplicate training points: ",
+    ):
         assert words in page.text
     assert "point 202" in page.text  # an outlier, in the plane and the table
     assert page.text.count("999") >= 2

@@ -131,9 +131,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"features": "pool:1x2"}, {}, "is pool:1x2, but the shape of the image is not given"),
     (AVERAGES, SPARSE, "pooled to averages, but the points are sparse"),
     ({**IMAGES, "augment": True}, SPARSE, "augment is True, but the points are sparse"),
-    ({"augment": True}, {}, "augment is True, but image_shape is None"),
+    ({"augment": True}, {}, "augment is True, but image_shape is not given"),
     ({**IMAGES, "augment": True} | IN_TURN, {}, "as they are; set optimizer to joint"),
-    ({"augment": 0.5}, {}, "augment is 0.5, but image_shape is None"),
+    ({"augment": 0.5}, {}, "augment is 0.5, but image_shape is not given"),
     ({"window_shape": (4, 2)}, {}, "window_shape is given, but no features of windows are"),
     (
         WINDOWS,
@@ -203,9 +203,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {"budget": 900},
         {"given": {"n_projections"}},
-        "determines the sizes; leave out n_projections",
+        "determines the sizes, but n_projections is given too; leave out n_projections",
     ),
-    ({"budget": 900, "n_prototypes": 4}, {}, "determines the sizes; leave out n_prototypes"),
+    ({"budget": 900, "n_prototypes": 4}, {}, "n_prototypes is given too; leave out"),
     (
         {"budget": 900, "prototypes_per_class": 4},
         {},
@@ -235,12 +235,12 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (ONE | {"budget": 900}, {}, "one_class is set, but budget divides bytes"),
     (ONE | {"init_projection": "nca"}, {}, "is nca, which needs several classes"),
     (ONE | {"sparsity_labels": 0.5}, {}, "one_class is set, but sparse matrices are requested"),
-    (ONE, {"given": {"epochs"}}, "options are given for an optimizer, which is not used"),
+    (ONE, {"given": {"epochs"}}, "options such as epochs are given, which need"),
     ({}, {"given": {"by"}}, "by needs rate"),
     (
         {"normalization": "l2"},
         {"rejecting": True},
-        "rate applies only to models of one class per point",
+        "rate applies only to models that a device can run",
     ),
 ]
 

@@ -39,8 +39,8 @@ def test_every_metric_is_that_of_the_answers(text: str, figure: float) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("recall:fautl", "the classes are 'ok', 'Fault', '1'; did you mean 'Fault'?"),
-        ("recall:zzzzzz", "the classes are 'ok', 'Fault', '1'$"),
+        ("recall:fautl", "data's classes, which are 'ok', 'Fault', '1'; did you mean 'Fault'?"),
+        ("recall:zzzzzz", "data's classes, which are 'ok', 'Fault', '1'$"),
         ("acuracy", "or recall:CLASS; did you mean 'accuracy'?"),
         ("recall", "is not a metric"),
         ("", "is not a metric"),

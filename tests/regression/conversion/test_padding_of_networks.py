@@ -47,7 +47,10 @@ def test_bytes_include_the_padding_where_it_is_near(low: float, high: float) -> 
 
 @pytest.mark.parametrize(
     ("low", "high", "means", "shown"),
-    [(9, 10, (0.0,), "9 to 10, with 0,"), (0, 1, (0.2, 0.75), "with 0.2, 0.75,")],
+    [
+        (9, 10, (0.0,), "with 0 (the points' values are 9 to 10)"),
+        (0, 1, (0.2, 0.75), "with 0.2, 0.75 "),
+    ],
 )
 def test_a_padding_without_a_byte_has_a_warning(
     low: float, high: float, means: tuple[float, ...], shown: str

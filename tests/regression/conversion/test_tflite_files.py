@@ -126,11 +126,11 @@ REFUSED: dict[str, tuple[int, Mapping[int, int], list[dict[Any, Any]], str]] = {
     ),
     "windows of a convolution that stay": (
         *(CONV, STILL, [IMAGE, weights(2, 3, 3, 1)]),
-        "node 'operator 0 (CONV_2D)', a Conv, has a kernel of (3, 3), strides (0, 0)",
+        "node 'operator 0 (CONV_2D)' (Conv) has a kernel of (3, 3), strides (0, 0)",
     ),
     "windows of averages that stay": (
         *(AVERAGE, STILL | {3: 2, 4: 2}, [IMAGE]),
-        "a AveragePool, has a kernel of (2, 2), strides (0, 0)",
+        "(AveragePool) has a kernel of (2, 2), strides (0, 0)",
     ),
     "averages of a huge image": (
         *(AVERAGE, VALID | {3: 1, 4: 1}, [tensor((1, 1, 1, 2**31 - 1), 0.1)]),

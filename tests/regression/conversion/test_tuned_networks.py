@@ -44,5 +44,7 @@ def test_a_pruned_network_is_converted_without_a_tuned_form_that_does_not_fit() 
     assert tuned.flash_bytes == plain.flash_bytes
     assert [step.name for step in tuned.steps] == ["estimator", "exact", "integers"]
     reason = tuned.to_json()["fine_tuning"]["too_large"]
-    assert reason.startswith("needs ")
-    assert f"  dropped the fine-tuned network, which {reason}\n" in str(tuned)
+    assert reason.startswith("the model needs ")
+    assert f"  dropped the fine-tuned network, which {reason.removeprefix('the model ')}\n" in str(
+        tuned
+    )

@@ -160,7 +160,7 @@ def test_recordings_of_two_sensors_make_no_windows(tmp_path: Path) -> None:
     recording(takes / "a.csv", ADXL345, 256)
     recording(takes / "b.csv", HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
     sentence = refusal(run("windows", takes, "-o", tmp_path / "w.npz", "--window", 20))
-    assert "is from adxl345 (1/256 g), " in sentence
+    assert "contains data from adxl345 (1/256 g), " in sentence
     assert "from mpu6050 (1/8192 g)" in sentence
 
 
@@ -193,7 +193,10 @@ def test_a_model_is_not_tried_on_data_in_other_units(tmp_path: Path, command: st
     run_json("train", own, "-o", model, "--sample-rate", 100, "--epochs", 3)
     data = tmp_path / "w.npz"
     sentence = refusal(run(command, model, data))
-    assert "is from mpu6050 (1/8192 g), but the model was trained on adxl345 (1/256 g)" in sentence
+    assert (
+        "recorded with mpu6050 (1/8192 g), but the model was trained on data from adxl345"
+        in sentence
+    )
 
 
 def test_a_table_in_other_units_is_not_predicted(tmp_path: Path) -> None:
@@ -203,4 +206,6 @@ def test_a_table_in_other_units_is_not_predicted(tmp_path: Path) -> None:
     assert (facts["sensor"], facts["units"]) == ("adxl345", ["1/256 g"] * 3)
     assert run("predict", tmp_path / "m.npz", source).exit_code == 0
     other = recording(tmp_path / "g.csv", HEAD.format("", "g"), 1, 3)
-    assert "is from an unknown sensor (g)" in refusal(run("predict", tmp_path / "m.npz", other))
+    assert "recorded with an unknown sensor (g)" in refusal(
+        run("predict", tmp_path / "m.npz", other)
+    )

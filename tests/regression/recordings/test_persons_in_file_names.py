@@ -42,11 +42,11 @@ def test_without_folders_the_name_must_have_the_class(tmp_path: Path, pattern: s
     folder = folder_of(tmp_path / "lots", ["anna_1", "ben_1"])
     options = "-o", tmp_path / "w.npz", "--window", 10, "--name", pattern
     sentence = refusal(run("windows", folder, *options))
-    assert "but anna_1.csv is not in a folder of its class; give one with {class}" in sentence
+    assert "but anna_1.csv is not in a folder of its class; give a pattern of {class}" in sentence
 
 
 def test_the_rates_of_many_files_are_one_line(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "lots", TAKES)
     done = succeed("windows", folder, "-o", tmp_path / "w.npz", "--window", 10)
     assert done.stderr.count("samples a second") == 1
-    assert "48.31 to 50 samples a second, because times are in seconds" in done.stderr
+    assert "48.31 to 50 samples a second, computed from times in seconds" in done.stderr

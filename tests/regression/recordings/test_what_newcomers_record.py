@@ -46,7 +46,7 @@ def test_the_longest_run_is_told(tmp_path: Path) -> None:
     )
     path = table(tmp_path / "s.csv", "x,label", [f"{i % 7},{'ab'[i // 60]}" for i in range(120)])
     assert (
-        "has 60 samples, 0.5 of it for testing, but a window has 50; use shorter windows, or a s"
+        "has 60 samples, a share of 0.5 of which is for testing, but a window has 50; use shorter"
         in refusal(run(*cut(path, "--test", 0.5)))
     )
 
@@ -83,7 +83,7 @@ def test_several_channels_of_a_wav_file_are_told_once(tmp_path: Path) -> None:
         sound(tmp_path / "takes" / name, channels=2)
     done = run_json(*cut(tmp_path / "takes"))
     said = [notice["text"] for notice in done["notices"]]
-    assert said == ["only the first of the 2 channels of a WAV file is read"]
+    assert said == ["only the first of a WAV file's 2 channels is read"]
 
 
 def test_training_on_sound_of_a_phone_asks_for_other_recordings(tmp_path: Path) -> None:
@@ -169,14 +169,14 @@ def test_gaps_are_named_where_they_leave_no_window(tmp_path: Path) -> None:
     path = table(tmp_path / "r.csv", "ms,x,label", rows)
     sentence = refusal(run(*cut(path)))
     assert "(8 runs end at gaps in time or at new sessions), but a window has 50" in sentence
-    assert "or leave out a wrong column of times or sessions with --drop" in sentence
+    assert "or leave out a column with --drop if it was mistaken for times or sessions" in sentence
     assert run_json(*cut(path, "--drop", "ms"))["n_train"] == 4
 
 
 def test_sessions_that_leave_no_window_can_be_dropped(tmp_path: Path) -> None:
     rows = [f"s{i // 40},{i % 7},{'ab'[i // 200]}" for i in range(400)]
     path = table(tmp_path / "r.csv", "session,ax,label", rows)
-    assert "wrong column of times or sessions" in refusal(run(*cut(path)))
+    assert "if it was mistaken for times or sessions" in refusal(run(*cut(path)))
     succeed(*cut(path, "--drop", "session"))
 
 

@@ -103,7 +103,7 @@ def test_a_name_that_is_there_twice_cannot_be_matched(
     rows, header = shuffled(flowers, (0, 1, 2, 3))
     data = write([[*row, row[1]] for row in rows], [*header, NAMES[0]])
     sentence = refusal(run("verify", model, data))
-    assert "has the name 'sepal length' twice" in sentence
+    assert "has several features named 'sepal length'" in sentence
 
 
 def test_the_label_is_the_last_column_that_is_not_a_feature(

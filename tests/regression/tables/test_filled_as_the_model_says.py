@@ -17,5 +17,5 @@ def test_the_notice_names_what_filled_the_gaps(tmp_path: Path) -> None:
     for output, words in zip(answers, ((), asked), strict=True):
         found = run_json("predict", model, data, "-o", output, "--json", *words)
         (text,) = (each["text"] for each in found["notices"] if each["kind"] == "missing")
-        assert text.startswith("gaps filled with the median value: column 'p' (7)")
+        assert text.startswith("gaps filled with the median value: 7 in column 'p'")
     assert answers[0].read_bytes() == answers[1].read_bytes()

@@ -27,7 +27,7 @@ def test_a_title_above_the_header_is_suspected(tmp_path: Path, title: str) -> No
     path = tmp_path / "t.csv"
     path.write_text(f"{title}\nx;y;label\n{ROWS}")
     sentence = refusal(run("train", path, "-o", tmp_path / "m.npz"))
-    assert "the first line may be a title, which must be removed" in sentence
+    assert "if the first line is a title, remove it" in sentence
 
 
 def test_one_column_is_not_suspected_to_be_a_title(tmp_path: Path) -> None:
@@ -45,4 +45,4 @@ def test_texts_that_training_did_not_have_are_named_and_counted(tmp_path: Path) 
     path.write_text(path.read_text().replace("red", "green"))
     done = succeed("predict", model, path)
     assert "column 'colour' has 10 cells with values that were not in the training" in done.stderr
-    assert "'green'; all features of the column are 0" in done.stderr
+    assert "('green'); in these rows, all features of the column are 0" in done.stderr

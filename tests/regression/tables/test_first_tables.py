@@ -51,7 +51,7 @@ def test_a_label_in_another_column_is_asked_for_with_the_candidates(
     header = [name, *NAMES] if name else []
     path = write([[CODES[kind], *x] for x, kind in flowers], header)
     with pytest.raises(
-        InputError, match=f"has measurements.* --label, such as --label {value}( .in Python|$)"
+        InputError, match=f"contains measurements.* --label, such as --label {value}( .in Python|$)"
     ):
         load_dataset(path)
     dataset = load_dataset(path, TableOptions(label=value))
@@ -72,7 +72,7 @@ def test_pixels_after_a_label_are_taken_for_it_with_a_warning(write: Write) -> N
     rng = np.random.default_rng(0)
     pixels = rng.integers(0, 2, (200, 9))
     path = write([[row % 10, *pixels[row]] for row in range(200)])
-    assert texts(path)[0].startswith("warning: labels: column 10, the last one, but the first")
+    assert texts(path)[0].startswith("warning: labels: column 10, the last one; if the first")
     assert load_dataset(path, TableOptions(label="first")).n_classes == 10
 
 
@@ -90,7 +90,7 @@ def test_measurements_are_refused_as_labels(
 ) -> None:
     path = write([x for x, _ in flowers], header)
     sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
-    assert "measurements, not classes" in sentence
+    assert "measurements instead of classes" in sentence
     assert "--label" in sentence
     assert not path.with_name("m.npz").exists()
 
@@ -98,7 +98,9 @@ def test_measurements_are_refused_as_labels(
 def test_measurements_without_a_header_are_refused_as_labels(
     write: Write, flowers: Flowers
 ) -> None:
-    with pytest.raises(InputError, match="column 4, has measurements, not classes.*--label"):
+    with pytest.raises(
+        InputError, match="column 4, contains measurements instead of classes.*--label"
+    ):
         load_dataset(write([x for x, _ in flowers]))
 
 
@@ -107,13 +109,13 @@ def test_an_index_is_left_out(write: Write, flowers: Flowers, name: str) -> None
     rows = [[row, *x, kind] for row, (x, kind) in enumerate(flowers)]
     path = write(rows, [name, *NAMES, "label"])
     title = f"'{name}'" if name else "1"
-    assert_whole(path, tuple(CODES), f"left out: column {title}, an index of the rows")
+    assert_whole(path, tuple(CODES), f"left out: column {title}, which numbers the rows")
     assert load_dataset(path).feature_names == NAMES
 
 
 def test_an_index_without_a_header_is_left_out(write: Write, flowers: Flowers) -> None:
     path = write([[row, *x, kind] for row, (x, kind) in enumerate(flowers)])
-    assert_whole(path, tuple(CODES), "left out: column 1, an index of the rows")
+    assert_whole(path, tuple(CODES), "left out: column 1, which numbers the rows")
 
 
 def test_the_only_feature_is_no_index(write: Write) -> None:
@@ -136,7 +138,9 @@ def test_a_time_is_left_out(write: Write, flowers: Flowers, name: str, moment: s
         for row, (x, kind) in enumerate(flowers)
     ]
     path = write(rows, [name, *NAMES, "label"])
-    assert_whole(path, tuple(CODES), f"left out: column '{name}', the time of a row")
+    assert_whole(
+        path, tuple(CODES), f"left out: column '{name}', which contains the time of each row"
+    )
 
 
 def test_a_temperature_called_t_is_a_feature(write: Write) -> None:
@@ -150,7 +154,9 @@ def test_other_text_is_left_out_with_the_option_that_helps(write: Write, flowers
     record = run_json("data", path)
     assert record["n_features"] == 4
     said = [notice["text"] for notice in record["notices"]]
-    assert said == ["left out: column 'colour', text; use --one-hot to make features of it"]
+    assert said == [
+        "left out: column 'colour', which contains text; use --one-hot to turn it into features"
+    ]
     assert run_json("data", path, "--one-hot", "colour")["n_features"] == 6
 
 
@@ -158,8 +164,8 @@ def test_text_that_may_be_the_label_is_refused_with_the_option_that_helps(write:
     rows = [[("red", "green")[row % 2], "ab"[row % 2], 0.5 * row, row % 3] for row in range(30)]
     path = write(rows, ["colour", "kind", "size", "count"])
     sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
-    assert "no column called label, class or target, but text in column 'colour', such" in sentence
-    assert "; give --label colour or --label kind if these are the classes, or leave" in sentence
+    assert "no column called label, class or target, but text in column 'colour' (such" in sentence
+    assert "; name the column of classes with --label colour or --label kind, or leave" in sentence
     assert "text out with --drop colour,kind" in sentence
 
 
@@ -181,7 +187,7 @@ def test_one_of_several_columns_of_text_is_dropped(write: Write, flowers: Flower
     path = write(rows, ["colour", *NAMES, "kind"])
     assert load_dataset(path).classes == tuple(CODES)
     assert load_dataset(path, TableOptions(drop=("colour",))).classes == tuple(CODES)
-    with pytest.raises(InputError, match="column 'colour', the label; add one, or give --label"):
+    with pytest.raises(InputError, match="column 'colour', the label; add one, or change --label"):
         load_dataset(path, label="colour", drop=[*NAMES, "kind"])
 
 
@@ -243,7 +249,7 @@ def test_defaults_suit_small_data(write: Write, flowers: Flowers) -> None:
 def test_a_class_of_one_point_is_named(write: Write) -> None:
     rows = [[("open", "closed")[i % 2], i * 37 % 11, i * i % 7] for i in range(60)]
     path = write([*rows, ["pen", 3, 2]], ["label", "a", "b"])
-    assert "warning: class 'pen' has 1 point; it may be a typo" in texts(path)
+    assert "warning: class 'pen' has only 1 point; this label may be a typo" in texts(path)
 
 
 def test_a_constant_column_is_named(write: Write, flowers: Flowers) -> None:
@@ -276,7 +282,7 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
         "time": "",
         "rules": {
             "delimiter": "semicolons, found in the first line",
-            "header": "the first row: no cell is a number",
+            "header": "the first row, because no cell is a number",
             "label": "column 'species', the last one",
             "features": "4 columns; left out: column 1 (index)",
             "missing": "nothing",
@@ -294,7 +300,7 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
 
 def test_options_of_tables_are_refused_for_other_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", X=np.eye(4), y=np.arange(4) % 2)
-    assert "--label applies only to tables" in refusal(
+    assert "--label needs a table with columns" in refusal(
         run("data", tmp_path / "d.npz", "--label", "y")
     )
 
@@ -315,7 +321,7 @@ def test_a_column_without_values_is_left_out_and_a_gap_is_refused(write: Write) 
     assert record["table"]["rules"]["missing"] == "all of column 'note'"
     path = write([*rows, [1, "", "", "a"]], ["n", "square", "note", "kind"])
     sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
-    assert "data.csv:11 has '' in column 2" in sentence
+    assert "data.csv:11 has '' in column 'square'" in sentence
     missing = {each["name"]: each["missing"] for each in run_json("data", path)["columns"]}
     assert missing == {"n": 0, "square": 1, "note": 10, "kind": 0}
 
@@ -328,7 +334,7 @@ def test_the_label_is_the_last_column_without_another_role(write: Write) -> None
 
 def test_a_few_fractions_are_labels_only_if_they_are_named(write: Write) -> None:
     path = write([["ab"[i % 2], i, i % 3 + 0.5] for i in range(30)], ["kind", "x", "level"])
-    with pytest.raises(InputError, match="not classes: 0.5; name the labels with --label$"):
+    with pytest.raises(InputError, match="such as 0.5; name the column of labels with --label$"):
         load_dataset(path, TableOptions(drop=("kind",)))
     named = load_dataset(path, TableOptions(label="level", drop=("kind",)))
     assert named.classes == ("0.5", "1.5", "2.5")

@@ -46,7 +46,11 @@ def test_more_columns_than_features_may_be_are_refused(
         ("label,a\na,1\nb,2\n", {"drop": ("label",), "label": "label"}, "both name column 'label'"),
         ("label,a,a\na,1,2\nb,2,3\n", {"drop": ("a",)}, "2 columns of this name"),
         ("label,a\na,1\nb,2\n", {"drop": ("9999999",)}, "give a number from 1 to 2"),
-        ("a,b\nx,y\nz,w\n", {}, "text in column 'a', such as 'x'; give --label a .* --drop a"),
+        (
+            "a,b\nx,y\nz,w\n",
+            {},
+            "text in column 'a' \\(such as 'x'\\); name .* --label a, .* --drop a",
+        ),
     ],
 )
 def test_what_leaves_no_features_is_refused(

@@ -28,7 +28,7 @@ def test_a_time_with_a_unit_is_no_channel_and_units_are_stored(
     write: Write, tmp_path: Path
 ) -> None:
     done = succeed("windows", recording(write), "-o", tmp_path / "w.npz", "--window", 20)
-    assert "left out: column 'Time (s)', the time of a row" in done.stderr
+    assert "left out: column 'Time (s)', which contains the time of each row" in done.stderr
     with np.load(tmp_path / "w.npz") as arrays:
         assert arrays["channel_names"].tolist() == ["ax", "ay", "az"]
         assert arrays["units"].tolist() == ["m/s^2"] * 3
@@ -45,8 +45,9 @@ def test_points_in_other_units_are_refused_although_names_agree(
     in_g = ("Time (s)", "ax (g)", "ay (g)", "az (g)", "label")
     succeed("windows", recording(write, in_g), *options, tmp_path / "g.npz")
     sentence = refusal(run("predict", tmp_path / "m.npz", tmp_path / "g.npz"))
-    assert "an unknown sensor (g), but the model was trained on an unknown sensor (m/s^2)" in (
-        sentence
+    assert (
+        "an unknown sensor (g), but the model was trained on data from an unknown sensor (m/s^2)"
+        in (sentence)
     )
 
 
@@ -81,7 +82,9 @@ def test_numbers_of_machines_and_persons_are_no_features(write: Write, name: str
     path = write([[n % 12, n * 0.1, n % 7, "ab"[n % 2]] for n in range(40)], (name, "x", "y", "c"))
     assert names(path) == ("x", "y")
     left_out = [notice.text for notice in load_dataset(path).notices if notice.kind == "left_out"]
-    assert left_out == [f"left out: column {name!r}, the person, device or recording of a row"]
+    assert left_out == [
+        f"left out: column {name!r}, which contains the person, device or recording of each row"
+    ]
 
 
 @pytest.mark.parametrize("name", ["sensor", "unit", "machine load", "device", "sensor_no"])
