@@ -69,10 +69,7 @@ _SIGNATURES = (
     (b"\xfd7zXZ", "compressed with xz; unpack it"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it"),
     (b"7z\xbc\xaf", "a 7z archive; unpack it"),
-    (
-        b"PK\x03\x04",
-        "a zip archive; end the name of an .npz file in .npz, or save an Excel table as CSV",
-    ),
+    (b"PK\x03\x04", "a zip archive; name it .npz if it contains arrays, or save it as CSV"),
     (b"\x93NUMPY", "a numpy array; save the points and the labels with numpy.savez"),
     (b"\xd0\xcf\x11\xe0", "an Excel file; save it as CSV"),
     (b"\x89HDF", "an HDF5 file; convert it to .npz"),
@@ -143,9 +140,7 @@ def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1,
 
 def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Dataset:
     if len(dataset.y_test):
-        raise InputError(
-            f"the data already has a test part, but test is {path}; omit the argument test"
-        )
+        raise InputError(f"the data has a test part, but test is {path}; omit the argument test")
     given = options and replace(options, missing=None, one_hot=())  # as in the training part
     notices: list[Notice] = []
     expected = Expected(

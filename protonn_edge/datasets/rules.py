@@ -303,7 +303,7 @@ def roles_of(
         label, how = _label(free, path, options, frozenset(wanted), reasons, first=first)
     else:
         roles = {"--drop": dropped, "--channels": channels, "--one-hot": one_hot}
-        _refuse_two_roles(given, roles, path)
+        _refuse_two_roles(given, roles)
         label, how = given, "given by --label"
     rest = [column for column in kept if column is not label]
     if wanted:
@@ -357,13 +357,11 @@ def _one_hot(
     return found
 
 
-def _refuse_two_roles(
-    label: Column, others: Mapping[str, Collection[Column]], path: object
-) -> None:
+def _refuse_two_roles(label: Column, others: Mapping[str, Collection[Column]]) -> None:
     for flag, columns in others.items():
         if label in columns:
-            text = f"--label and {flag} both name {label.title} of {path}; name it in only one"
-            raise InputError(f"{text} of the two")
+            text = f"--label and {flag} both name {label.title}; change one of these options"
+            raise InputError(text)
 
 
 def _in_order(

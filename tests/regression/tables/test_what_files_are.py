@@ -39,7 +39,7 @@ def an_array() -> bytes:
         ),
         (gzip.compress(ROWS.encode(), mtime=0), "is compressed with gzip; unpack it"),
         (b"BZh9" + bytes(50), "is compressed with bzip2; unpack it"),
-        (zipped(), "is a zip archive; end the name"),
+        (zipped(), "is a zip archive; name it .npz"),
         (an_array(), "is a numpy array"),
         (b"\xd0\xcf\x11\xe0" + bytes(50), "is an Excel file"),
         (b"1,2\n2,\0\0\n", "has null bytes and is not text"),
