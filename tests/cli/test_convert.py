@@ -311,7 +311,7 @@ def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
         assert done.exit_code == 2
         assert_one_sentence(done)
         assert (
-            "leave bits out" in done.stderr
+            "cannot have weights of 4 bits" in done.stderr
             or "--bits applies only to networks (.onnx" in done.stderr
         )
     done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "n.npz", "--data", data, "--fine-tune")

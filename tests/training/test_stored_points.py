@@ -174,7 +174,7 @@ def test_what_cannot_be_done_in_blocks_is_refused(
 
 
 def test_text_is_no_points(small_limits: None) -> None:
-    with pytest.raises(InputError, match="only float32 can be read in blocks"):
+    with pytest.raises(InputError, match="only numbers can be read in blocks"):
         fit(DIGITS.X_train.astype(str), DIGITS.y_train)
 
 

@@ -85,5 +85,5 @@ def test_prototypes_that_move_are_better_neighbours() -> None:
 
 @pytest.mark.parametrize("trained", [(), ("W", "W"), ("V",), "W", 3])
 def test_what_is_no_choice_of_matrices_is_refused(trained: object) -> None:
-    with pytest.raises(ValueError, match="'trained' parameter .* some of 'W', 'B', 'Z'"):
+    with pytest.raises(ValueError, match="'trained' parameter .* one or more of 'W', 'B', 'Z'"):
         fitted(trained=trained)
