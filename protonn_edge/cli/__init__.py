@@ -33,7 +33,7 @@ COMMANDS = {
     "predict": "Classify points that have no labels",
     "build": "Build a model's firmware and check that it fits the board",
     "upload": "Upload a project's firmware to the board",
-    "monitor": "Show what a board recognizes in its sensor's samples",
+    "monitor": "Show the classes that a board recognizes with its sensor",
     "health": "Check that a board's answers look as expected",
     "taught": "Save, restore or clear the examples taught to a board",
     "export": "Export a model as an Arduino or PlatformIO library, or as C",
@@ -183,6 +183,6 @@ def main() -> None:
     """Train classifiers, run them on 8-bit microcontrollers, and measure them.
 
     With --json, a command prints JSON on standard output, and text on standard error. Exit codes: 0
-    done, 1 a check failed, 2 bad input or usage, 70 a bug of this program (set
-    PROTONN_EDGE_TRACEBACK=1 to see where), 130 stopped by Ctrl-C.
+    done, 1 a check failed, 2 bad input or usage, 70 a bug in protonn-edge (set
+    PROTONN_EDGE_TRACEBACK=1 to print the traceback), 130 stopped by Ctrl-C.
     """

@@ -48,7 +48,7 @@ from protonn_edge.quantization import (
     measure_activity,
     stage_losses,
 )
-from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_table
+from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_parts
 
 
 @command("build")
@@ -57,7 +57,7 @@ def build_command(
     board_name: str = options.BOARD,
     output: Path | None = option(
         "The project's folder; missing files are created.  [default: the current folder; with "
-        "--sensor, live; with --benchmark, mlperf]",
+        "--sensor, the folder 'live'; with --benchmark, the folder 'mlperf']",
         options.FOLDER,
     ),
     data: Path | None = option(
@@ -77,15 +77,15 @@ def build_command(
         options.BYTES,
     ),
     kernel: str | None = option(
-        "How the firmware reads weights or evaluates trees.  [default: the fastest that fits]",
+        "How the firmware reads weights or evaluates trees.  [default: the fastest plan that fits]",
         click.Choice(PLANS),
         flag="--plan",
     ),
     observe: bool = options.OBSERVE,
     tries: bool = options.TRY,
     benchmark: str | None = option(
-        "Write firmware with a benchmark's serial protocol and, with --data, the points for its "
-        "runner; see docs/mlperf.md.",
+        "Write firmware with a benchmark's serial protocol and, with --data, the points for the "
+        "benchmark's runner; see docs/mlperf.md.",
         metavar="mlperf-tiny:TASK[,energy]",
     ),
     live: LiveOptions = LIVE_OPTIONS,
@@ -97,13 +97,13 @@ def build_command(
     """Build the firmware of MODEL and check that it fits the board.
 
     The firmware is written only if, on the emulated board, it gives the same scores as NumPy for a
-    few points. Upload it with 'upload', or with 'pio run -t upload' in the same folder. The fastest
-    plan is the one with the fewest mean cycles on the training points or, with --data, on those
-    points. With --sensor, the board reads a sensor and classifies its samples, and 'monitor' shows
-    the answers.
+    few points. Upload it with 'upload', or with 'pio run -t upload' in the project's folder. The
+    fastest plan is the one with the fewest mean cycles on the training points or, with --data, on
+    the points of --data. With --sensor, the board reads a sensor and classifies its samples, and
+    'monitor' shows the answers.
     """
     if max_drop is not None and data is None:
-        raise click.UsageError("--max-drop compares accuracies on --data; give both")
+        raise click.UsageError("--max-drop compares accuracies on the points of --data; give both")
     model, board = load_model(model_file), load_board(board_name)
     _check_upload(board, uploads, port)
     _check_benchmark(benchmark, precision, max_drop, live.sensors, observe)
@@ -172,7 +172,7 @@ def _build_for_benchmark(
         ("task", f"{benchmark.task}{', energy' if benchmark.energy else ''}"),
         *budget_facts(done.usage, board),
         ("cycles", str(done.built.possible)),
-        ("data", f"{n:,} points" if n else "none; give --data"),
+        ("data", f"{n:,} points" if n else "none, because --data is not given"),
     ]
     out.say(f"firmware for MLPerf Tiny on {board.name}:", fact_table(facts))
     say_tried(out, done.built.tried)
@@ -185,7 +185,7 @@ def _reference(model: Model, precision: str, *, observe: bool) -> DeviceModel:
         return reference
     if not isinstance(reference, IntegerChain):
         raise click.UsageError(
-            "--observe needs integers, but --precision is float32; omit one of these options"
+            "--observe needs --precision int8, not float32; omit one of these options"
         )
     return observed(reference, model)
 
@@ -238,8 +238,8 @@ def _check_kind(folder: Path) -> None:
     kind = written_in(folder).kind
     if kind in (LOGGER, LIVE, BENCHMARK):
         raise InputError(
-            f"{folder} contains {kind}, which this firmware does not replace; remove it, or choose "
-            "another folder with -o"
+            f"{folder} contains {kind}, which 'build' does not replace; remove this folder, or "
+            "choose another one with -o"
         )
 
 
@@ -247,15 +247,15 @@ def _check_alone(*others: object) -> None:
     if others != (None, PRECISIONS[0], None, None, None, TableOptions()):
         raise click.UsageError(
             "--data and its options, --precision, --max-flash, --max-sram and --plan do not apply "
-            "to firmware with --sensor; omit these options"
+            "to firmware that reads a sensor; omit these options, or omit --sensor"
         )
 
 
 def _check_benchmark(benchmark: str | None, *others: object) -> None:
     if benchmark is not None and others != (PRECISIONS[0], None, (), False):
         raise click.UsageError(
-            "--precision, --max-drop, --sensor and --observe do not apply to firmware with "
-            "--benchmark; omit these options"
+            "--precision, --max-drop, --sensor and --observe do not apply to firmware for a "
+            "benchmark; omit these options, or omit --benchmark"
         )
 
 
@@ -281,15 +281,13 @@ def _compared(
     predicted = reference.predict(Q)
     in_float, in_built = share_right(model.predict(X), y), share_right(predicted, y)
     record: dict[str, Any] = {"n": len(y), "float_accuracy": in_float, "accuracy": in_built}
-    activity, built = None, "built"
+    activity, built = None, "float32"
     if isinstance(reference, IntegerChain):
         activity, built = measure_activity(reference, Q), "integers"
         losses = stage_losses(model, X, y)
         record["stages"] = [asdict(loss) for loss in losses]
         if losses:
-            out.say(
-                f"accuracy stage by stage in integers, on {len(y):,} points:", stage_table(losses)
-            )
+            out.say(*stage_parts(losses, len(y), rejects=model.rejection is not None))
     facts = [
         ("accuracy, float", f"{100 * in_float:.2f} % of {len(y):,} points"),
         (f"accuracy, {built}", f"{100 * in_built:.2f} %"),

@@ -25,8 +25,8 @@ from protonn_edge.report.terminal import fact_table
 DEFAULT_STATISTICS: tuple[Statistic, ...] = ("score",)
 
 REJECTION_BY = option(
-    "score, distance or margin (the lead over the second-best score); if repeated, all share the "
-    "rate of --rejection.  [default: score]",
+    "Reject by score, distance or margin (the lead over the second-best score); if this option is "
+    "repeated, its values share the rate of --rejection.  [default: score]",
     click.Choice(STATISTICS),
     flag="--rejection-by",
     multiple=True,
@@ -82,8 +82,8 @@ def calibrate_command(
     """Adapt MODEL to DATA: points of its classes that are not used for training or testing.
 
     With --rejection, the new model answers "unknown" to inputs unlike its classes; 'train
-    --rejection' does the same without points of its own. If DATA has at least 100 points, firmware
-    of 'build --observe' compares a board's answers with the answers for DATA.
+    --rejection' does the same without additional points. If DATA has at least 100 points, firmware
+    made with 'build --observe' compares the board's answers with the model's answers for DATA.
     """
     if rate is None and by:
         raise click.UsageError("--rejection-by needs --rejection; give both, or neither")

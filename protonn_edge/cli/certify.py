@@ -37,7 +37,7 @@ def certify_command(
     board_name: str = BOARD,
     entry: str = option("Bound the cycles of this function.", shown=Settings.entry),
     points: int = option(
-        "Number of generated points on which the executions of a project are compared.",
+        "Number of generated points on which a project's C code and firmware are run and compared.",
         click.IntRange(*POINTS),
         shown=Settings.points,
     ),

@@ -44,7 +44,7 @@ _GROUPS = {
     " teachable",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
     "Features": "features image-shape window sample-rate copies augment",
-    "Inputs of no class": "rejection rejection-by one-class normal",
+    "Rejection": "rejection rejection-by one-class normal",
     "Search": "metric minutes trials timeout choose folds jobs dask in-flight search front",
 }
 """Options, without their hyphens, by the title of their group."""
@@ -233,7 +233,8 @@ def _refusal(error: Exception) -> tuple[str, int] | None:
         return f"cannot use {name}: {reason}; choose another file or folder", InputError.exit_code
     if isinstance(error, MemoryError):
         sentence = (
-            "the command needs more memory than is available; try fewer --prototypes or points"
+            "the command needs more memory than is available; use fewer points or, in training, "
+            "fewer prototypes"
         )
         return sentence, InputError.exit_code
     if isinstance(error, FloatingPointError):
@@ -248,8 +249,8 @@ def _refusal(error: Exception) -> tuple[str, int] | None:
 def _bug(error: Exception) -> str:
     words = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 200)
     return (
-        f"this is a bug in protonn-edge ({words}); please report it with the output of the same "
-        f"command when {TRACEBACK_VARIABLE}=1 is set"
+        f"this is a bug in protonn-edge ({words}); please report it with the traceback that the "
+        f"same command prints if {TRACEBACK_VARIABLE}=1 is set"
     )
 
 

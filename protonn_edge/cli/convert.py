@@ -35,18 +35,18 @@ class ConvertOptions:
 
     source: Path = argument(PATH)
     output: Path = option(
-        "The model file (.npz); if SOURCE is a model file, a folder or an .onnx file.",
+        "The model file (.npz) to write or, from a model file, the folder or .onnx file to write.",
         OutputFile(CONVERTED),
         required=True,
     )
     data: Path | None = option(
         "The training data or, from a model file, points on which to compare the answers.  "
-        "[default for a folder: its train.txt, or the one two levels above it]",
+        "[default for a folder: train.txt in this folder or two levels above it]",
         PATH,
     )
     normalization: str = option(
-        "From a folder: how the features were normalized, before training or by the program's "
-        "option -N.",
+        "From a folder: how the features were normalized, before training or by the option -N of "
+        "the C++ program.",
         click.Choice(NORMALIZER_KINDS),
         shown="none",
     )
@@ -70,7 +70,8 @@ class ConvertOptions:
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
     bits: int = option("From a network in floats: bits per Conv weight, 8, 4 or 2.", shown=8)
     fine_tune: bool = option(
-        "From a network in floats: train it with --bits bits per weight on the labels of the data.",
+        "From a network in floats: train it further on the labels of the data, with weights of as "
+        "many bits as --bits sets.",
         is_flag=True,
     )
     epochs: int = option(
@@ -94,8 +95,8 @@ def convert_command(
     a classifier saved by XGBoost (.json, .ubj) or LightGBM (.txt); or a network exported by
     PyTorch, Keras or skl2onnx (.onnx), or by TensorFlow Lite (.tflite). The ranges of the features
     and the names of the classes are taken from the training data. If SOURCE is a model file (.npz),
-    OUTPUT is a folder for the reference implementation, or a file with the model's integers for
-    other programs (.onnx).
+    OUTPUT is a folder for the reference implementation, or an .onnx file with the integer model for
+    other programs.
     """
     if given.source.suffix in _PICKLES:
         raise InputError(

@@ -28,7 +28,7 @@ from protonn_edge.conversion.reference import same_answers, to_reference, write_
 from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features
-from protonn_edge.datasets.naming import Notice
+from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.system.files import write_atomically
@@ -124,12 +124,15 @@ def _labels(
             )
         return np.array(classes), None
     names = given.classes or classes
-    if sorted(names) != sorted(classes) or len(names) != len(known):
-        named = f", and --classes names {len(names):,}" if given.classes else ""
+    if len(classes) != len(known):
         raise InputError(
-            f"{estimator.name} has {len(known):,} classes, but {given.data} has {len(classes):,}"
-            f"{named}; use data with all classes of the classifier, and name each class once in "
-            "--classes"
+            f"{estimator.name} has {len(known):,} classes, but {given.data} has {len(classes):,}; "
+            "use data with all classes of the classifier"
+        )
+    if sorted(names) != sorted(classes):
+        raise InputError(
+            f"--classes names {listed(names)}, but the classes of {given.data} are "
+            f"{listed(classes)}; name each of these once with --classes"
         )
     return estimator.classes_[[names.index(each) for each in classes]], names
 
@@ -143,11 +146,11 @@ def _other_order(found: Conversion, dataset: Dataset, names: tuple[str, ...]) ->
     order = linear_sum_assignment(counts, maximize=True)[1]
     now, other = counts.trace(), counts[np.arange(len(names)), order].sum()
     if other > now + _BETTER_ORDER:
-        listed = ",".join(names[place] for place in order)
+        order_of_names = ",".join(names[place] for place in order)
         text = (
-            f"the estimator's answers match {100 * now:.1f} % of the labels if its classes are "
-            f"sorted by name, but {100 * other:.1f} % in another order; if that is the order of "
-            f"its training, use --classes '{listed}'"
+            f"the estimator's answers match {100 * now:.1f} % of the labels if the classes are "
+            f"sorted by name, but {100 * other:.1f} % in another order; if the estimator was "
+            f"trained with that order, use --classes '{order_of_names}'"
         )
         yield Notice("order_of_classes", text, warning=True)
 
@@ -203,7 +206,7 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
             "the matrices have no rejection thresholds, so the reference implementation never "
             'answers "unknown"'
         )
-    out.say(f"wrote {output}, for {features} features")
+    out.say(f"wrote {output}, which expects {features} features")
     return record
 
 

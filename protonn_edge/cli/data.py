@@ -104,9 +104,9 @@ class DataReport:
 
 def data_facts(summary: DataSummary, dataset: Dataset) -> list[tuple[str, str]]:
     """Return rows with the number of points, the classes and the ranges."""
-    tested = f" to train with, {summary.n_test:,} to test" if summary.n_test else ""
+    tested = f" for training, {summary.n_test:,} for testing" if summary.n_test else ""
     shown = [
-        f"{each.name} {each.train:,}" + (f" + {each.test:,}" if summary.n_test else "")
+        f"{each.name}: {each.train:,}" + (f" + {each.test:,}" if summary.n_test else "")
         for each in summary.classes[:_CLASSES_SHOWN]
     ]
     more = ", ..." if len(summary.classes) > _CLASSES_SHOWN else ""

@@ -50,7 +50,7 @@ def demo_command(
         shown=Path("protonn-edge-demo"),
     ),
     only_tables: bool = option(
-        "Write only the data: train.csv and test.csv.", flag="--csv", is_flag=True
+        "Write only the data, as train.csv and test.csv.", flag="--csv", is_flag=True
     ),
     open_it: bool = option("Show the report in the browser.", flag="--open", is_flag=True),
     out: Output = OUTPUT,
@@ -69,7 +69,7 @@ def demo_command(
     _check_is_demo(output / "model.npz")
     emulator = chosen_emulator(out, emulator, board)
     train_n, test_n = len(dataset.y_train), len(dataset.y_test)
-    out.say(f"digits: {train_n:,} to train, {test_n:,} to test, 64 pixels each")
+    out.say(f"digits: {train_n:,} for training, {test_n:,} for testing, 64 pixels each")
     classifier = ESTIMATORS["protonn"](random_state=_SEED, **_SETTINGS)
     if stopped := _fit_classifier(classifier, dataset, out):
         raise Interrupted(f"stopped after {stopped}; no model is kept")
@@ -106,7 +106,7 @@ def demo_command(
         data=points,
         data_name="scikit-learn's digits",
     )
-    write_report([run], report, out, title="Handwritten digits on an Uno")
+    write_report([run], report, out, title=f"Handwritten digits: {board.title}")
     if open_it:
         show_report(report)
     record = measurement.to_json() | {"report": str(report)}

@@ -30,14 +30,15 @@ EMULATOR = option(
     click.Choice(EMULATORS),
 )
 PLAYED = option(
-    "Attach a sensor that plays a recording (.csv, .wav) to the emulated board; NAME is a "
-    "sensor's name or a file that 'logger' accepts.",
+    "Attach a sensor to the emulated board: NAME, a name or file that 'logger' accepts, plays the "
+    "recording FILE (.csv, .wav).",
     flag="--sensor",
     metavar="NAME=FILE[,rate=HZ]",
     multiple=True,
 )
 EEPROM = option(
-    "Keep the emulated board's EEPROM in FILE from one run to the next.  [default: erased]",
+    "Keep the emulated board's EEPROM in FILE from one run to the next.  [default: each run starts "
+    "with an erased EEPROM]",
     click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
 )
@@ -99,7 +100,7 @@ def read_sensors(texts: tuple[str, ...], output: Path | None = None) -> list[Pla
         played = sensor_file(text)
         if output is not None and output.exists() and played.exists() and played.samefile(output):
             raise InputError(
-                f"-o is {output}, the file that --sensor plays, and would be overwritten; choose "
+                f"-o is {output}, which --sensor plays and which would be overwritten; choose "
                 "another file with -o"
             )
     return [read_sensor(text) for text in texts]

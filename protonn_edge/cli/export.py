@@ -38,7 +38,7 @@ def export_command(
         "Points to choose the 20 test vectors from.  [default: points generated from the model]",
         PATH,
     ),
-    name: str | None = option("The library's name.  [default: the folder's]"),
+    name: str | None = option("The library's name.  [default: the folder's name]"),
     prefix: str = option(
         "Prefix of C names and files; each model in a program needs a different one.  [default: "
         f"{PREFIX}]",
@@ -46,7 +46,7 @@ def export_command(
         metavar="NAME",
     ),
     author: str = option("The library's author.", default=Imprint.author),
-    url: str = option("The library's page.", default=Imprint.url),
+    url: str = option("The address of the library's web page.", default=Imprint.url),
     library_version: str = option(
         "The library's version.  [default: protonn-edge's]",
         default=Imprint.version,
@@ -99,8 +99,8 @@ def export_command(
         ("files", f"{len(done.files)}"),
         ("test vectors", f"{done.vectors}"),
         ("kernel", done.plan.kernel),
-        ("flash of a sketch, about", _flash_of(done.plan.flash_bytes, board)),
-        ("flash of SelfTest, about", _flash_of(done.flash_bytes, board)),
+        ("flash of a sketch", _flash_of(done.plan.flash_bytes, board)),
+        ("flash of SelfTest", _flash_of(done.flash_bytes, board)),
     ]
     out.say(f"{done.name} in {folder}:", fact_table(facts))
     say_tried(out, done.tried)
@@ -120,4 +120,4 @@ def _chosen(folders: dict[Kind, Path | None]) -> tuple[Kind, Path]:
 
 def _flash_of(needed: int, board: Board) -> str:
     excess = f": too much for the {board.name}" if needed > board.flash_bytes else ""
-    return f"{needed:,} of {board.flash_bytes:,} B{excess}"
+    return f"about {needed:,} of {board.flash_bytes:,} B{excess}"

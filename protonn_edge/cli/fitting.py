@@ -87,11 +87,12 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     asked = settings.asked
     if not of_windows(dataset, asked):
         of_images = dataset.pixels or (asked is not None and asked.of_images)
-        if dataset.pixels and settings.image_shape not in (None, dataset.point_shape):
-            height, width = dataset.point_shape
+        given = settings.image_shape
+        if dataset.pixels and given is not None and given != dataset.point_shape:
+            here, there = ("x".join(map(str, each)) for each in (given, dataset.point_shape))
             raise InputError(
-                f"the images have {height}x{width} pixels, but --image-shape gives another size; "
-                "omit --image-shape, or scale the images with --size"
+                f"--image-shape is {here}, but the images have {there} pixels; omit --image-shape, "
+                "or scale the images with --size"
             )
         known = of_images and len(dataset.point_shape) == _AXES and not was_given("image_shape")
         return {"image_shape": dataset.point_shape} if known else {}
@@ -135,8 +136,8 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     of_samples = of_windows(dataset, asked)
     if not of_samples and dataset.sample_rate is not None and len(dataset.point_shape) == _AXES:
         text = (
-            "each sample of a window is a feature of its own; use --features to compute features "
-            "of windows"
+            "the features are the single samples of the windows; use --features to compute "
+            "features of whole windows"
         )
         notices.append(Notice("samples", text))
     if of_samples and not dataset.point_shape and not was_given("window_shape"):
@@ -194,15 +195,14 @@ def check_sizes(classifier: DeviceClassifier, dataset: Dataset) -> None:
     points = dataset.X_train.shape[0]
     if was_given("n_projections") and settings.n_projections > inputs:
         raise InputError(
-            f"--projection-dim is {settings.n_projections:,}, but the data has only {inputs:,} "
-            "features; a projection cannot have more outputs than inputs, so try at most "
-            f"{inputs:,}"
+            f"--projection-dim is {settings.n_projections:,}, but the projection has only "
+            f"{inputs:,} inputs and cannot have more outputs; give at most {inputs:,}"
         )
     given = settings.n_prototypes
     if given is not None and given > points:
         raise InputError(
-            f"--prototypes is {given:,}, but the data has only {points:,} training points; try "
-            "fewer prototypes"
+            f"--prototypes is {given:,}, but the data has only {points:,} training points; give at "
+            f"most {points:,}"
         )
     if not isinstance(dataset, MultiLabelDataset) and settings.normalizer_kind != "l2":
         prototypes = given or default_prototypes(dataset.n_classes)

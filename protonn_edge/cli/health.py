@@ -29,8 +29,8 @@ def health_command(
     """Show whether a board's answers resemble MODEL's answers for points not used in training.
 
     The board runs firmware that 'build --observe' made from MODEL, with or without a sensor. The
-    board counts its answers from power-on; other resets, such as opening the port, preserve the
-    counters.
+    board counts its answers from power-on; resets without a loss of power, such as opening the
+    port, preserve the counters.
     """
     board, stored = load_board(board_name), load_model(model_file)
     model = observed(quantize(stored), stored)
@@ -46,12 +46,12 @@ def health_command(
         )
     ]
     margins = ", ".join(f"{100 * share:.3g}" for share in health.shares(health.margins))
-    expected = f"%, from small to large leads (each should be about {100 / BINS:g} %)"
-    rows.append(("lead over the second class", f"{margins} {expected}"))
+    expected = f"% of the answers, from small to large margins (expected: {100 / BINS:g} % each)"
+    rows.append(("margins", f"{margins} {expected}"))
     if health.cycles:
         most = board.milliseconds(health.cycles)
         rows.append(("longest prediction", f"{health.cycles:,} cycles, {most:.3g} ms"))
-    rows.append(("drifts", f"{health.alarms} since power-on"))
+    rows.append(("detected drifts", f"{health.alarms} since power-on"))
     out.say(fact_table(rows), str(health))
     out.finish(
         {"port": port, "verdict": health.verdict, "answers": health.answers} | asdict(health)

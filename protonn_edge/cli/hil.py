@@ -156,10 +156,12 @@ def _with_power_cycled(
 
 
 def _interrupted(done: int, output: Path | None) -> Interrupted:
-    kept = "use -o FILE to keep them"
+    kept = "; give -o FILE to save results"
     if output is not None:
-        kept = "continue with --resume" if output.exists() else "repeat the command to start again"
-    return Interrupted(f"stopped after {done:,} new points; {kept}")
+        kept = (
+            "; continue with --resume" if output.exists() else "; repeat the command to start again"
+        )
+    return Interrupted(f"stopped after {done:,} new points{kept}")
 
 
 def _report_line(
@@ -173,7 +175,7 @@ def _report_line(
 def _troubles(measurement: Measurement) -> Iterator[Notice]:
     for share in measurement.shares:
         if share.troubles:
-            text = f"{share.device}: {', '.join(share.troubles)}; check its cable and its supply"
+            text = f"{share.device}: {', '.join(share.troubles)}; check the cable and power supply"
             yield Notice("device", text, warning=True)
 
 
@@ -211,18 +213,20 @@ def say_unproven(possible: PossibleCycles, out: Output) -> None:
     """Print a note if there is no proven bound on the cycles."""
     if not possible.proven:
         out.say(
-            "cycles were only checked for plausibility, because this build has no proven bound: "
-            f"{possible}"
+            f"the cycles were only checked to be {possible}, because this build has no proven bound"
         )
 
 
 def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int = 0) -> None:
     """Print which executions gave the same scores, if all did."""
     if disagreement(agreements) is None:
-        what = "float scores agreed" if tolerance else "integer scores agreed"
-        within = f", within {tolerance:,} units" if tolerance else ""
+        what = (
+            f"float scores agree within {tolerance:,} units"
+            if tolerance
+            else "integer scores agree"
+        )
         found = outcome(agreements, tolerance)
-        out.say(f"all {what}: {found}, {agreements[0].n:,} points{within}")
+        out.say(f"all {what} on {agreements[0].n:,} points: {found}")
 
 
 def library_check(
@@ -239,7 +243,7 @@ def library_check(
     with out.progress("through pnn_quantize", len(points[1])) as bar:
         check = check_library(model, way, plan, board, lambda _: bar.advance(), emulator)
     out.say(
-        "quantized on the board by pnn_quantize, as in a sketch:",
+        "the same points, quantized by pnn_quantize as in a sketch:",
         terminal.fact_table(_library_facts(check, reference)),
     )
     return check
@@ -254,8 +258,10 @@ def _library_facts(check: LibraryCheck, reference: DeviceModel) -> list[tuple[st
     ]
     facts = [
         ("accuracy", f"{100 * check.library_accuracy:.2f} %"),
-        ("quantized on the host", f"{100 * check.accuracy:.2f} %"),
-        ("another class", f"{n:,} of {check.n:,} points" + (f", first {first}{more}" if n else "")),
-        ("compared", outcome(agreements, reference.score_tolerance)),
+        ("without pnn_quantize", f"{100 * check.accuracy:.2f} %"),
+        ("answers changed", f"{n:,} of {check.n:,} points" + (f": {first}{more}" if n else "")),
+        ("scores", outcome(agreements, reference.score_tolerance)),
     ]
-    return facts + ([("not emulated", check.left_out)] if check.left_out else [])
+    return facts + (
+        [("emulated board", f"not used, because {check.left_out}")] if check.left_out else []
+    )

@@ -26,7 +26,7 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.errors import shortened
 from protonn_edge.quantization import quantize, why_floats_alone
-from protonn_edge.report.terminal import fact_table, stage_table
+from protonn_edge.report.terminal import fact_table, stage_parts
 
 _NAMES_SHOWN = 12
 _FEATURES_SHOWN = 4
@@ -74,7 +74,7 @@ def inspect_command(
         losses = stage_losses(model, X, y)
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}
         if losses:
-            out.say(f"stage by stage, on {len(y):,} points:", stage_table(losses))
+            out.say(*stage_parts(losses, len(y), rejects=model.rejection is not None))
         if teach is not None and groups is not None:
             record["teaching"] = _taught(model, X, y, (groups, data, table), out, teach)
     out.finish(record)
@@ -206,10 +206,10 @@ def _sending_facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]
         unit = unit_words(round(math.log10(scale))) or "whole numbers"
         shown = ", ".join(of_scale[:_FEATURES_SHOWN])
         if len(of_scale) == len(scales):
-            shown = "all"
+            shown = "all values"
         elif len(of_scale) > _FEATURES_SHOWN:
             shown += f" and {len(of_scale) - _FEATURES_SHOWN:,} more"
-        facts.append((f"send {unit} of", shown))
+        facts.append(("pnn_quantize takes", f"{shown} as {unit}"))
     return facts
 
 
@@ -217,13 +217,13 @@ def _device_facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]
     accumulators = []
     if "accumulator_bits" in record:
         low, high = record["accumulator_range"]
-        said = f"{record['accumulator_bits']} bits, {low:,}..{high:,} on any input"
+        said = f"{record['accumulator_bits']} bits, {low:,} to {high:,} for any input"
         accumulators.append(("accumulators", said))
     return [
         ("int8 parameters", f"{record['model_bytes']:,} B"),
         ("tables in flash", f"{record['table_bytes']:,} B"),
         ("variables in SRAM", f"{record['state_bytes']:,} B"),
-        ("quantized input", f"0..{record['input_maximum']}"),
+        ("quantized input", f"0 to {record['input_maximum']}"),
         *_sending_facts(model, record),
         *accumulators,
         ("scores", f"{record['score_bits']} bits"),

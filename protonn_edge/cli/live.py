@@ -45,7 +45,7 @@ class LiveOptions:
     )
     unit: str | None = option(
         "With --sensor: the unit of the training data, if the model does not state it, such as g, "
-        "m/s^2 or 'ax ay az g; gx gy gz deg/s'; the board converts its samples to this unit.",
+        "m/s^2 or 'ax ay az g; gx gy gz deg/s'; the board converts the samples to this unit.",
         metavar="UNIT",
     )
     hop: int | None = option(
@@ -135,7 +135,7 @@ def build_with_sensor(
     facts = [
         ("sensor", windowing.sampling.name),
         ("windows", windowing.words),
-        ("samples held", f"{built.ring_bytes:,} B"),
+        ("sample buffer", f"{built.ring_bytes:,} B"),
         _soonness(built, board),
     ]
     out.say(f"firmware for {board.name}:", fact_table([*facts, *budget_facts(built.usage, board)]))
@@ -161,9 +161,10 @@ def _soonness(built: LiveBuild, board: Board) -> tuple[str, str]:
     """Return the row with the time until a class is known."""
     if built.response is None:
         most = board.milliseconds(built.plan.worst_cycles)
-        return "time per window", f"at most {most:.1f} ms, by its plan"
+        return "time per window", f"at most {most:.1f} ms, from the plan"
     most = board.milliseconds(built.response.cycles)
-    return "response time", f"at most {most:.1f} ms after the last sample, by its machine code"
+    within = f"at most {most:.1f} ms after the last sample, proven from the machine code"
+    return "response time", within
 
 
 def say_tried(out: Output, tried: Tried) -> None:

@@ -19,7 +19,7 @@ from protonn_edge.system.shell import command_line
 @command("logger")
 def logger_command(
     names: tuple[str, ...] = option(
-        "a0 to a5 (repeat the option for more pins); or microphone (on A0), adxl345, "
+        "The sensor: a0 to a5 (repeat the option for more pins), microphone (on A0), adxl345, "
         "adxl345-spi, bme280, bmi160, hx711, lsm6ds3, max30102, mpu6050, or a .toml file that "
         "describes another sensor.",
         flag="--sensor",
@@ -30,10 +30,12 @@ def logger_command(
         "Samples per second of each channel.", options.FiniteRange(0, min_open=True), required=True
     ),
     output: Path = option("The folder of the project.", options.FOLDER, shown=Path("logger")),
-    arduino: bool = option("Write a sketch for the Arduino IDE instead.", is_flag=True),
+    arduino: bool = option(
+        "Write a sketch for the Arduino IDE, not a PlatformIO project.", is_flag=True
+    ),
     baud: int | None = options.baud_rate(
-        "Baud rate of the serial line.  [default: the board's rate, or a higher one if that is too "
-        "slow]"
+        "Baud rate of the serial line.  [default: the board's rate, or a higher one if the board's "
+        "is too slow]"
     ),
     uploads: bool = options.UPLOAD,
     port: str | None = options.PORT,

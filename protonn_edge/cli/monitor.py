@@ -46,8 +46,8 @@ def monitor_command(
     source: SensorSource = source_options(
         "Run the firmware on the emulated board.",
         option(
-            "The folder that 'build --sensor' wrote: its firmware runs on the emulated board, and "
-            "its model is compared with a real board's.",
+            "The folder that 'build --sensor' wrote: with --emulate, its firmware runs; otherwise, "
+            "its model is compared with the board's.",
             FOLDER,
             flag="--project",
             shown=LIVE_FOLDER,
@@ -55,7 +55,7 @@ def monitor_command(
         eeprom=EEPROM,
     ),
     seconds: float | None = option(
-        "Stop after this many seconds by the board's clock.  [default: at Ctrl-C]",
+        "Stop after this many seconds by the board's clock.  [default: run until Ctrl-C]",
         FiniteRange(0, 86_400, min_open=True),
     ),
     board_name: str = BOARD,
@@ -97,8 +97,8 @@ def _another_model(folder: Path, board: LiveDescription) -> list[Notice]:
     if built.startswith(board.model_hash):
         return []
     text = (
-        f"the board runs model {board.model_hash}, but {folder} has model {built[:16]}; to run "
-        f"that model, upload it with 'protonn-edge upload {folder}'"
+        f"the board runs model {board.model_hash}, but {folder} has model {built[:16]}; to run the "
+        f"folder's model, use 'protonn-edge upload {folder}'"
     )
     return [Notice("model", text, warning=True)]
 
@@ -203,7 +203,7 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
     clock = "" if rate is None else f", {rate:.4g} samples a second by this computer's clock"
     out.say(
         f"{counted(listener.windows, 'window')} in {listener.seconds:.4g} s{clock}; "
-        f"{listener.missing:,} missing, {counted(listener.lost, 'sample')} lost, "
+        f"{counted(listener.missing, 'window')} missing, {counted(listener.lost, 'sample')} lost, "
         f"{counted(listener.stream.torn, 'frame')} damaged"
     )
     if listener.stream.health is not None:
@@ -217,8 +217,9 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
 def _nothing_shown(board: LiveDescription) -> str:
     """Return the advice if no window has arrived."""
     if board.from_onset:
-        return "the board detected no complete sound; raise --seconds, or make a louder sound"
-    return f"the first window is complete after {board.window / board.rate:.3g} s; raise --seconds"
+        return "the board detected no complete sound; make a louder sound, or wait for longer"
+    wait = f"{board.window / board.rate:.3g} s"
+    return f"no window was complete, because the first one takes {wait}; wait for longer"
 
 
 # --- labels of windows, for --teach: keys of a terminal, or lines of a pipe -----------------------
@@ -238,8 +239,8 @@ class Labels:
         n = teacher.description.n_classes
         if n > len(_KEYS):
             raise CheckFailed(
-                f"the board has {n} classes, but --teach has keys for only {len(_KEYS)}; call "
-                "pnn_learn in a sketch"
+                f"the board has {n} classes, but --teach has keys for only {len(_KEYS)}; teach the "
+                "board with pnn_learn in a sketch"
             )
         if teacher.erases:
             tell(f"warning: {ERASED}")
@@ -251,8 +252,8 @@ class Labels:
         keys = ", ".join(f"{key} {name}" for key, name in zip(_KEYS, self._names, strict=False))
         room = counted(self._teacher.taught.room, "example")
         return (
-            f"keys: {keys}; {_FORGET} before a key forgets the examples of the class; room for "
-            f"{room}, taught so far: {self._counts}"
+            f"keys: {keys}; to forget the examples of a class, press {_FORGET} before its key; "
+            f"room for {room}; taught so far: {self._counts}"
         )
 
     @contextlib.contextmanager
@@ -272,7 +273,8 @@ class Labels:
         line = sys.stdin.buffer.readline(_LONGEST_LINE).decode("ascii", "replace").strip()
         if len(line.removeprefix(_FORGET)) > 1:
             self._tell(
-                f"each line must be the key of one class, but this one has {len(line)} characters"
+                f"a line of the pipe has {len(line)} characters, but must be the key of one class; "
+                "send one key per line"
             )
             return
         for key in line:
@@ -288,7 +290,7 @@ class Labels:
         if not 0 <= label < len(self._names):
             self._tell(
                 f"{key!r} is not the key of a class; press one of the keys "
-                f"{_KEYS[: len(self._names)]}"
+                f"{', '.join(_KEYS[: len(self._names)])}"
             )
         elif self._forgetting:
             self._forgetting = False
@@ -303,11 +305,11 @@ class Labels:
         if lesson.neighbour:
             self._tell(
                 f"warning: this example of {name} is from the same moment as another one, so both "
-                "count as one; label another moment"
+                "count as one; label a window of another moment"
             )
         what = "forgotten" if lesson.forgotten else "taught" if lesson.learned else "too late"
-        late = " (the board has classified another window since)" if what == "too late" else ""
-        sentence = f"{what} {name}{late}: {self._counts}"
+        late = f"{name} came too late (the board has classified another window since)"
+        sentence = f"{late if what == 'too late' else f'{what} {name}'}: {self._counts}"
         counts = dict(zip(self._names, self._teacher.taught.counts, strict=True))
         record = {"lesson": what, "class": name, "same_moment": lesson.neighbour}
         return sentence, record | {"examples": counts}

@@ -143,8 +143,8 @@ PRECISION = option(
     shown=PRECISIONS[0],
 )
 OBSERVE = option(
-    "Let the device count its answers and compare them with the expected answers; 'health' reads "
-    "the counters.",
+    "Make the device count its answers and compare the counts with the expected ones; 'health' "
+    "reads the counters.",
     is_flag=True,
 )
 TRY = option(

@@ -164,12 +164,12 @@ def check_replaceable(path: Path, kind: FileKind, option: str = "-o") -> None:
         return  # for which the command has its own message
     if not stat.S_ISREG(state.st_mode):
         raise InputError(
-            f"cannot write {path}: it is not a regular file; choose another file with {option}"
+            f"cannot write {path}, which is not a regular file; choose another file with {option}"
         )
     if state.st_size and not kind.includes(path):
         raise InputError(
             f"{path} is not {kind.name}, so it is not overwritten; choose another file with "
-            f"{option}, or move this one away"
+            f"{option}, or move this file away"
         )
 
 

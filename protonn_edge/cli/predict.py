@@ -32,8 +32,8 @@ def predict_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
     output: Path | None = option(
-        "Write a table (.csv) with the index of each row, from 0, its class and, if known, its "
-        "confidence and file.  [default: print the classes]",
+        "Write a table (.csv) with the index of each row (from 0), the predicted class and, if "
+        "known, the confidence and the file's name.  [default: print the classes]",
         OutputFile(PREDICTIONS),
     ),
     hop: int | None = option(
@@ -72,7 +72,8 @@ def predict_command(
         raise click.UsageError("--votes and --refractory apply only to recordings; add --hop")
     if model.multilabel:
         raise InputError(
-            f"{model_file} predicts sets of labels; call predict of the loaded model in Python"
+            f"{model_file} predicts sets of labels, but 'predict' prints one class per point; in "
+            "Python, call the loaded model's predict"
         )
     X, _ = points_for(model, data, table, out, labelled=False)
     per_cent: list[int] = []

@@ -61,7 +61,7 @@ def record_command(
         "Record this many takes of each label in turn, without keys.", click.IntRange(1)
     ),
     pause: float = option("Seconds to wait before each take.", FiniteRange(0, 3600), shown=1.0),
-    session: str = option("The person or session, used by 'train --groups'.", shown="session-1"),
+    session: str = option("The person or session, for 'train --groups'.", shown="session-1"),
     baud: int | None = baud_rate("The baud rate that 'logger' printed."),
     board_name: str = BOARD,
     out: Output = OUTPUT,
@@ -100,7 +100,7 @@ def record_command(
         except CheckFailed as error:
             failure = error
         except KeyboardInterrupt:
-            failure = Interrupted("stopped; the recorded samples are in the file")
+            failure = Interrupted(f"stopped; the samples recorded so far are in {output}")
         recorder.end()
     _report(out, recorder, output, session, None if source.emulate else url, failure)
 
@@ -135,7 +135,7 @@ def _report(
     kept = sum(take.kept for take in recorder.takes)
     lost = sum(take.lost for take in recorder.takes)
     measured = None if port is None else recorder.measured_rate
-    clock = "" if measured is None else f", {measured:.4g} Hz by this computer's clock"
+    clock = "" if measured is None else f" ({measured:.4g} Hz by this computer's clock)"
     out.say(
         f"{output}: {counted(len(recorder.takes), 'take')}, {counted(kept, 'sample')} of "
         f"{', '.join(description.channels)} at {description.rate:.6g} Hz{clock}"
@@ -148,8 +148,8 @@ def _report(
         )
     if stream.resets:
         out.say(
-            f"warning: the board was reset {counted(stream.resets, 'time')}, which ends the take; "
-            "check its power supply"
+            f"warning: the board was reset {counted(stream.resets, 'time')}; each reset ended a "
+            "take; check the board's power supply"
         )
     out.finish(
         {
@@ -224,7 +224,9 @@ def picture(recorder: Recorder, labels: Sequence[str]) -> Group:
     elif not take.kept:
         doing = f"{take.label} in {recorder.countdown_s:.1f} s"
     else:
-        doing = f"{take.label}: {counted(take.kept, 'sample')}; any key ends it, x discards it"
+        doing = (
+            f"{take.label}: {counted(take.kept, 'sample')}; x discards the take, other keys end it"
+        )
     stream = recorder.stream
     lost = f"{counted(stream.lost, 'sample')} lost, {counted(stream.torn, 'frame')} damaged"
     return Group(table, Text(doing), Text(lost))

@@ -63,7 +63,7 @@ def report_command(
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
     front_path: Path | None = option(
-        "The JSON file of 'tune --front', for its plot.", PATH, flag="--front"
+        "The JSON file that 'tune --front' wrote, to plot it.", PATH, flag="--front"
     ),
     taught_path: Path | None = option(
         "The output of 'inspect --teach --json', to plot accuracy against taught examples.",
@@ -105,7 +105,7 @@ def report_command(
     """Write a report on RESULTS, files that 'hil' wrote, as one self-contained HTML file.
 
     Several results are shown side by side. The page can run the firmware on an emulated Uno.
-    Project folders are read, but nothing in them is executed. If one no longer has the linked
+    Project folders are read, but nothing in them is executed. If a folder no longer has the linked
     firmware, the firmware is built elsewhere, from the package's own sources.
     """
     board = load_board(board_name)
@@ -114,7 +114,7 @@ def report_command(
     front = None if front_path is None else content.read_front(front_path)
     for path in results:
         if not path.is_file():
-            raise InputError(f"{path} does not exist; name a results file that 'hil -o' wrote")
+            raise InputError(f"{path} is not a file; name a results file that 'hil -o' wrote")
     projects = _projects(folders, results)
     known = _models(models, projects)
     points = None
@@ -197,7 +197,8 @@ def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[Model]:
     models = [load_model(path) for path in paths] or [project.model() for project in projects]
     if not models:
         raise InputError(
-            "there is no project next to the results; use --model to name the model that was run"
+            "there is no built project next to the results or in the current folder; use --model "
+            "to name the model that was run"
         )
     return models
 

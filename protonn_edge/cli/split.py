@@ -60,12 +60,12 @@ def split_command(
             "n": int(rows.sum()),
             "classes": dict(sorted(classes.items())),
         }
-    remedy = "use another --seed or --test"
+    remedy = "change --seed or --test"
     if groups is not None:
-        remedy = "add groups with rows of this class" if stratify else "use --stratify"
+        remedy = "add groups with rows of these classes" if stratify else "use --stratify"
     for part, rows in zip(("training", "test"), parts.values(), strict=True):
         if alone := sorted(set(found.labels) - set(compress(found.labels, rows))):
-            text = f"no {part} row has the class {listed(alone)}; {remedy}"
+            text = f"classes without {part} rows: {listed(alone)}; {remedy}"
             out.notice([Notice("split", text, warning=True, columns=tuple(alone))])
     out.say(
         fact_table([(part, _shown(each["n"], each["classes"])) for part, each in record.items()])

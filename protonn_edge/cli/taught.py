@@ -45,9 +45,9 @@ def taught_command(
 ) -> None:
     """Show how many examples of each class a board was taught; save, restore or clear them.
 
-    The board runs the firmware of MODEL, by default the one that 'build' made in this folder. With
-    --eeprom, the board is the emulated one. With -o, the board's examples are written to a file
-    before --restore or --clear changes them.
+    The board runs the firmware of MODEL; by default, this is the model built in the current folder.
+    With --eeprom, the board is the emulated one. With -o, the board's examples are written to a
+    file before --restore or --clear changes them.
     """
     if clear and restore is not None:
         raise click.UsageError(
@@ -85,7 +85,7 @@ def taught_command(
         kept = _examples(session, model)
     counts = dict(zip(model.classes, kept.counts(model.n_classes).tolist(), strict=True))
     out.say(
-        f"{eeprom or port} has {len(kept)} of at most {room.room} examples:",
+        f"{eeprom or port} has {counted(len(kept), 'example')}, of at most {room.room}:",
         fact_table([(name, str(count)) for name, count in counts.items()]),
     )
     if output is not None:
@@ -105,7 +105,7 @@ def _examples(session: Session, model: IntegerChain, out: Output | None = None) 
 def _built(project: Project) -> Model:
     if not project.built:
         raise InputError(
-            f"no model was built in {project.folder}; name the folder of the build with --project, "
-            "and the model, too, if its firmware has a sensor: 'taught model.npz --project FOLDER'"
+            f"no model was built in {project.folder}; name the folder of the build with --project "
+            "or, if its firmware reads a sensor, use 'taught model.npz --project FOLDER'"
         )
     return project.model()

@@ -173,8 +173,8 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
         if _OF_PARAMETERS.get(name, name) not in _kind_of(classifier).parameters:
             raise InputError(
                 f"{flags().get(name, f'--set {shortened(name)}')} is given, but the classifier "
-                f"{classifier!r} has no such parameter; omit it, or choose another classifier with "
-                "--classifier"
+                f"{classifier!r} has no such parameter; omit the parameter, or choose another "
+                "classifier with --classifier"
             )
     given |= dict(_set_values(options[_SET], known))
     if str(given.get("features")).endswith(".npz"):
@@ -190,7 +190,7 @@ def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise InputError(f"--set {shortened(text)} has no value; give it as NAME=VALUE")
+            raise InputError(f"--set {shortened(text)} has no value; use --set NAME=VALUE")
         flag, values = flags().get(name, ""), known[name].values if name in known else ()
         number = "boolean" in values and len(values) > 1  # a flag that may be a number, too
         if name not in known or (flag != f"--set {name}" and not number):
@@ -214,8 +214,8 @@ def _features_of(path: Path) -> FeatureStage:
     stage: FeatureStage | None = _load_model(path).feature_stage
     if stage is None:
         raise InputError(
-            f"the model in {path.name} computes no features; name a model that does, or list "
-            "features, such as conv:8x3,max2"
+            f"--features is {path.name}, but this model computes no features; name a model that "
+            "does, or list features, such as conv:8x3,max2"
         )
     return stage
 

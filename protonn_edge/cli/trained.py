@@ -200,8 +200,8 @@ def _ranking_sentence(record: dict[str, Any]) -> str:
     sizes = f"{record['paper_bytes']:,} B by the paper's count"
     trained = f"{_precisions(record, 'train_')} in training"
     if not record["n"]:
-        return f"{trained}, {sizes}; the data has no test part"
-    return f"{_precisions(record)} of {record['n']:,} test points ({trained}), {sizes}"
+        return f"{trained}; {sizes}; the data has no test part"
+    return f"{_precisions(record)} on {record['n']:,} test points ({trained}); {sizes}"
 
 
 def sentence_of(record: dict[str, Any]) -> str:

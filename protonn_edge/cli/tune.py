@@ -89,7 +89,7 @@ class TuneOptions:
         default=_beside_output,
     )
     front_path: Path | None = option(
-        "Write the alternatives to a .json, .svg, .png or .pdf file.",
+        "Write the Pareto front to a .json, .svg, .png or .pdf file.",
         OutputFile(FRONT, dir_okay=False),
         flag="--front",
     )
@@ -100,7 +100,7 @@ class TuneOptions:
 def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUTPUT) -> None:
     """Search for the most accurate model that fits the board, and write it.
 
-    Repeat the command to continue a search. The test part is used at the end.
+    Repeat the command to continue. The test part is used once, at the end.
     """
     require("optuna")
     load_board(given.board_name).check_is_chip("flash, SRAM and cycles")

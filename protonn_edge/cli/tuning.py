@@ -119,7 +119,7 @@ def search_model(
     out.say(*said, f"wrote {given.output}")
     words = ["build", str(given.output), *board_words(given.board_name)]
     how = command_line(["protonn-edge", *words, "--plan", refitted.fit.figures.kernel])
-    out.say("build it with:", f"  {how}")
+    out.say("build the model with:", f"  {how}")
     kept = f"stopped after {len(found):,} models; the best model so far is kept in {given.output}"
     out.finish(record, Interrupted(kept) if searched.stopped else None)
 
@@ -139,7 +139,7 @@ def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[
                 said[kind] = best
                 out.remark(
                     f"{kind}: {points.metric} {100 * best.score:.2f} ±{100 * best.deviation:.2f} %"
-                    f" in cross-validation, model {len(found):,}"
+                    f" in cross-validation, the best of this kind after {len(found):,} models"
                 )
 
     return tell
@@ -251,10 +251,11 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
     failures = [r.reason for r in searched.records.values() if r.outcome == "failed"]
     if searched.timed_out:
         return (
-            f"no trial was completed within {timeout:g} s; give more time, or fewer folds or points"
+            f"no trial was completed within {timeout:g} s; allow more time, or use fewer folds or "
+            "points"
         )
     if failures:
-        return f"no trial was completed; the last error: {failures[-1]}"
+        return f"no trial was completed; the last one failed: {failures[-1]}"
     return "no trial was completed; raise --trials"
 
 
@@ -310,9 +311,9 @@ def _sentences(
     record: dict[str, Any], refitted: choices.Refitted, points: Points, choice: choices.Choice
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
-    most, by = figures.worst_cycles, "its plan"
+    most, by = figures.worst_cycles, "from the plan"
     if linked is not None and linked.possible.proven:
-        most, by = linked.possible.most, linked.possible.by
+        most, by = linked.possible.most, f"proven from {linked.possible.by}"
     metric = "" if points.metric == ACCURACY else f"{points.metric} "
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
     kind, settings = settings_of_kind(refitted.candidate.settings)
@@ -323,14 +324,14 @@ def _sentences(
         f"{refitted.candidate.number}{f' ({noted})' if noted else ''}, "
         f"{metric}{100 * refitted.candidate.score:.2f} % in cross-validation{sizes}; "
         f"{board.milliseconds(figures.mean_cycles):.3f} ms on average, at most "
-        f"{board.milliseconds(most):.3f} ms by {by}"
+        f"{board.milliseconds(most):.3f} ms, {by}"
     )
     said = [chosen]
     if choice.points is None:
         said.append(_chance(record))
     if record["accuracy"] is not None:
         share = 100 * record["accuracy"]
-        said.append(f"{share:.2f} % of {record['n']:,} test points are correct in integers")
+        said.append(f"{share:.2f} % of {record['n']:,} test points are classified correctly")
     if linked is not None:
         said.append(
             f"linked: {linked.classifier.flash_bytes:,} B flash and "

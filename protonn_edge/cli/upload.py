@@ -58,7 +58,7 @@ def upload(
         )
     _check_sources(folder)
     if board.upload_baud == 0:
-        where, why = None, f"by its programmer, {board.upload_protocol}"
+        where, why = None, f"with the programmer {board.upload_protocol}"
     elif port is None:
         where, why = find_port(board)
     else:

@@ -40,8 +40,8 @@ def verify_command(
         "Port of a board that runs this model's firmware, for example /dev/ttyACM0."
     ),
     folder: Path | None = option(
-        "The project folder of the firmware at --port, to check the range of its cycles.  "
-        "[default: the current folder, if it has this model]",
+        "The project folder of the firmware at --port, from which the range of possible cycles is "
+        "known.  [default: the current folder, if it has this model]",
         FOLDER,
         flag="--project",
     ),
@@ -182,7 +182,7 @@ def _plan_at_port(folder: Path | None, reference: DeviceModel) -> DevicePlan | N
     built, plan = project.generated()
     if built.model_sha256 != reference.model_sha256:
         raise InputError(
-            f"{folder} contains firmware with the model {built.model_sha256[:16]}, not "
+            f"{folder} contains firmware with the model {built.model_sha256[:16]}, but MODEL is "
             f"{reference.model_sha256[:16]}; choose another folder with --project, or omit "
             "--project"
         )

@@ -63,15 +63,15 @@ def windows_command(
         click.IntRange(*THRESHOLDS),
     ),
     test_share: float = option(
-        "Share of each run of equal labels, taken from its end, or of the takes in a folder, to "
-        "use for test windows.",
+        "Share to use for test windows: the end of each run of equal labels or, in a folder, the "
+        "last takes of each class.",
         FiniteRange(0, 1, max_open=True),
         flag="--test",
         shown=0.0,
     ),
     channels: tuple[str, ...] = columns_option(
         "Columns of a table to use as channels: names or numbers, separated by commas.  [default: "
-        "all numbers except labels, times and sessions]"
+        "all columns of numbers except labels, times and sessions]"
     ),
     session: str | None = option(
         "Column with the session, person or recording of each row; no window spans two sessions.  "
@@ -161,8 +161,8 @@ def _check_window(window: int, channels: int) -> None:
         check_window(window, channels)
     elif window > SAMPLE_LIMIT:
         raise InputError(
-            f"a window has {window:,} samples, but a device supports at most {SAMPLE_LIMIT:,}; "
-            "give a smaller --window"
+            f"--window is {window:,}, but a device supports windows of at most {SAMPLE_LIMIT:,} "
+            "samples; give a smaller --window"
         )
 
 
@@ -298,9 +298,9 @@ class _Cut:
         tested = [f" + {count:,}" if test.any() else "" for count in test]
         of_class = zip(dataset.classes, train, tested, strict=True)
         facts = [
-            ("windows", f"{len(cut.y_train):,} to train with, {len(cut.y_test):,} to test"),
-            ("samples", f"{window:,} of {counted(channels, 'channel')} each{names}"),
-            ("classes", ", ".join(f"{name} {count:,}{more}" for name, count, more in of_class)),
+            ("windows", f"{len(cut.y_train):,} for training, {len(cut.y_test):,} for testing"),
+            ("each window", f"{window:,} samples of {counted(channels, 'channel')}{names}"),
+            ("classes", ", ".join(f"{name}: {count:,}{more}" for name, count, more in of_class)),
         ]
         if self.recorded.rate is not None:
             facts.append(("rate", f"{self.recorded.rate:g} Hz"))
@@ -353,8 +353,8 @@ class _Cut:
         runs = recordings.runs_of(labels, recorded.seams)
         short = sum(end - first < window for first, end in runs)
         if short:
-            which = f"{short:,} of {counted(len(runs), 'run')} of a label"
-            text = f"{which} {'is' if short == 1 else 'are'} shorter than a window"
+            which = f"{short:,} of {counted(len(runs), 'run')} of equal labels"
+            text = f"{which} {'is' if short == 1 else 'are'} shorter than a window and left out"
             yield Notice("short_runs", text)
         if self.trigger is not None:
             moving = recordings.classes_that_move(labels, runs, self.trigger)

@@ -189,7 +189,8 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     values, cut = one.points.raw.size, one.points.saturations
     settings = one.model.record.get("settings")
     dead_zone = isinstance(settings, dict) and bool(settings.get("dead_zone"))
-    words = (
+    words = "" if one.reference.rejection is None else "Without rejection, the accuracy is "
+    words += (
         f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
         f"integers: {abs(lost):.2f} percentage points {'lost' if lost >= 0 else 'gained'}. {cut:,} "
         f"of {values:,} input values ({100 * cut / values:.2f} %) were outside the range of the "

@@ -197,19 +197,22 @@ def stage_rows(losses: Sequence[StageLoss]) -> list[tuple[str, ...]]:
     ]
 
 
-def stage_table(losses: Sequence[StageLoss]) -> Table:
-    """Return the loss at each stage of quantization, one row each."""
+def stage_parts(losses: Sequence[StageLoss], n: int, *, rejects: bool) -> tuple[str, Table]:
+    """Return a sentence, and a row with the loss of each stage of quantization on n points."""
+    answers = "accuracy without rejection" if rejects else "accuracy"
+    sentence = f"{answers} after each step of quantization, on {n:,} points:"
     headings = ("last step in integers", "accuracy", "answers changed", "differ from floats")
     (_, *floats), *others = stage_rows(losses)
-    return row_table(headings, [("none", *floats), *others])
+    return sentence, row_table(headings, [("none", *floats), *others])
 
 
 def quality_facts(quality: Quality | None) -> list[tuple[str, str]]:
     """Return the rows that put an accuracy into proportion; none for a single class."""
     if quality is None or len(quality.names) < 2:
         return []
+    most = quality.names[quality.largest]
     return [
-        ("baseline", f"{100 * quality.baseline:.2f} % ({quality.names[quality.largest]!r} always)"),
+        ("baseline", f"{100 * quality.baseline:.2f} %, by always answering {most!r}"),
         ("balanced accuracy", f"{100 * quality.balanced_accuracy:.2f} %, the mean recall"),
         ("macro F1", f"{100 * quality.macro_f1:.2f} %"),
     ]

@@ -133,5 +133,5 @@ def test_the_layers_of_a_models_file_are_taken(
     run_json("train", data, "-o", path, "--epochs", "2")
     refused = run("train", data, "-o", tmp_path / "model.npz", *options, path)
     assert_one_sentence(
-        refused, "the model in student.npz computes no features; name a model that does"
+        refused, "--features is student.npz, but this model computes no features; name a"
     )

@@ -107,5 +107,5 @@ def test_too_little_time_is_one_sentence(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.npz"
     late = run("train", data, "-o", model, "--classifier", "best", "--minutes", 0.001)
     assert late.exit_code == 1
-    assert "give more time" in late.stderr
+    assert "allow more time" in late.stderr
     assert not model.exists()

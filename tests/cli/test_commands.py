@@ -93,7 +93,7 @@ def test_inspect_says_what_each_stage_of_quantization_costs(folder: Path) -> Non
     assert stages["float"]["disagreements"] == 0
     assert stages["Z"]["accuracy"] == pytest.approx(stages["float"]["accuracy"], abs=0.05)
     text = succeed("inspect", folder / "model.npz", "--data", folder / "iris.csv").stdout
-    assert "stage by stage, on 150 points" in text
+    assert "accuracy after each step of quantization, on 150 points" in text
 
 
 @needs_avr_gcc
@@ -173,7 +173,7 @@ def test_a_float_build_is_measured_and_verified_like_an_integer_one(folder: Path
     verified = succeed(
         "verify", folder / "model.npz", folder / "iris.csv", "--precision", "float32"
     )
-    assert "all float scores agreed: NumPy ~ host C ~ emulated uno, 150 points" in verified.stdout
+    assert " units on 150 points: NumPy ~ host C ~ emulated uno" in verified.stdout
 
 
 @needs_emulated_avr
@@ -446,5 +446,5 @@ def test_text_for_people_has_the_figures_and_the_verdict(folder: Path, project: 
     text = succeed("hil", folder / "iris.csv", "--project", project).stdout
     for word in ("accuracy", "cycles", "latency", "0.2455 W", "flash", "stack", "fits uno"):
         assert word in text
-    assert "all integer scores agreed: NumPy = emulated uno, 150 points" in text
+    assert "all integer scores agree on 150 points: NumPy = emulated uno" in text
     assert max(map(len, text.splitlines())) <= 80

@@ -261,7 +261,7 @@ def test_numbers_of_classes_are_named_in_the_order_of_the_training(name: str, tm
     assert wrong["accuracy"] < 0.1
     warnings = [each["text"] for each in wrong["notices"] if each["kind"] == "order_of_classes"]
     assert [text.rpartition("; ")[2] for text in warnings] == [
-        "if that is the order of its training, use --classes 'tulip,lily,rose'"
+        "if the estimator was trained with that order, use --classes 'tulip,lily,rose'"
     ]
     right = json.loads(convert(*command, "--classes", "tulip,lily,rose").stdout)
     assert right["accuracy"] > 0.94
@@ -270,7 +270,7 @@ def test_numbers_of_classes_are_named_in_the_order_of_the_training(name: str, tm
     refused = convert(*command[:-1], "--classes", "tulip,lily,lily")
     assert refused.exit_code == 2
     assert_one_sentence(refused)
-    assert "name each class once in --classes" in refused.stderr
+    assert "name each of these once with --classes" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["rf.joblib", "rf.pkl"])

@@ -166,7 +166,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
             ["--set", "epochs=3"],
             "--set epochs is given, but epochs has an option of its own; use --ep",
         ),
-        (["--set", "gamma"], "--set gamma has no value; give it as NAME=VALUE"),
+        (["--set", "gamma"], "--set gamma has no value; use --set NAME=VALUE"),
         (["--set", "callback=1"], "can be set only in Python"),
         (["--set", "network_moved_share=2"], "--set network_moved_share"),
         (
@@ -175,7 +175,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         ),
         (["--image-shape", "3x4", "--features", "pool:3x4"], "changes nothing"),
         (["--start-from", "nowhere.npz"], "nowhere.npz"),
-        (["--projection-dim", 13], "--projection-dim is 13, but the data has only 12 features"),
+        (["--projection-dim", 13], "--projection-dim is 13, but the projection has only 12 inputs"),
         (["--prototypes", 61], "--prototypes is 61, but the data has only 60 training points"),
         (["--projection-bits", 5], "'5' is not one of"),
         (["--projection-bits", 4, "--normalization", "l2"], "--projection-bits is 4, but a device"),

@@ -55,7 +55,7 @@ def test_a_port_is_named_as_avrdude_has_it(
 
 def test_a_chip_in_its_programmer_has_no_port(tmp_path: Path, ran: list[tuple[str, ...]]) -> None:
     done = run_json("upload", project(tmp_path), "--environment", "attiny85")
-    assert (done["port"], done["why"]) == (None, "by its programmer, usbtiny")
+    assert (done["port"], done["why"]) == (None, "with the programmer usbtiny")
     assert "--upload-port" not in ran[0]
 
 

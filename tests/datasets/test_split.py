@@ -98,8 +98,8 @@ def test_a_class_without_training_rows_is_noticed(tmp_path: Path) -> None:
     )
     record = run_json("split", path, "-o", tmp_path / "p", "--groups", "g")
     trained, tested = (notice["text"] for notice in record["notices"])
-    assert trained.startswith("no training row has the class 'b'")
-    assert tested.startswith("no test row has the class 'a'")
+    assert trained.startswith("classes without training rows: 'b'")
+    assert tested.startswith("classes without test rows: 'a'")
 
 
 @given(

@@ -181,7 +181,7 @@ def test_examples_of_one_moment_are_warned_about_and_forgotten_by_a_key(
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[1].startswith(
-        "keys: 1 down, 2 level, 3 up[/]; - before a key forgets the examples of the class; room"
+        "keys: 1 down, 2 level, 3 up[/]; to forget the examples of a class, press - before its key"
     )
     assert [line for line in lines if line.startswith(("taught", "forgotten"))] == [
         "taught down: down 1, level 0, up[/] 0",
@@ -192,7 +192,7 @@ def test_examples_of_one_moment_are_warned_about_and_forgotten_by_a_key(
     warnings = [line for line in done.stderr.splitlines() if "moment" in line or "key" in line]
     assert len(warnings) == 2
     assert warnings[0].startswith("warning: this example of down is from the same moment as anoth")
-    assert warnings[1] == "'x' is not the key of a class; press one of the keys 123"
+    assert warnings[1] == "'x' is not the key of a class; press one of the keys 1, 2, 3"
 
 
 def test_a_model_without_room_is_refused_in_a_sentence(folder: Path, tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_a_request_names_the_window_and_the_reply_says_what_became_of_it(teacher
     ]
     assert said == [
         "taught wave: rest 1, wave 1",
-        "too late wave (the board has classified another window since): rest 1, wave 1",
+        "wave came too late (the board has classified another window since): rest 1, wave 1",
         "forgotten rest: rest 0, wave 1",
     ]
     assert told == []

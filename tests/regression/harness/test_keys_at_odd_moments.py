@@ -57,9 +57,13 @@ def test_a_second_key_for_the_same_window_is_refused() -> None:
 @pytest.mark.parametrize(
     ("line", "asked", "words"),
     [
-        (b"12\n", 0, "each line must be the key of one class, but this one has 2 characters"),
-        (b"\xff\x00\xe4\n", 0, "this one has 3 characters"),
-        (b"1" * 5000, 0, "this one has 1000 characters"),
+        (
+            b"12\n",
+            0,
+            "a line of the pipe has 2 characters, but must be the key of one class; send one",
+        ),
+        (b"\xff\x00\xe4\n", 0, "has 3 characters, but must be"),
+        (b"1" * 5000, 0, "has 1000 characters, but must be"),
         (b"-1\n", 1, ""),
         (b" 2 \r\n", 1, ""),
         (b"", 0, ""),

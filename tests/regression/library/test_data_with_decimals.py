@@ -140,7 +140,7 @@ def test_inspect_names_the_unit_of_each_channel_of_windows_once(tmp_path: Path) 
 def test_inspect_header_readme_and_sketches_name_the_unit(tmp_path: Path) -> None:
     model, _ = trained("iris", tmp_path)
     assert run_json("inspect", model)["raw_scale"] == [10.0] * 4
-    assert "send tenths of" in succeed("inspect", model).stdout
+    assert " as tenths" in succeed("inspect", model).stdout
     library = tmp_path / "library"
     succeed("export", model, "--arduino", library)
     for name in ("src/pnn_model.h", "README.md", "examples/Classify/Classify.ino"):

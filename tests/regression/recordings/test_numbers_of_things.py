@@ -22,8 +22,8 @@ def test_windows_say_what_is_one(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("ms,x,label\n" + "\n".join(rows) + "\n")
     done = succeed("windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 50)
     assert "1 gap in time; no window spans a gap" in done.output
-    assert "of 1 channel each: x" in done.output
-    assert "1 of 2 runs of a label is shorter than a window" in done.output
+    assert "samples of 1 channel: x" in done.output
+    assert "1 of 2 runs of equal labels is shorter than a window and left out" in done.output
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_a_logger_and_a_model_of_an_analog_input_say_so(
     assert "the firmware reads analog, but the emulated board has no" in refusal(run(*monitor))
     done = succeed(*monitor, "--sensor", "a0=light.csv")
     assert "0 windows in 1 s" in done.stdout
-    assert "the first window is complete after 20 s; raise --seconds" in done.stdout
+    assert "the first one takes 20 s; wait for longer" in done.stdout
 
 
 def test_a_board_that_classifies_is_no_silent_logger() -> None:

@@ -120,7 +120,7 @@ def test_windows_that_are_trained_on_as_they_are_are_told(tmp_path: Path) -> Non
     run_json(*cut(table(tmp_path / "r.csv", "ms,ax,ay,label", rows))[:-1], 20)
     train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--epochs", 2)
     said = [notice["text"] for notice in run_json(*train)["notices"]]
-    assert "each sample of a window is a feature of its own; use --features" in said[0]
+    assert "the features are the single samples of the windows; use --features" in said[0]
     assert run_json(*train, "--features", "mean,max")["notices"] == []
 
 

@@ -54,6 +54,6 @@ def test_a_project_for_something_else_is_not_measured(kind: str) -> None:
     assert says in refusal(run("hil", "data.npz", "--project", "other"))
     with pytest.raises(InputError, match=says):
         built_project(Path("other"))
-    assert f"other contains {kind}, which this firmware does not" in refusal(
+    assert f"other contains {kind}, which 'build' does not" in refusal(
         run("build", "m.npz", "-o", "other")
     )

@@ -42,7 +42,7 @@ def test_a_class_of_one_group_is_named_and_trained_on(tmp_path: Path) -> None:
     assert done.stderr.count("unknown recall, because no held-out point has them: 'bad'") == 1
     options = "--groups", "Maschine", "--stratify"
     done = succeed("split", path, "-o", tmp_path / "parts", *options)
-    assert done.stderr.count("no test row has the class 'bad'; add groups with rows") == 1
+    assert done.stderr.count("classes without test rows: 'bad'; add groups with rows") == 1
 
 
 def test_a_class_without_points_has_no_precision() -> None:

@@ -260,7 +260,7 @@ def test_a_constant_column_is_named(write: Write, flowers: Flowers) -> None:
 def test_train_prints_classes_and_ranges(write: Write, flowers: Flowers) -> None:
     path = write([[*x, kind] for x, kind in flowers], [*NAMES, "species"])
     done = succeed("train", path, "-o", path.with_name("m.npz"), *QUICK)
-    assert "setosa 50, versicolor 50, virginica 50" in done.stdout
+    assert "setosa: 50, versicolor: 50, virginica: 50" in done.stdout
     assert "sepal length: 4.3 to 7.9" in done.stdout
     assert "labels: column 'species'" in done.stderr
     record = run_json("train", path, "-o", path.with_name("m.npz"), *QUICK)

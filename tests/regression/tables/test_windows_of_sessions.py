@@ -71,8 +71,8 @@ def test_windows_of_a_class_are_counted(write: Write) -> None:
     assert record["n_of_class"] == {"rest": 20, "walk": 20}
     assert (record["channel_names"], record["groups"]) == (list(CHANNELS), 2)
     done = succeed("windows", path, "-o", path.with_name("w.npz"), "--window", 10)
-    assert "rest 20, walk 20" in done.stdout
-    assert "10 of 3 channels each: ax, ay, az" in done.stdout
+    assert "rest: 20, walk: 20" in done.stdout
+    assert "10 samples of 3 channels: ax, ay, az" in done.stdout
 
 
 def test_a_class_without_a_window_is_left_out_with_a_word(write: Write) -> None:
