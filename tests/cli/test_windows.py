@@ -105,7 +105,7 @@ def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> Non
         (["--features", "mean", "--window", "7x3"], "windows of 7x3 have 21 samples"),
         (["--features", "mean", "--window", "7y3"], "is not a number of samples and channels"),
         (["--window", "20x2"], "no features of windows are"),
-        (["--features", "mean", "--projection-dim", 9], "the data has only 2 features"),
+        (["--features", "mean", "--projection-dim", 9], "the projection has only 2 inputs"),
         (["--features", "mean", "--sample-rate", 0], "--sample-rate"),
     ],
 )

@@ -53,7 +53,7 @@ def test_the_limit_of_a_window_of_one_channel_is_that_of_sound(tmp_path: Path) -
     done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 99_999)
     assert "--window is 99,999, but a device supports windows of at most 65,000" in refusal(done)
     done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 20)
-    assert "20 of 1 channel each: x" in done.stdout
+    assert "20 samples of 1 channel: x" in done.stdout
 
 
 def test_a_word_that_is_too_quiet_is_left_out_for_that(tmp_path: Path) -> None:
