@@ -142,5 +142,5 @@ def unsupported(what: str, has: str, remedy: str) -> InputError:
 
 def by_category(what: str) -> InputError:
     """Return the error for trees that test whether a feature is one of several categories."""
-    remedy = "train it on numeric features instead, such as one feature for each category"
+    remedy = "train on numeric features instead, such as one feature for each category"
     return unsupported(what, "splits by categories", remedy)

@@ -78,7 +78,7 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClas
         booster, parameters = learner["gradient_booster"], learner["learner_model_param"]
         if booster["name"] != "gbtree":
             has = f"scores of the booster {str(booster['name'])[:20]!r}"
-            raise unsupported(what, has, "train it with booster='gbtree'")
+            raise unsupported(what, has, "train with booster='gbtree'")
         _check_objective(str(learner["objective"]["name"]), what)
         k, groups = int(parameters["num_feature"]), max(1, int(parameters["num_class"]))
         check_counts(features=k, classes=groups)
@@ -101,14 +101,14 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClas
 
 def _check_objective(name: str, what: str) -> None:
     if name not in _OBJECTIVES:
-        remedy = f"train it with one of {', '.join(_OBJECTIVES)}"
+        remedy = f"train with one of the objectives {', '.join(_OBJECTIVES)}"
         raise unsupported(what, f"scores of the objective {name[:40]!r}", remedy)
 
 
 def _xgboost_tree(tree: Any, what: str) -> StoredTree:
     n = int(tree["tree_param"]["num_nodes"])
     if int(tree["tree_param"]["size_leaf_vector"]) > 1:
-        raise unsupported(what, "leaves with several values", "train it with one tree per class")
+        raise unsupported(what, "leaves with several values", "train with one tree per class")
     if vector(tree["split_type"], n).any():
         raise by_category(what)
     numbers = vector(tree["split_conditions"], n, "f").astype(np.float32)
@@ -149,7 +149,7 @@ def _lightgbm_tree(fields: dict[str, str], what: str) -> StoredTree:
     if int(fields["num_cat"]):
         raise by_category(what)
     if int(fields.get("is_linear", 0)):
-        raise unsupported(what, "linear functions in leaves", "train it without linear_tree")
+        raise unsupported(what, "linear functions in leaves", "train without linear_tree")
     leaves = int(fields["num_leaves"])
     inner, none = leaves - 1, np.zeros(leaves, np.int64)
 
@@ -165,7 +165,7 @@ def _lightgbm_tree(fields: dict[str, str], what: str) -> StoredTree:
         return np.where(found >= 0, found, inner + ~found)
 
     if (numbers("decision_type") & 4).any():
-        raise unsupported(what, "zeros as missing values", "train it without zero_as_missing")
+        raise unsupported(what, "zeros as missing values", "train without zero_as_missing")
     values = vector([float(word) for word in fields["leaf_value"].split()], leaves, "f")
     return StoredTree(
         leaf=np.arange(inner + leaves) >= inner,

@@ -220,7 +220,8 @@ class OnnxChain:
     def append(self, node: Node, layer: Any, shape: ImageShape) -> None:
         """Append a layer with output of this shape: height, width and channels."""
         if len(self.layers) >= _MOST_LAYERS:
-            raise node.unsupported(f"follows {_MOST_LAYERS} layers, the limit", "use fewer layers")
+            text = f"follows {_MOST_LAYERS} layers, but no more are supported"
+            raise node.unsupported(text, "use fewer layers")
         self.layers.append(layer)
         self.lay_out(node, shape)
 
@@ -257,7 +258,7 @@ def listed(node: Node, values: list[Any], name: str) -> tuple[int, ...]:
         return node.integers(name, ())
     if values[1].size > _LONGEST_SHAPE:
         raise node.unsupported(
-            f"has {values[1].size:,} values in {name}, but the limit is {_LONGEST_SHAPE}"
+            f"has {values[1].size:,} values in {name!r}, but the limit is {_LONGEST_SHAPE}"
         )
     return tuple(values[1].astype(np.int64).ravel().tolist())
 

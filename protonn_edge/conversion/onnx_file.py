@@ -187,7 +187,7 @@ def _plain(value: Any, name: str, node: Node) -> Any:
     largest = np.inf if name in ("min", "max") else LARGEST
     if long or not all(abs(each) <= largest for each in numbers):
         raise node.unsupported(
-            f"has the attribute {shortened(name, _MOST_SHOWN)} with more than {_MOST_LISTED:,} "
+            f"has the attribute {shortened(name, _MOST_SHOWN)!r} with more than {_MOST_LISTED:,} "
             "numbers, or with a number that is not finite"
         )
     return value if alone else list(values)

@@ -110,10 +110,8 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
     if alike:
         dataset = dataset.matched(own.feature_names, str(path), "the recording")
     if not alike or dataset.n_features != own.n_features:
-        raise InputError(
-            f"{path} has {_channels(dataset, dataset.n_features)}, but the recording has "
-            f"{_channels(own, own.n_features)}; give noise from the same sensor"
-        )
+        unlike = _unlike(str(path), dataset, "the recording", own)
+        raise InputError(f"{unlike}; give noise from the same sensor")
     both = {"the recording": own, str(path): dataset}
     _one_rate(both)
     _one_instrument(both)
@@ -344,26 +342,28 @@ def _alike(tables: Sequence[Table]) -> Iterator[Table]:
     wanted = first.feature_names
     for table in tables:
         names = table.feature_names
-        if not set(wanted) <= set(names) or bool(names) != bool(wanted):
-            raise _unlike(table, first)
-        alike = table.matched(wanted, table.source, first.source)
-        if alike.X.shape[1] != first.X.shape[1]:
-            raise _unlike(table, first)
-        yield alike
+        alike = set(wanted) <= set(names) and bool(names) == bool(wanted)
+        matched = table.matched(wanted, table.source, first.source) if alike else table
+        if not alike or matched.X.shape[1] != first.X.shape[1]:
+            unlike = _unlike(table.source, table, first.source, first)
+            remedy = "give all files the same channels, or choose common ones with --channels"
+            raise InputError(f"{unlike}; {remedy}")
+        yield matched
 
 
-def _unlike(table: Table, first: Table) -> InputError:
-    return InputError(
-        f"{table.source} has {_channels(table, table.X.shape[1])}, but {first.source} has "
-        f"{_channels(first, first.X.shape[1])}; give all files the same channels, or choose "
-        "common ones with --channels"
-    )
+def _unlike(name: str, points: Table | Dataset, other: str, first: Table | Dataset) -> str:
+    """Return how the channels of a file differ from those of another."""
+    missing = [each for each in first.feature_names if each not in points.feature_names]
+    if missing and points.feature_names:
+        return f"{name} lacks channels of {other} ({listed(missing)})"
+    return f"{name} has {_channels(points)}, but {other} has {_channels(first)}"
 
 
-def _channels(points: Provenance, count: int) -> str:
+def _channels(points: Table | Dataset) -> str:
     if points.feature_names:
         return f"the channels {listed(points.feature_names)}"
-    return f"{counted(count, 'channel')} without names"
+    samples = points.X if isinstance(points, Table) else points.X_train
+    return f"{counted(samples.shape[1], 'channel')} without names"
 
 
 def _one_rate(tables: Mapping[str, Provenance]) -> float | None:

@@ -276,7 +276,7 @@ def _label_notice(file: TableFile, roles: Roles, labels: Sequence[str], *, judge
         raise rules.label_refusal(file.path, label, roles.features)
     doubtful = numeric and first.index == 0 and first.may_be_label
     hint = "; if the first column is the label, use --label first" if doubtful else ""
-    text = f"labels: {label.title}, {roles.label_found}{hint}"
+    text = f"the labels are in {label.title}, {roles.label_found}{hint}"
     return Notice("label", text, doubtful, (label.name or str(label.index + 1),))
 
 

@@ -106,7 +106,7 @@ N_PROJECTIONS = Parameter(
     (COUNT,), "Number d of outputs of the projection.", "--projection-dim", True
 )
 SPARSITY_PROJECTION = Parameter(
-    (SHARE,), "Maximum share of nonzeros in the projection.", "--lambda-w"
+    (SHARE,), "Maximum share of nonzero weights in the projection.", "--lambda-w"
 )
 SIZE_BUDGET = Parameter(
     (BYTES, None),
@@ -327,13 +327,13 @@ class SharedParameters(FeatureParameters):
     dead_zone: float = parameter(
         0.0,
         Number(float, 0, 1, "left"),
-        help="Share of a feature's range, next to its most frequent value, to read as that value.",
+        help="Share of a feature's range, next to its most frequent value, read as that value.",
         option="--dead-zone",
     )
     clip: float = parameter(
         0.0,
         Number(float, 0, 0.5, "left"),
-        help="Share of points at either end of a feature's range to clamp as outliers.",
+        help="Share of points at either end of a feature's range that are clamped as outliers.",
         option="--clip",
     )
     class_weight: ClassWeight = parameter(

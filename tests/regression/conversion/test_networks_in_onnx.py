@@ -155,7 +155,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "an attribute that is no number": (
         [GEMM, node("BatchNormalization", "a g o m v", "y", epsilon=float("nan"))],
         NORMALIZATION,
-        "BatchNormalization. has the attribute epsilon with more than",
+        "BatchNormalization. has the attribute 'epsilon' with more than",
     ),
     "a class for each of many inputs": (
         [node("Identity", "x", "y")], {"shape": (30_000,)}, "the model has 30,000 classes"

@@ -36,12 +36,12 @@ def assert_whole(path: Path, classes: tuple[str, ...], *said: str) -> None:
 
 def test_a_whole_number_in_the_last_column_is_the_label(write: Write, flowers: Flowers) -> None:
     path = write([[*x, CODES[name]] for x, name in flowers])
-    assert_whole(path, ("0", "1", "2"), "labels: column 5, the last one")
+    assert_whole(path, ("0", "1", "2"), "the labels are in column 5, the last one")
 
 
 def test_text_in_the_last_column_is_the_label(write: Write, flowers: Flowers) -> None:
     path = write([[*x, name] for x, name in flowers])
-    assert_whole(path, tuple(CODES), "labels: column 5, the last one")
+    assert_whole(path, tuple(CODES), "the labels are in column 5, the last one")
 
 
 @pytest.mark.parametrize(("name", "value"), [("", "1"), ("kind", "kind")])
@@ -63,7 +63,7 @@ def test_where_the_first_is_possible_too_it_is_named(write: Write, flowers: Flow
     path = write(rows)
     assert load_dataset(path).classes == ("0", "1", "2")
     (said,) = texts(path)
-    assert said.startswith("warning: labels: column 6, the last one")
+    assert said.startswith("warning: the labels are in column 6, the last one")
     assert "--label first" in said
     assert load_dataset(path, TableOptions(label="first")).n_classes == 7
 
@@ -72,7 +72,9 @@ def test_pixels_after_a_label_are_taken_for_it_with_a_warning(write: Write) -> N
     rng = np.random.default_rng(0)
     pixels = rng.integers(0, 2, (200, 9))
     path = write([[row % 10, *pixels[row]] for row in range(200)])
-    assert texts(path)[0].startswith("warning: labels: column 10, the last one; if the first")
+    assert texts(path)[0].startswith(
+        "warning: the labels are in column 10, the last one; if the first"
+    )
     assert load_dataset(path, TableOptions(label="first")).n_classes == 10
 
 
@@ -81,7 +83,7 @@ def test_a_column_of_labels_may_have_another_name(
     write: Write, flowers: Flowers, name: str
 ) -> None:
     path = write([[*x, kind] for x, kind in flowers], [*NAMES, name])
-    assert_whole(path, tuple(CODES), f"labels: column '{name}'")
+    assert_whole(path, tuple(CODES), f"the labels are in column '{name}'")
 
 
 @pytest.mark.parametrize("header", [NAMES, ("label", *NAMES[1:])])
@@ -262,7 +264,7 @@ def test_train_prints_classes_and_ranges(write: Write, flowers: Flowers) -> None
     done = succeed("train", path, "-o", path.with_name("m.npz"), *QUICK)
     assert "setosa: 50, versicolor: 50, virginica: 50" in done.stdout
     assert "sepal length: 4.3 to 7.9" in done.stdout
-    assert "labels: column 'species'" in done.stderr
+    assert "the labels are in column 'species'" in done.stderr
     record = run_json("train", path, "-o", path.with_name("m.npz"), *QUICK)
     assert record["data"]["classes"] == dict.fromkeys(CODES, 50)
     assert record["notices"][0]["columns"] == ["species"]
