@@ -84,7 +84,7 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         prefix, kind, name, *rest, weight = match.groups(default="")
         if kind in _LIMITING and not rest[1]:
             raise InputError(
-                f"{program.path} has a label {mark.name} without its limit; build it again"
+                f"the label {mark.name} in {program.path} has no limit; build the program again"
             )
         if kind == "each":
             rest, weight = [*rest, weight or "0"], "1"
@@ -93,8 +93,8 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         own[mark.address] = own.get(mark.address, 0) + int(weight or 1)
         if limits.setdefault((prefix, kind, name), rest) != rest:
             raise InputError(
-                f"{program.path} has two limits of {name}; build its models again, each with its "
-                "own prefix"
+                f"{program.path} has two limits for {name}; build its models again, each with a "
+                "prefix of its own"
             )
     named: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     for (prefix, _, name), addresses in places.items():

@@ -130,8 +130,8 @@ class _Explorer:
         plain = function_at(self._program, self._entry).flags
         if passed := self._flags.keys() - plain.keys():
             raise CheckFailed(
-                f"{self._name} writes to SREG at 0x{min(passed):x} through a pointer that is "
-                "passed to it; name SREG in the function"
+                f"{self._name} writes to SREG at 0x{min(passed):x} through a pointer that it "
+                "receives as an argument; write to SREG by its name"
             )
 
     def _within(self, address: int) -> str:
@@ -163,7 +163,7 @@ class _Explorer:
         if known is not None and known.depth != state.depth:
             raise CheckFailed(
                 f"the stack has no bound because {self._name} reaches 0x{address:x} with "
-                f"{known.depth} or {state.depth} bytes on the stack; push a fixed number of times"
+                f"{known.depth} or {state.depth} bytes on the stack; push as often on each path"
             )
         merged = state if known is None else known.merged(state)
         self._states[address] = merged
@@ -246,8 +246,8 @@ class _Explorer:
         below = state.stack_byte_written(here)
         if below is not None and -self._program.core.return_bytes <= below < 0:
             raise CheckFailed(
-                f"the stack cannot be bounded because {self._name} writes to its return address at "
-                f"0x{here.address:x}; call the function by its name"
+                f"the stack cannot be bounded because {self._name} overwrites its return address "
+                f"at 0x{here.address:x}; call functions by their names instead"
             )
         after = state.after(here)
         if after is None or after.depth < 0 or (after.starts_anew and self._entry != 0):

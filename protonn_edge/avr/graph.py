@@ -73,7 +73,7 @@ def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int])
         if address not in code.ends and _may_stay(step):
             raise CheckFailed(
                 f"{code.program.names.name_of(address)} waits or never returns, so its cycles have "
-                "no bound; move the waiting into its caller"
+                "no bound; move the wait or the endless loop into its caller"
             )
     called = {function for step in steps.values() for function in step.called}
     counted = tuple(_counted(steps, entries))
@@ -107,7 +107,7 @@ def first_write(program: LinkedProgram, address: int, register: int) -> int:
             return address
         address = here.end
     raise InputError(
-        f"{program.path} marks the end of a span but not its beginning; build it again"
+        f"{program.path} marks the end of a span but not its beginning; build the program again"
     )
 
 

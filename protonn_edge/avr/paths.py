@@ -37,9 +37,12 @@ _connected_components = later("scipy.sparse.csgraph", "connected_components")
 _NEARLY = 0.01  # the largest error of a solver's integers
 _SECONDS = 1.0  # for integers, which are seldom needed
 _OPTIMAL, _OUT_OF_TIME = 0, 1  # a solver's result
-_REASONS = {_OUT_OF_TIME: "the linear program takes too long", 2: "no path satisfies all labels"}
 _MOST_CYCLES = 1e12  # as far as the solver's numbers are exact enough
 _MOST_SECONDS = 60.0
+_REASONS = {
+    _OUT_OF_TIME: f"the search takes more than {_MOST_SECONDS:g} s; choose a smaller function",
+    2: "no path satisfies all labels; build the program again",
+}
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,8 @@ def paths_through(program: LinkedProgram, entry: str) -> Paths:
 def no_function(program: LinkedProgram, entry: str) -> InputError:
     """Return the error for an entry that a program does not have."""
     return InputError(
-        f"{program.path} has no function {entry}; choose another --entry, or keep the symbols when "
-        "you link"
+        f"{program.path} has no function {entry}; choose another function with --entry, or link "
+        "without removing symbols"
     )
 
 
@@ -113,7 +116,8 @@ def paths_between(
     for name, times in spans.items():
         if len(labels.get(name, ())) != 1:
             raise InputError(
-                f"{program.path} does not mark the start and end of the span {name}; build it again"
+                f"{program.path} must mark the span {name} once, but does not; build the program "
+                "again"
             )
         roots[first_write(program, labels[name][0], register)] = times
     return _paths(program, roots, whole=whole, register=register)
@@ -270,8 +274,9 @@ class _Flow:
         if not (integers and found.status == _OUT_OF_TIME) and (
             found.status != _OPTIMAL or abs(found.fun) > _MOST_CYCLES
         ):
-            why = _REASONS.get(found.status, "the labels allow too many cycles")
-            raise CheckFailed(f"the cycles have no bound because {why}; build the library again")
+            too_many = f"the labels allow more than {_MOST_CYCLES:.0g} cycles; correct their limits"
+            why = _REASONS.get(found.status, too_many)
+            raise CheckFailed(f"the cycles have no bound because {why}")
         return found
 
     def _unreached(self, taken: NDArray[np.int64]) -> list[NDArray[np.intp]]:

@@ -165,7 +165,8 @@ class LinkedProgram:
         instruction = self.instruction(address)
         if instruction is None:
             raise CheckFailed(
-                f"the code reaches 0x{address:x}, where there is no instruction; build it again"
+                f"the code reaches 0x{address:x}, where there is no instruction; build the program "
+                "again"
             )
         return instruction
 
@@ -370,8 +371,8 @@ def _core(elf: ELFFile, path: Path) -> Core:
     core = next((each for each in CORES.values() if each.machine == machine), None)
     if core is None:
         raise InputError(
-            f"{path} is compiled for an AVR that is not one of {', '.join(CORES)}; build it for "
-            "one of them"
+            f"{path} is compiled for an unsupported AVR; compile the program for one of "
+            f"{', '.join(CORES)}"
         )
     return core
 

@@ -126,7 +126,7 @@ class _Firmware:
             raise CheckFailed(
                 f"the stack has no bound because {function.name} enables or may enable interrupts "
                 f"inside an interrupt handler at 0x{min(enables):x}; remove its sei(), ISR_NOBLOCK "
-                "or reti, or write only an SREG that it read"
+                "or reti, or write to SREG only a value that was read from there"
             )
         if entry in callers:
             cycle = [*callers[callers.index(entry) :], entry]
@@ -164,7 +164,7 @@ def _corrected(program: LinkedProgram, entry: int, usage: Mapping[str, _StackUsa
     if account.kind == "dynamic":
         raise CheckFailed(
             f"the stack has no bound because {function.name} reserves a number of bytes that is "
-            "only known at run time; give its array a fixed size"
+            "known only at run time; give its arrays fixed sizes"
         )
     lacking = max(0, account.bytes - program.core.return_bytes - function.peak.bytes)
     return dataclasses.replace(

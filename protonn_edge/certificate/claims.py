@@ -124,7 +124,7 @@ def _differing(what: str, before: Mapping[str, str], now: Mapping[str, str]) -> 
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
             was, is_now = (each.get(name, "missing") for each in (before, now))
-            yield f"{what}{name}: {was} in the certificate, {is_now} now"
+            yield f'{what}{name} was "{was}" and is now "{is_now}"'
 
 
 _TEXTS = list_of(text(_LONGEST), most=2)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from protonn_edge.certificate.claims import NOT_CHECKED, PROVEN, Claim
 from protonn_edge.codegen import PREFIX, template_environment
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.process import run_within
@@ -100,7 +100,7 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
         found = _REACHED.search(done.stdout)
         if done.returncode != 0 or found is None:
             words = " ".join((done.stderr or done.stdout).split())[-_SHOWN:]
-            raise CheckFailed(f"frama-c stopped with code {done.returncode}: {words}")
+            raise CheckFailed(f"frama-c stopped with code {done.returncode}; it printed: {words}")
         result = EvaResult(tuple(_alarms(report, files)), int(found[1]), int(found[2]))
         if not result.alarms:
             break
@@ -137,7 +137,7 @@ def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREF
         "out of bounds, no overflow, no invalid shift"
     )
     if not asked:
-        return Claim("memory-safety", sentence, NOT_CHECKED, f"--prove, after {INSTALL}")
+        return Claim("memory-safety", sentence, NOT_CHECKED, f"needs --prove, after {INSTALL}")
     version = eva_version()
     with scratch_folder() as folder:
         for name, text in sources.items():
@@ -145,7 +145,7 @@ def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREF
         alarms = prove(folder, _DEADLINE_S, prefix).alarms
     if alarms:
         first = f"{alarms[0].function} at line {alarms[0].line}: {alarms[0].property}"
-        by = f"Frama-C {version}, alarms that it cannot exclude: {len(alarms):,}, first in {first}"
+        by = f"Frama-C {version} cannot exclude {counted(len(alarms), 'alarm')}, first in {first}"
         return Claim("memory-safety", sentence, NOT_CHECKED, by[:_LONGEST])
-    by = f"Frama-C {version}, Eva with 16-bit int: no alarm in any order of calls"
+    by = f"Frama-C {version}, whose Eva reports no alarm with 16-bit int, in any order of calls"
     return Claim("memory-safety", sentence, PROVEN, by)

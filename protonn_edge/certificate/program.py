@@ -85,7 +85,8 @@ def _whole_stack(program: LinkedProgram, own_sources: bool) -> Claim:
         report = worst_case_stack(program)
         all_code = _Reached.of(program, [0, *interrupt_handlers(program).values()])
     except CheckFailed as failure:
-        return Claim("stack", "the stack of the whole program", claims.NOT_CHECKED, str(failure))
+        sentence = "the stack of the whole program has a bound"
+        return Claim("stack", sentence, claims.NOT_CHECKED, str(failure))
     given = "" if own_sources else all_code.given
     sentence = f"the stack never takes more than {report.bytes:,} B, interrupts included{given}"
     return Claim("stack", sentence, claims.PROVEN, _FOLLOWED, report.bytes)
@@ -95,7 +96,8 @@ def _cycles(what: str, find: Callable[[], Paths], given: str) -> Iterator[Claim]
     try:
         paths = find()
     except CheckFailed as failure:
-        yield Claim("cycles-most", f"the cycles of {what}", claims.NOT_CHECKED, str(failure))
+        sentence = f"the cycles of {what} have a bound"
+        yield Claim("cycles-most", sentence, claims.NOT_CHECKED, str(failure))
         return
     for name, how, which, path in (
         ("cycles-most", "at most", "longest", paths.longest),
@@ -119,13 +121,15 @@ def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterato
         ("no-floats", "uses floating point", reached.names & set(float_routines(program))),
     ):
         if found:
-            raise CheckFailed(f"{entry} {what}: it calls {', '.join(sorted(found)[:3])}")
+            called = ", ".join(sorted(found)[:3])
+            raise CheckFailed(f"{entry} {what}: it calls {called}; remove the code that needs this")
         sentence = f"no function that {entry} calls {what}{given}"
         yield Claim(name, sentence, claims.PROVEN, _FOLLOWED)
     try:
         size = stack_of(program, entry)
     except CheckFailed as failure:
-        yield Claim("stack-entry", f"the stack of {entry}", claims.NOT_CHECKED, str(failure))
+        sentence = f"the stack of {entry} has a bound"
+        yield Claim("stack-entry", sentence, claims.NOT_CHECKED, str(failure))
     else:
         sentence = f"{entry} takes at most {size:,} B of stack, not counting interrupts{given}"
         yield Claim("stack-entry", sentence, claims.PROVEN, _FOLLOWED, size)
@@ -149,5 +153,5 @@ class _Reached(NamedTuple):
         code = frozenset[int]().union(*(each.addresses for each in functions.values()))
         names = {each.name.partition(".")[0] for each in program.symbols if each.address in code}
         tables = any(each.switches for each in functions.values())
-        given = ", if its jump tables stay in their functions"
+        given = ", if each jump table leads only into its own function"
         return cls(names, given if tables else "")

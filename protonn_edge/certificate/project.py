@@ -44,12 +44,12 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
         if not (isinstance(reference, IntegerChain) and isinstance(plan, Plan)):
             raise InputError(
                 f"{folder} was built with --precision float32, but proofs need integers; build the "
-                "project without this option"
+                "project again without --precision"
             )
         if plan.core.name != board.core:
             raise InputError(
                 f"{folder} was built for {plan.core.chip}, which {board.name} does not have; name "
-                "its board with --board"
+                "the board with --board"
             )
         Q = trial_points(model, reference, settings.points)
         options = BuildOptions(reference=reference, plan=plan)
@@ -57,8 +57,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
             program, linked = trial.program, project.linked(board)
             if linked is not None and read_program(linked).code != program.code:
                 raise CheckFailed(
-                    f"{linked} differs from the result of compiling its sources; build the project "
-                    "again"
+                    f"{linked} differs from what its sources compile to; build the project again"
                 )
             made = (
                 *arithmetic_claims(reference),
@@ -101,7 +100,7 @@ def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     low, high = reference.score_range()
     yield Claim(
         "ranges",
-        f"no sum overflows its integer for any input; scores are in {low:,}..{high:,} and take "
+        f"no sum overflows its integer for any input; scores are from {low:,} to {high:,} and take "
         f"{reference.score_bits} bits",
         claims.PROVEN,
         "the ranges of all stages, computed from their weights (docs/arithmetic.md)",

@@ -43,7 +43,7 @@ class Activity:
                 f"{sum(every):,} shares; train the model again"
             )
         if not ((array >= 0) & (array <= 1)).all():
-            raise InputError("array 'activity' has numbers outside 0 to 1; train the model again")
+            raise InputError("array 'activity' has numbers outside 0..1; train the model again")
         inputs, *vectors = np.split(array, np.cumsum(every)[:-1])
         left = iter(vectors)
         return cls(inputs, {name: tuple(next(left) for _ in each) for name, each in sizes.items()})

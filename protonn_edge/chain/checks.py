@@ -68,10 +68,7 @@ def check_finite(array: NDArray[Any], name: str) -> None:
 def parsed_json(array: NDArray[Any], name: str) -> Any:
     """Return the parsed JSON in an array of at most `JSON_LIMIT_BYTES` bytes."""
     if array.dtype != np.uint8 or array.ndim != 1 or array.size > JSON_LIMIT_BYTES:
-        raise InputError(
-            f"array {name!r} must be at most {JSON_LIMIT_BYTES:,} bytes of JSON; train the model "
-            "again"
-        )
+        raise unlike(array, name, f"at most {JSON_LIMIT_BYTES:,} bytes of JSON")
     try:
         return json.loads(array.tobytes().decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -92,10 +89,7 @@ def set_checked(instance: object, name: str, value: object) -> None:
 def _numbers(array: NDArray[Any], name: str, dimensions: int, wanted: str) -> NDArray[Any]:
     given = np.asarray(array)
     if given.ndim != dimensions or given.size == 0 or given.dtype.kind not in "fiu":
-        raise InputError(
-            f"array {name!r} has the shape {given.shape} and the type {given.dtype.name}; it must "
-            f"be {wanted}"
-        )
+        raise unlike(given, name, wanted)
     return given
 
 
@@ -148,7 +142,10 @@ def checked_record(record: Any) -> dict[str, Any]:
         size = len(text.encode())
         parsed = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"array 'record' cannot be written as JSON ({str(error)[:80]})") from error
+        raise InputError(
+            f"array 'record' cannot be written as JSON ({str(error)[:80]}); use only values that "
+            "JSON supports"
+        ) from error
     if size > JSON_LIMIT_BYTES:
         raise InputError(
             f"array 'record' takes {size:,} bytes, but the limit is {JSON_LIMIT_BYTES:,}; shorten "

@@ -71,12 +71,13 @@ class Rejection(_Thresholds):
         thresholds = (self.score, self.rbf, self.margin)
         if not all(math.isfinite(number) and number >= 0 for number in thresholds):
             raise InputError(
-                f"the rejection thresholds are {thresholds}; they must be finite and at least 0"
+                f"the rejection thresholds are {thresholds}, but must be finite and at least 0; "
+                "calibrate the model again"
             )
         if not max(thresholds) > 0 or self.rbf > 1:
             raise InputError(
-                f"the rejection thresholds are {thresholds}; at least one must be above 0, and the "
-                "one for the RBF at most 1"
+                f"the rejection thresholds are {thresholds}, but at least one must be above 0, and "
+                "the second, for the RBF, at most 1; calibrate the model again"
             )
 
     @property

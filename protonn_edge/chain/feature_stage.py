@@ -24,7 +24,7 @@ from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 
 Bytes = NDArray[np.uint8]
 
@@ -101,9 +101,7 @@ def check_sample_rate(rate: float | None) -> None:
     """Refuse a rate outside `SAMPLE_RATES`; None, for an unknown rate, passes."""
     slowest, fastest = SAMPLE_RATES
     if rate is not None and not slowest <= rate <= fastest:
-        raise InputError(
-            f"the sampling rate is {rate:g}; it must be {slowest:g} to {fastest:g} samples a second"
-        )
+        raise InputError(f"the sampling rate is {rate:g} Hz; give {slowest:g} to {fastest:,.0f} Hz")
 
 
 Shape = tuple[int, int]
@@ -128,7 +126,8 @@ class Signal:
         """Return its size for display, with the channels that the features' `names` contain."""
         rate = "" if self.rate is None else f" at {self.rate:g} Hz"
         shown = ", ".join(channel_names(names, self.channels)[:_CHANNELS_SHOWN])
-        return f"{self.samples:,} of {self.channels} channels{rate}{f' ({shown})' if shown else ''}"
+        size = f"{self.samples:,} samples of {counted(self.channels, 'channel')}{rate}"
+        return f"{size} ({shown})" if shown else size
 
 
 @dataclass(frozen=True, eq=False)

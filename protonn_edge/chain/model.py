@@ -116,7 +116,9 @@ class Model(Sized):
             check_count(self.feature_names, "feature_names", self.n_features)
             check_names(self.feature_names, "array 'feature_names'", distinct=False)
         if self.threshold is None and self.n_classes < self.head.LEAST_CLASSES:
-            raise InputError("the model has one class; a classifier needs at least 2 classes")
+            raise InputError(
+                "the model has one class, but a classifier needs at least 2; train the model again"
+            )
         if self.activity is not None:
             Activity.of_array(self.activity.to_array(), self.n_inputs, self.activity_sizes)
 
@@ -257,7 +259,10 @@ def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
     """Return raw points (n, features), dense or sparse; `InputError` if not finite numbers."""
     points: Any = sparse_rows(X) if is_sparse(X) else np.asarray(X)
     if points.dtype.kind not in "buif" or points.ndim != 2:
-        raise InputError("the points must be a table of numbers, one row per point")
+        raise InputError(
+            f"the points have the shape {points.shape} and the type {points.dtype}; give a table "
+            "of numbers with one row per point"
+        )
     if points.shape[1] != model.n_features:
         raise InputError(
             f"the points have {points.shape[1]:,} features, but the model expects "
@@ -268,7 +273,7 @@ def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
         place = int(np.argmin(np.isfinite(values).ravel()))
         row = points.tocoo().row[place] if is_sparse(X) else place // model.n_features
         raise InputError(
-            f"row {row} of the points has a NaN or infinite feature; fix or drop the row"
+            f"row {row} of the points has a NaN or infinite feature; correct or drop the row"
         )
     return cast("Matrix | Sparse", points)
 
@@ -278,7 +283,7 @@ def _check_numbers(model: Model) -> None:
         None if number is None else float(number) for number in (model.threshold, model.sharpness)
     )
     if threshold is not None and not np.isfinite(threshold):
-        raise InputError("'threshold' must be a finite number; train the model again")
+        raise InputError(f"'threshold' is {threshold}, but must be finite; train the model again")
     if sharpness is not None and not 0 < sharpness < np.inf:
         raise InputError(f"'sharpness' is {sharpness}, but must be above 0; train the model again")
     set_checked(model, "threshold", threshold)
@@ -310,7 +315,7 @@ def _check_feature_stage(model: Model) -> None:
         if np.ptp(getattr(model.inputs, name)) > 0:
             raise InputError(
                 f"array 'inputs_{name}' has different values for different features, but the model "
-                f"{stage.does}, and all values of the result share one range; train the model again"
+                f"{stage.does}, so all of them need the same values; train the model again"
             )
     if stage.whole_maximum is not None:
         set_checked(model, "inputs", model.inputs.of_whole_numbers(stage.whole_maximum))

@@ -219,8 +219,8 @@ class RawQuantizer:
         raw = raw.astype(np.int64)
         if raw.size and not RAW_MINIMUM <= raw.min() <= raw.max() <= RAW_MAXIMUM:
             raise InputError(
-                f"raw values range over {raw.min()}..{raw.max()}, but must be in "
-                f"{RAW_MINIMUM}..{RAW_MAXIMUM}; divide them first"
+                f"raw values range from {raw.min()} to {raw.max()}, but the limits are "
+                f"{RAW_MINIMUM} and {RAW_MAXIMUM}; divide the values first"
             )
         of = {
             name: np.array([getattr(scale, name) for scale in self.scales], np.int64)[self.choice]

@@ -36,7 +36,7 @@ class Normalizer:
     def __post_init__(self) -> None:
         if self.kind not in NORMALIZER_KINDS:
             raise InputError(
-                f"the normalizer's kind is {self.kind[:40]!r}; it must be one of "
+                f"the normalizer's kind is {self.kind[:40]!r}; choose one of "
                 f"{', '.join(NORMALIZER_KINDS)}"
             )
         set_checked(self, "offset", checked_vector(self.offset, "normalizer_offset"))
@@ -46,8 +46,8 @@ class Normalizer:
         set_checked(self, "scale", scale)
         if self.kind == "l2" and (self.offset.any() or (self.scale != 1).any()):
             raise InputError(
-                "the normalizer's kind is 'l2', but it has offsets or scales, which only an affine "
-                "normalizer has; train the model again"
+                "the normalizer's kind is 'l2', which has no offsets or scales, but some are "
+                "given; train the model again"
             )
 
     def apply(self, X: NDArray[Any]) -> Float64:

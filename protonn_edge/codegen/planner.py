@@ -123,7 +123,7 @@ def plan_of(
         choice = choices.get(name, next(iter(able)))
         if choice not in able:
             raise InputError(
-                f"{choice[:40]!r} is not a kernel for {name} on {core.chip}; it must be one of "
+                f"{choice[:40]!r} is not a kernel for {name} on {core.chip}; choose one of "
                 f"{', '.join(able)}"
             )
         kernels.append(able[choice])

@@ -143,7 +143,7 @@ def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
     if model.rejection is not None:
         raise InputError(
             'float builds do not support the answer "unknown", which the model gives; build in '
-            "int8, or use the model from before its calibration"
+            "int8, or use the model as it was before the calibration"
         )
     head = model.head
     assert isinstance(head, ProtoNNHead)
@@ -170,8 +170,8 @@ def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
     for numbers in (made.projection, made.bias, made.prototypes, made.labels):
         if not np.isfinite(numbers).all():
             raise InputError(
-                "the model's numbers do not fit floats of 32 bits; train it again with smaller "
-                "features"
+                "some numbers of the model exceed the range of 32-bit floats; train the model "
+                "again with smaller features"
             )
     return made
 

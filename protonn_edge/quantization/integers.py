@@ -62,7 +62,9 @@ def device_model(model: Model, precision: str = "int8") -> DeviceModel:
             f"there are no float builds of {model.head.kind} models; build in int8, the default"
         )
     if model.head.teachable:
-        raise InputError("float builds cannot be taught; build in int8, or train without teachable")
+        raise InputError(
+            "float builds cannot be taught; build in int8, or train without --teachable"
+        )
     return float32_model(model, integers)
 
 
@@ -92,7 +94,7 @@ def measure_activity(model: IntegerChain, Q: NDArray[np.uint8]) -> Activity:
     """
     n = len(Q)
     if n == 0:
-        raise InputError("the data has no points to estimate cycles on; give a file with points")
+        raise InputError("the data to estimate cycles with has no points; give a file with points")
     inputs = np.zeros(model.n_inputs)
     sums: dict[str, list[NDArray[np.float64]]] = {}
     stages = (*model.feature_stages, *model.own_stages)

@@ -79,6 +79,6 @@ def test_short_jumps_go_on_at_the_other_end_of_a_small_flash(compile_for):
 def test_a_chip_of_another_kind_is_refused(compile_for):
     elf = compile_for("int main(void) { return 0; }", "atxmega128a1")
     with pytest.raises(
-        InputError, match="is compiled for an AVR that is not one of avr25, avr35, avr4"
+        InputError, match="an unsupported AVR; compile the program for one of avr25, avr35, avr4"
     ):
         read_program(elf)

@@ -98,7 +98,7 @@ def test_facts_that_no_path_keeps_are_refused(compile_avr: Compile) -> None:
 
 def test_facts_that_contradict_each_other_are_refused(compile_avr: Compile) -> None:
     text = _straight("PASSED(once, 1, 1); out = 1; PASSED(once, 2, 1); out = 2;")
-    with pytest.raises(InputError, match="two limits of once"):
+    with pytest.raises(InputError, match="two limits for once"):
         paths_through(read_program(compile_avr(text)), "pnn_predict")
 
 

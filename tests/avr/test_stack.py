@@ -534,7 +534,7 @@ def test_writing_to_the_return_address_is_refused(compile_avr):
         __attribute__((naked, noinline)) void work(void) {{ {assembly(code)} }}
         int main(void) {{ work(); for (;;) {{}} }}
     """
-    assert "work writes to its return address at 0x" in refusal_of(compile_avr(firmware))
+    assert "work overwrites its return address at 0x" in refusal_of(compile_avr(firmware))
 
 
 def test_running_into_the_next_function_counts(compile_avr):

@@ -162,7 +162,7 @@ def test_networks_are_teachers() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (SVC(), "the teacher is a SVC; it must be a fitted MLPClassifier"),
+        (SVC(), "the teacher is a SVC; give a fitted MLPClassifier"),
         (
             LogisticRegression().fit(np.eye(4), [0, 1, 0, 1]),
             "takes 4 features, but images have 6x5",

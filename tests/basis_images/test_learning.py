@@ -133,9 +133,7 @@ def test_the_last_layer_sees_all_that_is_left(layers: str, last: str) -> None:
 
 def test_more_weights_than_a_layer_has_are_refused(digits: Points, teacher: NetworkTeacher) -> None:
     wanted = replace(WANTED, count=65, grid=(2, 1))
-    with pytest.raises(
-        InputError, match="basis images have 130 weights, but a layer has at most 128"
-    ):
+    with pytest.raises(InputError, match="need 130 weights, but the limit is 128"):
         learned_student(wanted, teacher, *digits, None, seed=0)
 
 

@@ -71,7 +71,7 @@ def test_a_data_sets_own_shape_is_the_windows(model: Path) -> None:
 def test_inspect_shows_window_features(model: Path, windows: Path) -> None:
     done = run("inspect", model, "--data", windows)
     assert done.exit_code == 0, done.output
-    assert "40: 20 of 2 channels at 50 Hz" in done.output
+    assert "40: 20 samples of 2 channels at 50 Hz" in done.output
     assert "16: mean,deviation,min,max,crossings:1,bands:3" in done.output
     declared = json.loads(run("inspect", model, "--json").stdout)["pipeline"]
     assert declared["window"] == 20

@@ -60,7 +60,7 @@ def test_its_words_name_all_random_layers() -> None:
     stage = random_layers()
     assert stage.facts(()) == (
         ("features", "156: 13x12, averaged to 6x6"),
-        ("layers", "3x3 to 6x6x4, depthwise 3x3 to 4x4x4, average to 2x2x4"),
+        ("layers", "6x6x4 from 3x3 kernels, 4x4x4 from depthwise 3x3 kernels, 2x2x4 from averages"),
         ("values D", "16"),
     )
     described = stage.describe(())

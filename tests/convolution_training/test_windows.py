@@ -79,7 +79,7 @@ def test_a_file_keeps_the_window(model: Model, tmp_path: Path) -> None:
     save_model(model, tmp_path / "model.npz")
     stage = load_model(tmp_path / "model.npz").feature_stage
     assert isinstance(stage, Convolutions)
-    assert stage.facts(())[0] == ("features", "96: 32 of 3 channels at 50 Hz")
+    assert stage.facts(())[0] == ("features", "96: 32 samples of 3 channels at 50 Hz")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_file_keeps_the_window(model: Model, tmp_path: Path) -> None:
         ),
         ("convolution_pixels", np.ones((3, 3)), "'convolution_pixels' has the shape"),
         ("convolution_pixels", np.zeros((2, 3)), "a step of the samples is not above 0"),
-        ("convolution_rate", np.array([0.0]), "the sampling rate is 0; it must be"),
+        ("convolution_rate", np.array([0.0]), "the sampling rate is 0 Hz; give"),
         ("convolution_rate", np.array([np.nan]), "'convolution_rate'"),
     ],
 )
@@ -150,7 +150,7 @@ def test_what_does_not_fit_windows_is_refused(settings: dict, sentence: str) -> 
 def test_basis_images_are_no_windows() -> None:
     X, y = windows()
     images = BasisImagesClassifier(features="conv:4x3", window_shape=SHAPE)
-    with pytest.raises(InputError, match="basis images are images, but window_shape is given"):
+    with pytest.raises(InputError, match="basis images need images as points, but window_shape is"):
         images.fit(X.reshape(N, -1), y)
 
 

@@ -51,7 +51,7 @@ def test_values_of_training_points_fill_a_byte() -> None:
 def test_a_matrix_without_weights_is_refused() -> None:
     model = random_dense_model()
     first, last = model.head.weights
-    with pytest.raises(InputError, match="all of W2 is zero"):
+    with pytest.raises(InputError, match="all entries of W2 are 0"):
         quantize(replace(model, weights=(first, np.zeros_like(last))))
 
 

@@ -47,20 +47,20 @@ KIND = replace(
     tuning=(*_STUDENT, *_QUICK, "--trials", "1", "--max-latency-ms", "4"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'basis-images'"),
-        (("--hidden", "10,20,30"), "hidden is '10,20,30'; it must state the units of one or two"),
+        (("--hidden", "10,20,30"), "hidden is '10,20,30'; give the numbers of units of one or two"),
         (
             ("--set", "image_parts=6x6"),
-            "basis images have 144 weights, but a layer has at most 128",
+            "parts need 144 weights, but the limit is 128",
         ),
     ),
     refused_settings=(
-        ({"features": None}, "basis images need the layers of a student"),
+        ({"features": None}, "basis images need a student; give its layers"),
         ({"image_shape": None}, "the shape of the image is not given"),
-        ({"image_parts": (5, 5)}, "basis images have 200 weights, but a layer has at most 128"),
-        ({"image_parts": (0, 1)}, "the parts of an image are .0, 1.; they must be"),
+        ({"image_parts": (5, 5)}, "parts need 200 weights, but the limit is 128"),
+        ({"image_parts": (0, 1)}, "the grid of image parts is .0, 1.; give a number"),
         ({"basis_images": 129}, "'basis_images' parameter of BasisImagesClassifier"),
         ({"teacher": "8x4"}, "the layer '8x4' is unknown"),
-        ({"teacher": object()}, "the teacher is a object; it must be a fitted MLPClassifier"),
-        ({"features": "pool:4x4"}, "basis images need the layers of a student"),
+        ({"teacher": object()}, "the teacher is a object; give a fitted MLPClassifier"),
+        ({"features": "pool:4x4"}, "basis images need a student; give its layers"),
     ),
 )

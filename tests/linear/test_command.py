@@ -16,4 +16,4 @@ def test_a_training_that_has_not_converged_says_so(tmp_path: Path) -> None:
     options = ("--classifier", "linear", "--set", "max_iterations=1", "--verbose")
     done = succeed("train", data, "-o", tmp_path / "model.npz", *options)
     assert "epoch 1 of 1, objective" in done.output
-    assert "training had not converged after 1 passes" in done.output
+    assert "training did not converge within the limit of 1 passes" in done.output

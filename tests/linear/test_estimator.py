@@ -72,7 +72,7 @@ def test_sparse_points_stay_sparse_and_give_the_same() -> None:
 
 
 def test_that_it_has_not_converged_is_remarked() -> None:
-    with pytest.warns(ConvergenceWarning, match="not converged after 2 passes"):
+    with pytest.warns(ConvergenceWarning, match="not converge within the limit of 2 passes"):
         classifier = fitted(max_iterations=2)
     assert classifier.to_model().record["remarks"] == list(classifier.remarks_)
 
@@ -106,7 +106,7 @@ def test_it_takes_the_weights_that_convolutions_were_learned_with(
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "solver is 'network', which learns weights with convolutions, but there are no"),
+        ({}, "which keeps weights that were learned with convolutions, but features requests"),
         (
             {"image_shape": (8, 8), "features": "conv:4x3", "normalization": "l2"},
             "solver 'network' does not support normalization 'l2'",

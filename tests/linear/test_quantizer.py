@@ -73,7 +73,7 @@ def test_a_bias_that_is_far_off_takes_32_bits() -> None:
 
 def test_what_has_no_integers_is_refused() -> None:
     model = random_linear_model()
-    with pytest.raises(InputError, match="all of W is zero"):
+    with pytest.raises(InputError, match="all entries of W are 0"):
         quantize(replace(model, weights=np.zeros_like(model.head.weights)))
     with pytest.raises(InputError, match="normalization 'l2'"):
         quantize(replace(model, normalizer=Normalizer("l2", np.zeros(12), np.ones(12))))

@@ -95,7 +95,7 @@ def test_units_are_those_of_the_points() -> None:
     [
         ({"classes": ("a", "b")}, "'classes' has 2 names instead of 3"),
         ({"normalizer": Normalizer.identity(6)}, "6 features, but 'W' has 5"),
-        ({"threshold": np.nan}, "'threshold' must be a finite number"),
+        ({"threshold": np.nan}, "but must be finite"),
         ({"raw_exponents": np.zeros(4, np.int64)}, "'raw_exponents' must have 5 integers"),
     ],
 )
@@ -117,5 +117,8 @@ def test_another_kind_goes_through_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert isinstance(loaded.head, Plane)
     assert np.array_equal(loaded.scores(X), model.scores(X))
     assert loaded.head.paper_bytes == 4 * 15
-    with pytest.raises(InputError, match="kind 'plane', but the converter accepts only 'protonn'"):
+    with pytest.raises(
+        InputError,
+        match="needs a model of the kind 'protonn', but the kind is 'plane'",
+    ):
         protonn_head(loaded, "the converter")

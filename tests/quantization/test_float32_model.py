@@ -58,7 +58,7 @@ def test_numbers_beyond_a_float_are_refused():
     integer_model = quantize(model)
     far = model.head.prototypes * np.float32(1e30)
     distant = replace(model, prototypes=far, gamma=1e15)
-    with pytest.raises(InputError, match="do not fit floats of 32 bits"):
+    with pytest.raises(InputError, match="exceed the range of 32-bit floats"):
         float32_model(distant, integer_model)
 
 

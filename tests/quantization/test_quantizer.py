@@ -140,7 +140,7 @@ def test_statistics_too_large_to_compute_with_are_refused(
 
 def test_labels_that_are_all_zero_are_refused() -> None:
     model = random_model()
-    with pytest.raises(InputError, match="all of Z is zero"):
+    with pytest.raises(InputError, match="all entries of Z are 0"):
         quantize(replace(model, labels=np.zeros_like(model.head.labels)))
 
 

@@ -163,9 +163,9 @@ def test_refusals_of_examples() -> None:
         teaching.with_taught(model, random_examples(model, 8))
     with pytest.raises(InputError, match="use examples of this model"):
         teaching.with_taught(model, Taught.nothing(3))
-    with pytest.raises(InputError, match="4 classes; use examples"):
+    with pytest.raises(InputError, match="the classes 0 to 3; use examples"):
         teaching.with_taught(model, Taught(np.zeros((1, 5), np.int8), np.array([4], np.uint8)))
-    with pytest.raises(InputError, match="has 3 B, but that of this model has"):
+    with pytest.raises(InputError, match="has 3 B, but this model's store has"):
         teaching.recalled(model, b"123")
     with pytest.raises(InputError, match="int64; pass the result of"):
         Taught(np.zeros((1, 5), np.int64), np.zeros(1, np.uint8))  # type: ignore[arg-type]
@@ -182,12 +182,12 @@ def test_float_builds_cannot_be_taught() -> None:
 @pytest.mark.parametrize(
     ("numbers", "match"),
     [
-        ({"teachable": -1}, "'teachable' is -1; with 4 classes it must be 0 to 249"),
+        ({"teachable": -1}, "'teachable' is -1, but the limits with 4 classes are 0 and 249"),
         ({"teachable": 250}, "'teachable' is 250"),
         ({"teachable": 3, "taught_vote": float("nan")}, "'taught_vote' is nan"),
         ({"teachable": 3, "taught_vote": 1.5}, "'taught_vote' is 1.5"),
-        ({"teachable": 3, "new_classes": 4}, "below the number of classes, 4"),
-        ({"new_classes": 1}, "the model must be teachable"),
+        ({"teachable": 3, "new_classes": 4}, "less than the number of classes, 4"),
+        ({"new_classes": 1}, "and a 'teachable' above 0"),
     ],
 )
 def test_refusals_of_models(numbers: dict[str, float], match: str) -> None:

@@ -132,7 +132,7 @@ def test_layers_that_are_not_learned_to_the_end_keep_their_head():
         image_shape=(6, 6), features="conv:2x3,max2", network_epochs=15, network_callback=on_pass,
         random_state=0,
     )  # fmt: skip
-    with pytest.warns(ConvergenceWarning, match="the classifier is the one"):
+    with pytest.warns(ConvergenceWarning, match="the classifier keeps the weights"):
         classifier.fit(X, y)
     assert classifier.model_.record["trainer"] == "network"
     assert classifier.score(X, y) > 0.8

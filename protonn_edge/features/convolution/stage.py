@@ -250,11 +250,11 @@ def _described(layer: Layer) -> dict[str, Any]:
 
 
 def _layer_text(layer: Layer) -> str:
-    what = "largest" if isinstance(layer, IntegerPooling) and layer.how == "maximum" else "average"
+    what = "maxima" if isinstance(layer, IntegerPooling) and layer.how == "maximum" else "averages"
     if not isinstance(layer, IntegerPooling):
         window = shape_text(layer.weights.shape[1:3])
-        what = f"{'depthwise ' if layer.depthwise else ''}{window}"
-    return f"{what} to {image_text(layer.output_shape)}"
+        what = f"{'depthwise ' if layer.depthwise else ''}{window} kernels"
+    return f"{image_text(layer.output_shape)} from {what}"
 
 
 def _joined(parts: Sequence[NDArray[Any]], dtype: type) -> NDArray[Any]:

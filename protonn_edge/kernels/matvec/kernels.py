@@ -321,7 +321,8 @@ class MatvecKernel(base.Kernel):
     def needed_for(self, name: str) -> str:
         """Return the missing property of its stage or chip for a kernel of this name."""
         if name == "packed":
-            return f"weights of -{NIBBLE_MAXIMUM}..{NIBBLE_MAXIMUM}, which the model does not have"
+            most = NIBBLE_MAXIMUM
+            return f"weights from -{most} to {most}, but the model has weights outside this range"
         if name in KERNELS:
             return f"a hardware multiplier, which {self.core.chip} does not have"
         return super().needed_for(name)

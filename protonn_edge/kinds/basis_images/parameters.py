@@ -48,10 +48,10 @@ class BasisImagesParameters(DenseParameters):
     basis_images: int = parameter(
         32,
         Number(int, 1, MOST_CHANNELS),
-        help="Number of basis images, which the student weights.",
+        help="Number of basis images, whose weights the student computes.",
         option="--basis-images",
     )
     image_parts: Shape | None = parameter(
-        None, IMAGE_SHAPE, None, help="Grid of image parts, such as 2x2; each has its own weight."
+        None, IMAGE_SHAPE, None, help="Grid of image parts, such as 2x2; each part has a weight."
     )
     similarity: float = parameter(0.1, DEVIATION, help="Weight of the similarity loss.")

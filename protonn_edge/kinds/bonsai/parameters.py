@@ -38,13 +38,16 @@ class LocalDeepKernelParameters(MiniBatchParameters):
 
     depth: int = parameter(1, Choices(tuple(DEPTHS)), help="Levels of branches.", option="--depth")
     sparsity_weights: float = parameter(
-        1.0, SHARE, help="Maximum share of nonzeros in the nodes' W.", option="--lambda-weights"
+        1.0,
+        SHARE,
+        help="Maximum share of nonzeros in W, the nodes' weights.",
+        option="--lambda-weights",
     )
     sparsity_gates: float = parameter(
-        1.0, SHARE, help="Maximum share of nonzeros in V, inside the tanh."
+        1.0, SHARE, help="Maximum share of nonzeros in V, the weights inside the tanh."
     )
     sparsity_branches: float = parameter(
-        1.0, SHARE, help="Maximum share of nonzeros in the branches' T."
+        1.0, SHARE, help="Maximum share of nonzeros in T, the branches' weights."
     )
 
     @property

@@ -86,7 +86,9 @@ def _best_projection(model: Model, head: BonsaiHead) -> projections.FittedProjec
         return projections.fit_projection(folded, inputs, accumulator_bits)
 
     best = folding.most_exact(fit, _TOLERATED_ERROR, projections.IntegerProjection.widths)
-    if best is None or not head.projection.any():
+    if not head.projection.any():
+        raise _all_zero("Z")
+    if best is None:
         raise InputError(
             "no integer scale fits the weights of Z; train the model again with normalized features"
         )
@@ -100,10 +102,7 @@ def _quantized_tree(
     of_weights, of_gates, of_branches = maps
     for each, name in ((of_weights, "W"), (of_gates, "V")):
         if not (each.weights.any() or each.constant.any()):
-            raise InputError(
-                f"all of {name} is zero, so every point would have the same scores; train with a "
-                "larger share of non-zero weights"
-            )
+            raise _all_zero(name)
     gates, gate_shift, gate_step = _quantized_gates(of_gates, feed)
     middles = np.arange(trees.TABLE_SIZE) - trees.TABLE_SIZE // 2 + 0.5
     table = np.rint(_GATE_MAXIMUM * np.tanh(gate_step * middles)).astype(np.int8)
@@ -205,8 +204,15 @@ def _row(folded: folding.FoldedMap, k: int) -> folding.FoldedMap:
 
 def _no_scale(what: str) -> InputError:
     return InputError(
-        f"no integer scale fits the weights of {what} and its biases; train the model again with "
-        "normalized features"
+        f"no integer scale fits both the weights and the biases of {what}; train the model again "
+        "with normalized features"
+    )
+
+
+def _all_zero(name: str) -> InputError:
+    return InputError(
+        f"all entries of {name} are 0, so every point would have the same scores; train with a "
+        "larger share of non-zero weights"
     )
 
 

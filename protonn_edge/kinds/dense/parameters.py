@@ -32,7 +32,7 @@ class DenseParameters(declared.MiniBatchParameters):
     hidden: str = declared.parameter(
         "20",
         str,
-        help="Units of the hidden layer, or of two layers, such as 40,20.",
+        help="Units of the hidden layer or of two hidden layers, such as 20 or 40,20.",
         option="--hidden",
     )
     size_budget: int | None = declared.SIZE_BUDGET(16_000)

@@ -69,8 +69,8 @@ def quantize(model: Model) -> IntegerChain:
     for number, W in enumerate(head.weights, 1):
         if not W.any():
             raise InputError(
-                f"all of W{number} is zero, so every point would have the same scores; train with "
-                "a larger --size-budget or a smaller learning rate"
+                f"all entries of W{number} are 0, so every point would have the same scores; train "
+                "with a larger --size-budget or a smaller learning rate"
             )
     inputs, first = _first(model, head)
     products, multipliers = [first], []

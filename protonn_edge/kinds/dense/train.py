@@ -163,7 +163,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         guess = math.log(self._data.Y.shape[1])
         last = epoch == self.settings.epochs
         if not objective < (_LOST * guess if last else math.inf):
-            raise DivergedError(f"the loss is {objective:.3g}, but guessing gives {guess:.3g}")
+            raise DivergedError(f"the loss is {objective:.3g}, that of guesses {guess:.3g}")
 
     def _gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
         loss, _, gradient = self.network.backward(self._noisy(batch.X), batch.Y, batch.weights)
@@ -259,8 +259,8 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
         numbers = [int(part) if part.strip().isdecimal() else 0 for part in parts]
         if len(numbers) > 2 or not all(1 <= number <= MOST_UNITS for number in numbers):
             raise InputError(
-                f"hidden is {self.hidden[:40]!r}; it must state the units of one or two layers, 1 "
-                f"to {MOST_UNITS} each, such as 20 or 40,20"
+                f"hidden is {self.hidden[:40]!r}; give the numbers of units of one or two layers, "
+                f"1 to {MOST_UNITS} each, such as 20 or 40,20"
             )
         return tuple(numbers)
 

@@ -70,9 +70,8 @@ class ForestHead(Head):
         low, high = int(given.min()), int(given.max())
         if low < LEAF or high >= self.n_inputs:
             raise InputError(
-                f"array 'nodes' has numbers in {low:,}..{high:,}; they must be "
-                f"0..{self.n_inputs - 1:,} for features, and {LEAF} for leaves; train the model "
-                "again"
+                f"array 'nodes' has numbers from {low:,} to {high:,}; they must be 0 to "
+                f"{self.n_inputs - 1:,} for features, and {LEAF} for leaves; train the model again"
             )
         features = given.astype(np.int64)
         features.flags.writeable = False

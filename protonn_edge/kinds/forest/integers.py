@@ -56,8 +56,8 @@ class Trees:
                 roots.append(place + 1)
         if waiting or roots.pop() != len(self.features):
             raise InputError(
-                f"the last of {len(roots):,} trees has no end: {len(waiting):,} of its nodes lack "
-                "a right subtree; train the model again"
+                f"the last of {len(roots):,} trees is incomplete: {len(waiting):,} of its nodes "
+                "have no right subtree; train the model again"
             )
         return right, np.array(roots, np.int64)
 

@@ -79,8 +79,8 @@ def quantize(model: Model) -> IntegerChain:
     assert isinstance(head, ForestHead)
     if model.n_inputs > MOST_FEATURES:
         raise InputError(
-            f"the model has {model.n_inputs:,} inputs, but a node supports only {MOST_FEATURES:,}; "
-            "train it on fewer features"
+            f"the model has {model.n_inputs:,} inputs, but the limit for forests is "
+            f"{MOST_FEATURES:,}; train it on fewer features"
         )
     inputs = byte_inputs(model.inputs)
     leaves, bias, unit = quantized_leaves(head.trees, head.leaves, head.bias)

@@ -48,5 +48,5 @@ class LinearParameters(SharedParameters):
     tolerance: float = parameter(
         3e-3,
         Number(float, 1e-12, 1.0),
-        help="Training ends when the change in a pass is smaller than this.",
+        help="Smallest change in a pass with which training goes on (scikit-learn's tol).",
     )

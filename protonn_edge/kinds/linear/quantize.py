@@ -34,8 +34,8 @@ def quantize(model: Model) -> IntegerChain:
     assert isinstance(head, LinearHead)
     if not head.weights.any():
         raise InputError(
-            "all of W is zero, so every point would have the same scores; train with a smaller "
-            "regularization"
+            "all entries of W are 0, so every point would have the same scores; train with a "
+            "smaller regularization"
         )
     inputs, best = _best(model, head)
     # With two classes a score is half the sum of the only row.

@@ -24,8 +24,8 @@ from protonn_edge.training.refusals import Refusal, one_class_in_memory
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
 
 _HEAD_KEPT = (
-    "training of the layers was stopped, so the classifier is the one trained with the layers, as "
-    "with the solver 'network'"
+    "the training of the layers was stopped, so the classifier keeps the weights that were trained "
+    "with the layers, as with the solver 'network'"
 )
 
 
@@ -57,8 +57,8 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             lambda case: (
                 case.settings.solver == NETWORK and not isinstance(case.asked, ConvolutionRequest)
             ),
-            "{solver} is 'network', which learns weights with convolutions, but there are no "
-            "convolutions; give {features}, such as conv:8x3,max2, or choose 'saga'",
+            "{solver} is 'network', which keeps weights that were learned with convolutions, but "
+            "{features} requests none; request some, such as conv:8x3,max2, or choose 'saga'",
         ),
         Refusal(
             lambda case: case.settings.solver == NETWORK and case.for_floats_alone,
@@ -112,8 +112,8 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
         report = logistic_report(model, data, weights, penalty)
         passes = int(np.max(regression.n_iter_))
         not_converged = (
-            f"training had not converged after {passes:,} passes over the points, which is the "
-            "limit; allow more passes, or choose a larger tolerance or regularization"
+            f"training did not converge within the limit of {passes:,} passes over the points; "
+            "allow more passes, or choose a larger tolerance or regularization"
         )
         remarks = () if passes < most_passes else (not_converged,)
         facts = {"trainer": solver, "passes": passes}

@@ -20,6 +20,6 @@ class NaiveBayesParameters(SharedParameters):
     var_smoothing: float = parameter(
         1e-9,
         Number(float, 1e-12, 1e3),
-        help="Share of the largest variance to add to all variances.",
+        help="Share of the largest variance that is added to all variances.",
         option="--var-smoothing",
     )

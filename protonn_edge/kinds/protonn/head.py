@@ -78,21 +78,19 @@ class ProtoNNHead(Head):
         super().__post_init__()
         check_gamma(self.gamma)
         if not 0 <= self.cutoff < 1:
-            raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
+            raise InputError(f"'cutoff' is {self.cutoff:g}; give at least 0 and less than 1")
         if self.projection_bits not in PROJECTION_BITS:
-            raise InputError(f"'projection_bits' is {self.projection_bits}; it must be 8 or 4")
+            raise InputError(f"'projection_bits' is {self.projection_bits}; give 8 or 4")
         self._check_teaching()
 
     def _check_teaching(self) -> None:
         check_teachable(self.teachable, self.n_classes)
         if not 0 < self.taught_vote <= 1:  # true for NaN, too
-            raise InputError(
-                f"'taught_vote' is {self.taught_vote:g}; it must be above 0 and at most 1"
-            )
+            raise InputError(f"'taught_vote' is {self.taught_vote:g}; give above 0 and at most 1")
         if self.new_classes and not (0 < self.new_classes < self.n_classes and self.teachable):
             raise InputError(
-                f"'new_classes' is {self.new_classes}; it must be below the number of classes, "
-                f"{self.n_classes}, and the model must be teachable"
+                f"'new_classes' is {self.new_classes}; give less than the number of classes, "
+                f"{self.n_classes}, and a 'teachable' above 0"
             )
 
     def check_eeprom(self, board: Board) -> None:
@@ -148,7 +146,7 @@ def protonn_head(model: Model, use: str) -> ProtoNNHead:
     """Return the matrices of a ProtoNN; `use` names the purpose in the error for other kinds."""
     if not isinstance(model.head, ProtoNNHead):
         raise InputError(
-            f"the model is of kind {model.head.kind!r}, but {use} accepts only 'protonn'; give "
+            f"{use} needs a model of the kind 'protonn', but the kind is {model.head.kind!r}; give "
             "a model that was trained with --classifier protonn"
         )
     return model.head
@@ -159,7 +157,8 @@ def check_teachable(teachable: int, n_classes: int) -> None:
     most = max(0, MOST_SLOTS - 1 - n_classes)
     if teachable and not 1 <= teachable <= most:
         raise InputError(
-            f"'teachable' is {teachable}; with {n_classes} classes it must be 0 to {most}"
+            f"'teachable' is {teachable}, but the limits with {n_classes} classes are 0 and "
+            f"{most}; give another number"
         )
 
 

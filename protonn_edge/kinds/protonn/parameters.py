@@ -138,14 +138,14 @@ class ProtoNNParameters(MiniBatchParameters):
     projection_bits: int = parameter(
         8,
         Choices(PROJECTION_BITS),
-        help="Bits of a weight of the projection; with 4, two weights share a byte.",
+        help="Bits per weight of the projection; with 4, two weights share a byte.",
         option="--projection-bits",
     )
     n_prototypes: int | None = parameter(
         None,
         COUNT,
         None,
-        help=f"m, the prototypes of all classes.  [default: {PROTOTYPES_PER_CLASS} per class]",
+        help=f"m, the number of prototypes.  [default: {PROTOTYPES_PER_CLASS} per class]",
         option="--prototypes",
         common=True,
     )
@@ -154,7 +154,7 @@ class ProtoNNParameters(MiniBatchParameters):
         None,
         BYTES,
         None,
-        help="Size of the parameters, such as 16kB: sets d and m by the paper's rules.",
+        help="Bytes for the parameters, such as 16kB; sets d and m by the paper's rules.",
         option="--budget",
         common=True,
     )
@@ -176,37 +176,37 @@ class ProtoNNParameters(MiniBatchParameters):
         "cross_entropy", Choices(LOSSES), help="The loss to minimize.", option="--loss"
     )
     gamma_numerator: float = parameter(
-        1.5, Number(float, 1e-6, 1e6), help="Initial gamma, as a multiple of 1 / median distance."
+        1.5, Number(float, 1e-6, 1e6), help="Initial gamma, multiplied by the median distance."
     )
     quantization_aware: bool = parameter(
         True,
         "boolean",
-        help="Joint: use the integer model's results in the second half of training.",
+        help="Joint optimizer: use the integer model's results in the second half of training.",
     )
-    iterations: int = parameter(20, TURNS, help="Alternating: passes over each matrix.")
-    pass_epochs: int = parameter(20, TURNS, help="Alternating: epochs in each pass.")
+    iterations: int = parameter(20, TURNS, help="Alternating optimizer: passes over Z, B and W.")
+    pass_epochs: int = parameter(20, TURNS, help="Alternating optimizer: epochs of a pass.")
     step_sizes: str = parameter(
         "inverse_sqrt",
         Choices(STEP_SIZES),
-        help="Alternating: accelerated steps of eta/t or eta/sqrt(t).",
+        help="Alternating optimizer: steps of eta/t, or accelerated steps of eta/sqrt(t).",
     )
     init_projection: str | ArrayLike = parameter(
         "lda",
         Choices(PROJECTIONS),
         "array-like",
-        help="Initial W; identity means no projection, regardless of d.",
+        help="Initial W; 'identity' means no projection, whatever d is.",
     )
     init_prototypes: str = parameter("per_class", Choices(PROTOTYPES), help="Initial B and Z.")
     gamma: float | None = parameter(
-        None, Number(float, *GAMMAS), None, help="Initial gamma, the inverse RBF width."
+        None, Number(float, *GAMMAS), None, help="Initial gamma, the inverse of the RBF's width."
     )
     initial_model: Model | None = parameter(None, Model, None)
     augment: bool | float = parameter(
         False,
         "boolean",
         SHARE,
-        help="Slightly shift, rotate, scale and distort the images at random; --set "
-        "augment=SHARE limits the share.",
+        help="Slightly shift, rotate, scale and distort images at random; --set augment=SHARE "
+        "sets their share.",
         option="--augment/--no-augment",
         common=True,
     )
@@ -266,7 +266,7 @@ class ProtoNNParameters(MiniBatchParameters):
         given = self.initial_model
         if given is None:
             return self.projection_bits
-        return protonn_head(given, "the start of training").projection_bits
+        return protonn_head(given, "training from a model").projection_bits
 
     @property
     def sparsity(self) -> tuple[float, float, float]:

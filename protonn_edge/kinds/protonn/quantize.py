@@ -225,8 +225,8 @@ def _best_projection(model: Model, prototypes: _Prototypes) -> FittedProjection:
 def _existing(projection: FittedProjection | None) -> FittedProjection:
     if projection is None:
         raise InputError(
-            "the projection's weights span too many steps per input for any integer scale; train "
-            "with a smaller gamma or normalized features"
+            "no integer scale fits the weights of the projection; train with a smaller gamma or "
+            "normalized features"
         )
     return projection
 
@@ -288,7 +288,7 @@ def _quantize_labels(head: ProtoNNHead, maximum: int) -> NDArray[np.int8]:
     """Return Z (L, m) as integers, -maximum..maximum."""
     unit = float(np.abs(head.labels).max()) / maximum
     if unit == 0:
-        raise InputError("all of Z is zero, so every score would be 0; train the model again")
+        raise InputError("all entries of Z are 0, so every score would be 0; train the model again")
     exact = head.labels.astype(np.float64) / unit
     labels = np.rint(exact)
     if head.new_classes:

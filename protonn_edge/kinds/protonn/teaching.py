@@ -65,8 +65,8 @@ def teachable_stage(model: IntegerChain) -> tuple[IntegerPrototypes, Teaching]:
     last = model.own_stages[-1]
     if not isinstance(last, IntegerPrototypes) or last.teaching is None:
         raise InputError(
-            f"a model of the kind {model.head.kind!r} cannot be taught; train one with "
-            "--classifier protonn --teachable"
+            f"the model, of the kind {model.head.kind!r}, cannot be taught; train one with "
+            "--classifier protonn and --teachable"
         )
     return last, last.teaching
 
@@ -133,8 +133,8 @@ def recalled(model: IntegerChain, content: bytes) -> Taught:
     (last, teaching), store = teachable_stage(model), store_of(model)
     if len(content) != store.size:
         raise InputError(
-            f"the store has {len(content)} B, but that of this model has {store.size} B; read it "
-            "from a board that runs this model"
+            f"the store has {len(content)} B, but this model's store has {store.size} B; read the "
+            "store from a board that runs this model"
         )
     records = []
     if content[: store.hidden] == _start(model):
@@ -165,8 +165,8 @@ def load_taught(path: Path, model: IntegerChain) -> Taught:
         known, points, classes = map(archive.read, _TAUGHT_ARRAYS)
         if known.tolist() != model.model_sha256:
             raise InputError(
-                f"{path} has examples of another model, not of {model.model_sha256[:16]}; teach "
-                "this model again"
+                f"{path} has examples of another model than {model.model_sha256[:16]}; teach this "
+                "model again, or give the model that was taught"
             )
     taught = Taught(points, classes)
     with_taught(model, taught)

@@ -63,8 +63,8 @@ def student_layouts(
     """
     if weights > MOST_CHANNELS:
         raise InputError(
-            f"basis images have {weights} weights, but a layer has at most {MOST_CHANNELS} "
-            "channels; use fewer images or parts"
+            f"the basis images and their parts need {weights} weights, but the limit is "
+            f"{MOST_CHANNELS}; use fewer images or parts"
         )
     height, width, _ = list(shapes_of(layouts, shape))[-1]
     if height == width and height in SIDES:
@@ -117,8 +117,8 @@ class WantedImages:
         sides = list(self.grid)
         if len(sides) != 2 or min(sides) < 1:
             raise InputError(
-                f"the parts of an image are {self.grid}; they must be a number of rows and a "
-                "number of columns, each 1 or more, such as (2, 2)"
+                f"the grid of image parts is {self.grid}; give a number of rows and a number of "
+                "columns, each 1 or more, such as (2, 2)"
             )
 
     @property
@@ -264,12 +264,12 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: not isinstance(case.asked, ConvolutionRequest),
-            "basis images need the layers of a student; give these with {features}, such as "
-            "conv:8x3,max2",
+            "basis images need a student; give its layers with {features}, such as conv:8x3,max2",
         ),
         Refusal(
             lambda case: case.settings.window_shape is not None,
-            "basis images are images, but {window_shape} is given; leave it out",
+            "basis images need images as points, but {window_shape} is given; leave "
+            "{window_shape} out",
         ),
     )
 

@@ -112,13 +112,14 @@ class EstimatorTeacher:
             weights, biases = [estimator.coef_], [estimator.intercept_]
         else:
             raise InputError(
-                f"the teacher is a {type(estimator).__name__}; it must be a fitted MLPClassifier "
-                "or linear classifier, an object with forward and backward, or layers as text"
+                f"the teacher is a {type(estimator).__name__}; give a fitted MLPClassifier or "
+                "linear classifier, an object with the methods forward and backward, or a text of "
+                "layers"
             )
         if weights[0].shape[1] != shape[0] * shape[1]:
             raise InputError(
                 f"the teacher takes {weights[0].shape[1]} features, but images have "
-                f"{shape[0]}x{shape[1]} pixels; fit it to the same images"
+                f"{shape[0]}x{shape[1]} pixels; fit the teacher to the same images"
             )
         activation = getattr(estimator, "activation", "identity")
         return cls(_singles(weights), _singles(biases), activation, shape, pixels)

@@ -26,8 +26,8 @@ CRC_BYTES = 2
 STORE_FORMAT = 1
 
 ERASED = (
-    "the board's EEPROM has the examples of another model, which the first new example erases; to "
-    "keep them, upload that model and run 'protonn-edge taught -o'"
+    "the board's EEPROM has examples of another model, and the first new example will erase them; "
+    "to keep them, upload that model and run 'protonn-edge taught -o'"
 )
 
 
@@ -140,9 +140,9 @@ class Taught:
             )
         if self.points.shape[1] != dimension or (self.classes >= n_classes).any():
             raise InputError(
-                f"taught examples have {self.points.shape[1]} coordinates and classes "
-                f"{sorted(set(self.classes.tolist()))}, but the model has {dimension} coordinates "
-                f"and {n_classes} classes; use examples of this model"
+                f"taught examples have {self.points.shape[1]} coordinates and the class "
+                f"{self.classes.max(initial=0)}, but the model has {dimension} coordinates and "
+                f"the classes 0 to {n_classes - 1}; use examples of this model"
             )
 
     @classmethod

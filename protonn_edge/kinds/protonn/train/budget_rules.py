@@ -58,7 +58,7 @@ def sizes_within(
     if budget < least:
         raise InputError(
             f"the budget is {budget:,} B, but the smallest model of {n_features:,} features and "
-            f"{n_classes:,} classes takes {least:,} B; allow at least that, or use fewer features"
+            f"{n_classes:,} classes takes {least:,} B; raise the budget, or use fewer features"
         )
     if n_projections is None:
         d = min(_outputs_for(budget, n_classes) * 8 // projection_bits, n_features)

@@ -151,7 +151,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         first = not hasattr(self, "classes_")
         if first and classes is None:
             raise InputError(
-                "the first call of partial_fit has no classes; give the classes of all calls"
+                "the first call of partial_fit needs the labels of all calls; pass them as classes"
             )
         given: Model | None = getattr(self, "model_", None)  # training continues from it
         changed = {} if given is None else {"initial_model": given, "budget": None}
@@ -236,7 +236,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     def _nearness(self, points: Float32 | Sparse) -> NDArray[np.float64]:
         model = self.model_
-        head = protonn_head(model, "the nearness")
+        head = protonn_head(model, "the nearness to prototypes")
         inputs = dense_unless_kept(points, model.normalizer.kind)
         if issparse(inputs):
             inputs = normalized(model.normalizer, inputs)

@@ -200,7 +200,7 @@ class ProtoNNTraining:
         if given is None:
             start = self._new_start(data)
         else:
-            self._gamma = protonn_head(given, "the start of training").gamma
+            self._gamma = protonn_head(given, "training from a model").gamma
             logits = self._settings.loss == "cross_entropy"
             start = parameters_of(given, scores_are_logits=logits)
         check_gamma(self._gamma)
@@ -277,7 +277,7 @@ def parameters_of(model: Model, *, scores_are_logits: bool) -> Parameters:
     - `model`: a ProtoNN whose classes are in the order of the sorted labels, as in an estimator.
     - `scores_are_logits`: whether the loss learns a sharpness, which a model includes in Z.
     """
-    head = protonn_head(model, "the start of training")
+    head = protonn_head(model, "training from a model")
     fold = np.float32(head.gamma)
     largest = float(np.abs(head.labels).max())
     scale = np.float32(largest if scores_are_logits and largest > 0 else 1.0)
