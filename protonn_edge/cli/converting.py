@@ -194,7 +194,8 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     write_reference_model(reference, output, given.layout)
     if record["same_answers"] is not None:
         out.say(
-            f"the answers agree for {100 * record['same_answers']:.2f} % of {record['n']:,} points"
+            f"{output} gives the model's answers for {100 * record['same_answers']:.2f} % of "
+            f"{record['n']:,} points"
         )
     if cutoff > 0:
         out.say(

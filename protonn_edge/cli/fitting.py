@@ -229,7 +229,7 @@ def eeprom_notices(classifier: DeviceClassifier, dataset: Dataset) -> list[Notic
     try:
         Teaching(settings.teachable, vote=1).check_eeprom(projections, load_board("uno"))
     except CheckFailed as error:
-        return [Notice("eeprom", f"{error}, or build for a larger board", warning=True)]
+        return [Notice("eeprom", f"{error}, or build for another board", warning=True)]
     return []
 
 

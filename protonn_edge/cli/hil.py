@@ -26,7 +26,7 @@ from protonn_edge.device import check_finished
 from protonn_edge.device.meters import meter_of
 from protonn_edge.device.power import PowerCycle
 from protonn_edge.device.protocol import MOST_REPETITIONS
-from protonn_edge.errors import DeviceError, Interrupted
+from protonn_edge.errors import DeviceError, Interrupted, counted
 from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, check_library
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import check_project
@@ -54,7 +54,8 @@ def hil_command(
     board_name: str = BOARD,
     folder: Path = PROJECT,
     output: Path | None = option(
-        "The results file, with one CSV line per point; the file of a stopped run is not replaced.",
+        "The results file, with one CSV line per point; the file of a stopped run is not "
+        "overwritten, but can be continued with --resume.",
         OutputFile(RESULTS, dir_okay=False),
     ),
     resume: bool = option(
@@ -226,7 +227,7 @@ def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int =
             else "integer scores agree"
         )
         found = outcome(agreements, tolerance)
-        out.say(f"all {what} on {agreements[0].n:,} points: {found}")
+        out.say(f"all {what} on {counted(agreements[0].n, 'point')}: {found}")
 
 
 def library_check(

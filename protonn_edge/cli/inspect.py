@@ -182,14 +182,16 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
         *((name.replace("_", " "), f"{value:.6g}") for name, value in model.head.settings.items()),
         ("normalization", record["normalization"] + ", clipped" * record["clipped"]),
         ("non-zero entries", shares),
-        ("size as in the paper", f"{record['paper_bytes']:,} B"),
+        ("size by the paper's count", f"{record['paper_bytes']:,} B"),
     ]
     if record["multilabel"]:
         facts.append(
             ("sets of labels", f"all labels with a score of at least {record['threshold']:.6g}")
         )
     return facts + (
-        _device_facts(model, record) if "model_bytes" in record else [("device", "none")]
+        _device_facts(model, record)
+        if "model_bytes" in record
+        else [("device", f"none, because {record['no_device']}")]
     )
 
 

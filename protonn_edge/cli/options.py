@@ -138,7 +138,7 @@ PORT = option(
     "identity]"
 )
 PRECISION = option(
-    "Number format of W, B and Z on the device; float32 is only for comparison.",
+    "Number format of the parameters on the device; float32 is only for comparison.",
     click.Choice(PRECISIONS),
     shown=PRECISIONS[0],
 )

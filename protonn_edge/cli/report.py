@@ -44,7 +44,7 @@ class _RememberingCommand(Command):
 def report_command(
     results: tuple[Path, ...] = argument(PATH, nargs=-1, required=True),
     models: tuple[Path, ...] = option(
-        "The model that was run; repeat the option for several.  [default: the project's]",
+        "The model that was run; repeat the option for several.  [default: the projects' models]",
         PATH,
         flag="--model",
         multiple=True,
@@ -59,19 +59,19 @@ def report_command(
     ),
     board_name: str = BOARD,
     image_shape: tuple[int, int] | None = option(
-        "Show points as images of this size, such as 16x16.  [default: the model's]",
+        "Show points as images of this size, such as 16x16.  [default: the model's image size]",
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
     front_path: Path | None = option(
         "The JSON file that 'tune --front' wrote, to plot it.", PATH, flag="--front"
     ),
     taught_path: Path | None = option(
-        "The output of 'inspect --teach --json', to plot accuracy against taught examples.",
+        "A file with the output of 'inspect --teach N --json', to plot accuracy against examples.",
         PATH,
         flag="--teaching",
     ),
     power_path: Path | None = option(
-        "The output of 'hil --meter METER --json', to show the measured power of the board.",
+        "A file with the output of 'hil --meter METER --json', to show the board's measured power.",
         PATH,
         flag="--power",
     ),

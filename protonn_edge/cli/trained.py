@@ -215,10 +215,10 @@ def sentence_of(record: dict[str, Any]) -> str:
     trained = f"accuracy {100 * record['train_accuracy']:.2f} % in training"
     if not record["n"]:
         return f"{trained}, {sizes}; the data has no test part"
-    tested = f"{trained}; on {record['n']:,} test points {100 * record['float_accuracy']:.2f} %"
+    tested = f"{trained}; on {record['n']:,} test points, {100 * record['float_accuracy']:.2f} %"
     if record["accuracy"] is None:
         return f"{tested}; {sizes}"
-    tested += f" in float, {100 * record['accuracy']:.2f} % in integers"
+    tested += f" in floats and {100 * record['accuracy']:.2f} % in integers"
     if record["unknown_share"] is not None:
-        tested += f", {100 * record['unknown_share']:.2f} % answered unknown"
+        tested += f" ({100 * record['unknown_share']:.2f} % answered 'unknown')"
     return f"{tested}; {sizes}"

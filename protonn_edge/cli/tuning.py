@@ -336,7 +336,8 @@ def _sentences(
         said.append(
             f"linked: {linked.classifier.flash_bytes:,} B flash and "
             f"{linked.classifier.sram_bytes:,} B SRAM for the classifier, "
-            f"{linked.usage.flash_bytes:,} B and {linked.usage.sram_bytes:,} B with the firmware"
+            f"{linked.usage.flash_bytes:,} B and {linked.usage.sram_bytes:,} B "
+            "for the whole firmware"
         )
     return said
 

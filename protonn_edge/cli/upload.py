@@ -31,7 +31,7 @@ def upload_command(
     folder: Path = argument(FOLDER, default=Path()),
     port: str | None = PORT,
     environment: str | None = option(
-        "The section [env:NAME] of platformio.ini to use.  [default: its default_envs]",
+        "The section [env:NAME] of platformio.ini to use.  [default: the first in default_envs]",
         metavar="NAME",
     ),
     out: Output = OUTPUT,

@@ -142,7 +142,7 @@ def test_emulate_is_one_sentence(on_windows: None):
 def test_verify_does_without(on_windows: None, given: list[str]):
     done = run("verify", *given)
     assert done.exit_code == 0, done.output
-    assert "NumPy = host C, 1 points" in done.output
+    assert "on 1 point: NumPy = host C" in done.output
     assert "no board is emulated: simavr needs Linux" in done.output
 
 
