@@ -117,7 +117,7 @@ def test_augmentation_trains_and_is_repeatable() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"augment": True}, "image_shape is None"),
+        ({"augment": True}, "image_shape is not given"),
         (
             {"augment": True, "image_shape": (8, 8), "optimizer": "alternating"},
             "set optimizer to joint",
