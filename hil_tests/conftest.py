@@ -40,9 +40,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--accuracy-floor",
         type=float,
-        help="least share of right answers (default: the floor in the model's record)",
+        help="the lowest allowed accuracy, 0 to 1 (default: the floor in the model's record)",
     )
-    group.addoption("--energy-limit", type=float, help="most mJ that a prediction may take")
+    group.addoption("--energy-limit", type=float, help="the most energy of a prediction, in mJ")
 
 
 # --- what the device runs ------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def rows(reference: DeviceModel, pnn_points: tuple[NDArray[np.float32], Any]) ->
 def _need_avr_tools() -> None:
     if shutil.which("avr-gcc") is None or not Path("/usr/include/simavr").is_dir():
         pytest.skip(
-            "the AVR tools are missing; to run: apt install gcc gcc-avr avr-libc libsimavr-dev"
+            "the AVR tools are missing; install gcc, gcc-avr, avr-libc and libsimavr-dev with apt"
         )
 
 
@@ -162,7 +162,7 @@ def line(pnn_board: BoardUnderTest, pnn_target: Board) -> Iterator[Line]:
             if opened.receive(0.25) is not None:
                 break
         else:
-            pytest.fail(f"no device answered on {url}; is the firmware on it?", pytrace=False)
+            pytest.fail(f"no device answered on {url}; upload the firmware", pytrace=False)
         while opened.receive(0.25) is not None:
             pass
         yield opened

@@ -40,12 +40,12 @@ def test_the_accuracy_does_not_fall_below_the_floor(
     record_property: Record,
 ) -> None:
     if not labelled:
-        pytest.skip("the classes of random points are not known; to run: --pnn-data with points")
+        pytest.skip("the classes of random points are unknown; name other points with --pnn-data")
     floor = pytestconfig.getoption("--accuracy-floor")
     if floor is None:
         floor = pnn_model.record.get("accuracy_floor")
     if floor is None:
-        pytest.skip("the model's record names no floor; to run: --accuracy-floor 0.9")
+        pytest.skip("the model's record has no accuracy floor; give one with --accuracy-floor")
     record_property("accuracy_floor", floor)
     assert pnn_measurement.accuracy >= floor
 
@@ -67,7 +67,7 @@ def test_a_prediction_takes_no_more_energy_than_it_may(
     record_property("watts", pnn_measurement.board.power_watts)
     limit = pytestconfig.getoption("--energy-limit")
     if limit is None:
-        pytest.skip("no limit was given; to run: --energy-limit 0.5 (mJ)")
+        pytest.skip("no limit was given; give one in mJ with --energy-limit")
     assert pnn_measurement.energy_mj.mean <= limit
 
 
@@ -80,7 +80,7 @@ def test_repetitions_take_their_multiple_of_one_prediction(
     except CheckFailed as error:
         if "does not store features" not in str(error):
             raise
-        pytest.skip("the model is fed as features arrive; to run: a smaller model")
+        pytest.skip("the board cannot hold all features of a point; use a smaller model")
     record_property("repeated_cycles", many.cycles)
     assert (many.label, many.cycles) == (once.label, 1000 * once.cycles)
 

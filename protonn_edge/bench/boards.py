@@ -145,8 +145,9 @@ def board_under_test(
             yield BoardUnderTest(port, reference, session)
         if emulated is not None and emulated.stats().faults:
             raise CheckFailed(
-                f"the emulated {board.name} reports {', '.join(emulated.stats().faults)}; build "
-                "the firmware again, and if that does not help, report this as a bug"
+                f"the firmware crashed on the emulated {board.name} "
+                f"({', '.join(emulated.stats().faults)}); build the firmware again, and if it "
+                "still crashes, report this as a bug"
             )
 
 
@@ -174,7 +175,7 @@ def measure_under_test(
     `DeviceError` if the board is still at fault, and `InputError` like `measure`.
     """
     if meter is not None and not ports:
-        raise InputError("--pnn-meter works only with a real board; name its port with --pnn-port")
+        raise InputError("--pnn-meter needs a real board; name the board's port with --pnn-port")
     while True:
         try:
             found = measure(project, points, board, ports=ports, host=host, meter=meter)
@@ -191,7 +192,7 @@ def measure_under_test(
             for share in found.shares:
                 if share.loss is not None:
                     fault(
-                        f"{share.device} was lost, and other boards took over its points: "
+                        f"other boards took over the points of {share.device}, which was lost: "
                         f"{share.loss}"
                     )
             return found

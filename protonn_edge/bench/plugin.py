@@ -48,15 +48,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="URL",
-        help="a board's port or pyserial URL; repeat the option for several boards; each test "
-        "process then uses a free one (default: an emulated board)",
+        help="a board's port or pyserial URL; repeat the option for several boards, of which each "
+        "test process uses a free one (default: an emulated board)",
     )
     group.addoption("--pnn-board", default="uno", help="the board's name or .toml file")
     group.addoption(
         "--pnn-project",
         type=Path,
         metavar="FOLDER",
-        help="the folder that `protonn-edge build` wrote",
+        help="the folder that `protonn-edge build` wrote (default: pytest's root folder)",
     )
     group.addoption("--pnn-data", type=Path, metavar="FILE", help="labelled test points")
     group.addoption(
@@ -66,7 +66,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--pnn-meter",
         default="none",
         metavar="METER",
-        help="a power meter in the supply of the first board, named as in `hil --meter`",
+        help="a power meter in the first board's supply, named as for `hil --meter`",
     )
     group.addoption(
         "--pnn-volts",
@@ -79,7 +79,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="NAME=FILE[,rate=HZ]",
-        help="a sensor of pnn_monitor's emulated board, which replays a recording",
+        help="a sensor of pnn_monitor's emulated board, and the recording that it replays",
     )
     group.addoption(
         "--pnn-retries",
@@ -314,7 +314,7 @@ def pytest_runtest_makereport(
     # The bytes of the line do not explain a figure above its limit.
     if "pnn_board" in used or not call.excinfo.errisinstance(AssertionError):
         log = item.config.stash.get(_LOG, None)
-        report.sections += [] if log is None else [("line of the board", log.text)]
+        report.sections += [] if log is None else [("serial line of the board", log.text)]
     return report
 
 

@@ -45,8 +45,8 @@ def live_board(
         if port is None:
             if written_in(folder).kind != LIVE:
                 raise InputError(
-                    f"{folder} has no firmware with a sensor; run `protonn-edge build --sensor`, "
-                    "and use --pnn-project to name its folder"
+                    f"{folder} has no firmware that reads a sensor; run `protonn-edge build "
+                    "--sensor`, and name the folder that it wrote with --pnn-project"
                 )
             sources = folder if copy is None else copied_project(folder, copy)
             elf = build_firmware(sources, board.environment)

@@ -114,8 +114,8 @@ class Board:
         """Raise `InputError` if it is this computer, which does not have `what`."""
         if not self.is_chip:
             raise InputError(
-                f"{self.name} is {self.title}, not a chip, and has no {what}; choose another board "
-                f"with --board: {', '.join(board.name for board in chip_boards())}"
+                f"{self.name} is {self.title}, not a chip, and has no {what}; choose one of these "
+                f"boards with --board: {', '.join(board.name for board in chip_boards())}"
             )
 
     def milliseconds(self, cycles: float) -> float:
@@ -192,9 +192,9 @@ _CHIP = {
     ),
     "meter_pin": _text("PB[0-7]", _PIN),
     "gpior0": whole_number(0x20, 0x5F),
-    "sleep_enable": Key("a register's data address and a bit", _is_place),
+    "sleep_enable": Key("a list of a register's data address and a bit's number", _is_place),
     "analog_inputs": Key(
-        "six ADC channel numbers from 0 to 7",
+        "a list of six different ADC channels from 0 to 7",
         lambda value: list_of(whole(0, 7), 6)(value) and len(set(value)) == 6,
     ),
 }
@@ -226,19 +226,19 @@ def _check_serial(facts: Mapping[str, Any], source: str) -> None:
         rx, tx = facts.get("rx_pin", ""), facts.get("tx_pin", "")
         if "" in (rx, tx) or rx == tx:
             raise InputError(
-                f"{source} uses a software serial line, which needs rx_pin and tx_pin; add both"
+                f"{source} uses a software serial line, which needs two pins; set rx_pin and "
+                "tx_pin to different pins"
             )
         least, most = _TIMER_CYCLES
         if not least <= clock / baud <= most:
             raise InputError(
-                f"{source} has {baud:,} baud, but a software serial line must have "
-                f"{-(-clock // most):,} to {clock // least:,} baud at {clock:,} Hz; choose a rate "
-                "in this range"
+                f"{source} has {baud:,} baud, but at {clock:,} Hz a software serial line must have "
+                f"{-(-clock // most):,} to {clock // least:,} baud; choose a rate in this range"
             )
         return
     real = clock / (8 * max(1, round(clock / (8 * baud))))
     if abs(real / baud - 1) > _BAUD_ERROR_LIMIT:
         raise InputError(
             f"{source} has {baud:,} baud, but the nearest rate that a clock of {clock:,} Hz can "
-            f"produce is {real:,.0f}; choose a rate within 2.5 % of a possible one"
+            f"produce is {real:,.0f} baud; choose a rate within 2.5 % of a possible one"
         )

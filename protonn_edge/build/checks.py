@@ -53,15 +53,15 @@ class Usage:
         if self.flash_bytes > board.flash_bytes:
             raise OverBudget(
                 self,
-                f"needs {self.flash_bytes:,} B flash, {board.name} has {board.flash_bytes:,}; "
-                f"{_flash_remedy(remedies)}",
+                f"the firmware needs {self.flash_bytes:,} B of flash, but {board.name} has "
+                f"{board.flash_bytes:,} B; {_flash_remedy(remedies)}",
             )
         needed = self.sram_bytes + self.stack_bytes
         if needed > board.sram_bytes:
             raise OverBudget(
                 self,
-                f"needs {needed:,} B SRAM (static {self.sram_bytes:,} + stack "
-                f"{self.stack_bytes:,}), {board.name} has {board.sram_bytes:,}; "
+                f"the firmware needs {needed:,} B of SRAM (variables {self.sram_bytes:,} B, stack "
+                f"{self.stack_bytes:,} B), but {board.name} has {board.sram_bytes:,} B; "
                 f"{_sram_remedy(remedies, board)}",
             )
 
@@ -78,18 +78,19 @@ def check_estimate(plan: DevicePlan, board: Board, remedies: Remedies) -> None:
     """Raise `CheckFailed` if tables or variables alone are too large, or a push is too slow."""
     if plan.table_bytes > board.flash_bytes:
         raise CheckFailed(
-            f"needs {plan.table_bytes:,} B flash for its tables alone, {board.name} has "
-            f"{board.flash_bytes:,}; {_flash_remedy(remedies)}"
+            f"the model's tables alone need {plan.table_bytes:,} B of flash, but {board.name} has "
+            f"{board.flash_bytes:,} B; {_flash_remedy(remedies)}"
         )
     if plan.state_bytes > board.sram_bytes:
         raise CheckFailed(
-            f"needs {plan.state_bytes:,} B SRAM for its variables alone, {board.name} has "
-            f"{board.sram_bytes:,}; {_sram_remedy(remedies, board)}"
+            f"the model's variables alone need {plan.state_bytes:,} B of SRAM, but {board.name} "
+            f"has {board.sram_bytes:,} B; {_sram_remedy(remedies, board)}"
         )
     if plan.fed_feature_cycles > _FEATURE_CYCLES_LIMIT:
         raise CheckFailed(
-            f"needs {plan.fed_feature_cycles:,.0f} cycles for each feature, but the serial line "
-            f"leaves only {_FEATURE_CYCLES_LIMIT:,} at {board.baud:,} baud; try {remedies.cycles}"
+            f"the model needs {plan.fed_feature_cycles:,.0f} cycles for each feature, but at "
+            f"{board.baud:,} baud the serial line leaves only {_FEATURE_CYCLES_LIMIT:,} cycles; "
+            f"try {remedies.cycles}"
         )
 
 
@@ -161,7 +162,7 @@ def check_constants_within_reach(program: LinkedProgram, remedies: Remedies) -> 
     if ends and max(ends) > READABLE_BYTES:
         raise CheckFailed(
             f"constants extend to byte {max(ends):,} of flash, but the code can read only the "
-            f"first {READABLE_BYTES:,}; try {' or '.join(remedies.flash)}"
+            f"first {READABLE_BYTES:,} bytes; try {' or '.join(remedies.flash)}"
         )
 
 
@@ -170,9 +171,9 @@ def check_interrupts(program: LinkedProgram, plan: DevicePlan, board: Board) -> 
     spans, limit = spans_without_interrupts(program, plan), receiver_limit(board)
     if spans.worst_delay > limit:
         raise CheckFailed(
-            f"a byte on the serial line may wait {spans.worst_delay:,} cycles because of "
-            f"{spans.program.where} ({spans.program.cycles:,} with interrupts disabled) and the "
-            f"interrupt handlers, but at {board.baud:,} baud a byte is lost after {limit:,} "
+            f"a byte on the serial line may wait {spans.worst_delay:,} cycles because of the "
+            f"interrupt handlers and {spans.program.where} ({spans.program.cycles:,} cycles with "
+            f"interrupts disabled), but at {board.baud:,} baud a byte is lost after {limit:,} "
             "cycles; disable interrupts for a shorter time"
         )
 

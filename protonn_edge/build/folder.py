@@ -171,9 +171,9 @@ class Project:
         written = read_plan(self.folder / _PLAN)
         if board is not None and written.core not in (board.core, None):
             raise InputError(
-                f"{self.folder} was built for {CORES[written.core].chip}, which runs different "
-                f"code from {board.name}; build the project again for {board.name}, or choose "
-                "another --board"
+                f"{self.folder} was built for {CORES[written.core].chip}, whose code does not run "
+                f"on {board.name}; build the project again for {board.name}, or choose another "
+                "board with --board"
             )
         if written.precision in quantization.precisions_of(model):
             reference = quantization.device_model(model, written.precision)
@@ -250,7 +250,8 @@ def exclusive(folder: Path) -> Iterator[None]:
             yield
     except InUse as error:
         raise InputError(
-            f"another 'build' or 'hil' is using {folder}; wait until it ends, or use another folder"
+            f"{folder} is in use by another 'build' or 'hil'; wait until that command ends, or use "
+            "another folder"
         ) from error
 
 

@@ -84,8 +84,8 @@ def build_benchmark(
     """
     if board.serial == "software":
         raise InputError(
-            f"{board.name} has a software serial line, but MLPerf Tiny needs one in hardware; "
-            "choose another --board"
+            f"{board.name} has a software serial line, but MLPerf Tiny needs a hardware serial "
+            "line; choose another board with --board"
         )
     if model.rejection is not None or model.n_classes == 1:
         raise InputError(
@@ -100,9 +100,9 @@ def build_benchmark(
             raise InputError("firmware for MLPerf Tiny computes in integers; omit --precision")
         if plan.chunk_features < reference.n_features:
             raise CheckFailed(
-                f"MLPerf Tiny repeats predictions, so {board.name} must hold all "
-                f"{reference.n_features:,} features in its SRAM; choose a larger --board, or train "
-                "on fewer features"
+                f"MLPerf Tiny repeats predictions, but the SRAM of {board.name} cannot hold all "
+                f"{reference.n_features:,} features for this; choose a board with more SRAM, or "
+                "train on fewer features"
             )
         _exchange_protocol(folder, benchmark)
         program = read_program(build_firmware(folder, board.environment))

@@ -52,7 +52,7 @@ class BuildOptions:
             return board
         return replace(
             board,
-            name=f"{board.name} within your limits",
+            name=f"{board.name} with your limits",
             flash_bytes=min(board.flash_bytes, self.flash_bytes or board.flash_bytes),
             sram_bytes=min(board.sram_bytes, self.sram_bytes or board.sram_bytes),
         )
@@ -170,7 +170,7 @@ def trial_build(
     model: Model, board: Board, firmware_of: Path | None = None, options: BuildOptions | None = None
 ) -> Iterator[Trial]:
     """Build a model in a temporary folder, with a project's firmware if any; raises as `build`."""
-    board.check_is_chip("flash and SRAM")
+    board.check_is_chip("flash or SRAM")
     options = options or BuildOptions()
     allowed = options.within(board)
     with scratch_folder() as scratch:
@@ -200,7 +200,7 @@ def try_plan(model: Model, reference: IntegerChain, plan: Plan, board: Board) ->
         try:
             check_budget(read_program(elf), board, model.all_remedies)
         except OverBudget as error:
-            return Tried(left_out=f"the serial firmware {error}")
+            return Tried(left_out=f"for the serial line, {error}")
         return try_firmware(model, reference, plan, elf, board)
 
 

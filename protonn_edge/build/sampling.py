@@ -77,8 +77,8 @@ class Sampling:
         names = self.name
         if self.board.mcu not in _CHIPS:
             raise InputError(
-                f"{self.board.name} has an {self.board.mcu or 'unknown chip'}, but only these "
-                f"chips can sample sensors: {', '.join(_CHIPS)}; choose another --board"
+                f"{self.board.name} cannot sample sensors, because its chip is not one of "
+                f"{', '.join(_CHIPS)}; choose another board with --board"
             )
         if not self.kinds or len(set(self.kinds)) < len(self.kinds):
             raise InputError(
@@ -91,8 +91,8 @@ class Sampling:
         least, most = _rate_limits(self.kinds[0], len(self.channels), self.board.clock_hz)
         if not least <= self.rate <= most:
             raise InputError(
-                f"{names} at {self.rate:g} Hz cannot be sampled, because {self.board.name} "
-                f"supports {least:.2g} to {most:,.0f} Hz; choose another --rate"
+                f"{names} cannot be sampled at {self.rate:g} Hz, but only at {least:.2g} to "
+                f"{most:,.0f} Hz on {self.board.name}; choose another rate with --rate"
             )
 
     @classmethod
@@ -245,9 +245,10 @@ def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> Non
     `what` is the beginning of a sentence: ``"mpu6050 at 100 Hz"``.
     """
     if not is_made(board, baud):
+        possible = [str(each) for each in sorted({board.baud, *BAUDS}) if is_made(board, each)]
         raise InputError(
             f"{board.name} cannot generate {baud:,} baud from its clock; choose one of "
-            f"{', '.join(map(str, BAUDS))} with --baud"
+            f"{', '.join(possible)} with --baud"
         )
     if bytes_a_second > bytes_carried(baud):
         raise InputError(
@@ -278,7 +279,7 @@ def used_channels(
         )
     pairs = ", ".join(f"{name} = {channel}" for name, channel in zip(named, channels, strict=False))
     text = (
-        "the model's channels have other names than the sensor's and are matched by position: "
-        f"{pairs}"
+        "the channels of the model and the sensor have different names, so they are matched by "
+        f"position: {pairs}"
     )
     return tuple(range(n)), [Notice("channels", text, warning=True)] if pairs else ()

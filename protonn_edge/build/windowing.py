@@ -85,14 +85,14 @@ def counts_for(
         if unit.quantity != channel.unit.quantity:
             raise InputError(
                 f"the model was trained on values in {unit.text}, a unit of {unit.quantity}, but "
-                f"{channel.name} of {channel.kind.name} measures {channel.unit.text}, a unit of "
-                f"{channel.unit.quantity}; train the model on data from this sensor"
+                f"channel {channel.name} of {channel.kind.name} has the unit {channel.unit.text}, "
+                f"a unit of {channel.unit.quantity}; train the model on data from this sensor"
             )
     other = _other(instrument, channels)
     if other is not None and declared is None:
         raise InputError(
-            f"the model was trained on {other}, but --sensor is {name} ({given}); train the model "
-            f"on a recording of {name}, or convert the counts with --unit "
+            f"the model was trained on data of {other}, but --sensor is {name} ({given}); train "
+            f"the model on a recording of {name}, or convert the counts with --unit "
             f"{units_text(tuple(channel.name for channel in channels), trained)!r}"
         )
     ratios = [one.size / count.size for one, count in zip(trained, own, strict=True)]
@@ -113,8 +113,8 @@ def check_range(model: IntegerChain, kinds: Sequence[SensorKind], *, full_scale:
         if beyond > _BEYOND * extent or (full_scale and missing > _SHORT * extent):
             raise InputError(
                 f"the model was trained on values from {low:,.0f} to {high:,.0f}, but {kind.name} "
-                f"gives {kind.low:,} to {kind.high:,}; train the model on a recording made with "
-                "'protonn-edge record'"
+                f"gives values from {kind.low:,} to {kind.high:,}; train the model on a recording "
+                "made with 'protonn-edge record'"
             )
 
 
@@ -146,8 +146,8 @@ def _trained(
     units = tuple(found[name] for name in names)
     if known is not None and not all(map(Unit.is_same, known, units)):
         raise InputError(
-            f"--unit is {shortened(declared)!r}, but the model was trained on {instrument}; omit "
-            "--unit, or give the unit of the training data"
+            f"--unit is {shortened(declared)!r}, but the model was trained on data of {instrument};"
+            " omit --unit, or give the unit of the training data"
         )
     return units
 
@@ -175,7 +175,9 @@ def _conversions(
     }
     if not steps and other is None:
         return []
-    text = f"the training data is converted for {name}: {', '.join(steps) or 'unchanged'}"
+    text = f"the training data is converted for {name}: {', '.join(steps)}"
+    if not steps:
+        text = f"the training data has the same unit as {name}"
     if other is not None:
         text += f"; it was recorded from {other}, whose mounting and bandwidth may differ"
     return [Notice("unit", text)]
@@ -303,8 +305,8 @@ class Windowing:
         feeding = min(fed, computed / self.window)
         if feeding > _SHARE * free * period:
             raise CheckFailed(
-                f"a sample takes {feeding:,.0f} cycles and its interrupts {interrupts:,}, but a "
-                f"sample arrives every {period:,} cycles; try a lower --rate"
+                f"a sample takes {feeding:,.0f} cycles and its interrupts take {interrupts:,}, but "
+                f"a sample arrives every {period:,} cycles; try a lower --rate"
             )
         end = whole - computed + min(computed, fed + _end_cycles(plan))
         return self._meanwhile(end + said, free)
@@ -380,9 +382,9 @@ def _check_names(classes: tuple[str, ...]) -> None:
         other = sent.setdefault(sent_name(name), name)
         if other != name:
             raise InputError(
-                f"the classes {shortened(repr(other))} and {shortened(repr(name))} begin with the "
-                f"same {NAME_LIMIT} bytes, and a board sends no more of a name; rename one, and "
-                "train again"
+                f"a board sends only the first {NAME_LIMIT} bytes of a class's name, and these are "
+                f"the same for {shortened(repr(other))} and {shortened(repr(name))}; rename one of "
+                "these classes, and train again"
             )
 
 

@@ -54,7 +54,7 @@ _SAME_RATE = 0.01  # rates may differ by this without a notice: a timer's rate i
 
 def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
     """Return the name of the emulator for a board; print a notice for the slower one."""
-    board.check_is_chip("program memory and serial line")
+    board.check_is_chip("program memory or serial line")
     program = find_program(name, board)
     if program.remark:
         out.say(program.remark)

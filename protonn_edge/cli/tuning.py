@@ -350,7 +350,7 @@ def train_best(given: TrainOptions, out: Output) -> None:
             f"{flags()[name]} does not apply to --classifier {BEST}; omit {flags()[name]}"
         )
     require("optuna")
-    load_board(given.board_name).check_is_chip("flash, SRAM and cycles")
+    load_board(given.board_name).check_is_chip("flash, SRAM or cycles")
     dataset = fitting.load_grouped(given.data, given.table, given.groups)
     dataset = dataset if given.share is None else holdout(dataset, given.share, given.seed)
     asked = SharedParameters(features=parameters.get("features")).asked

@@ -34,8 +34,8 @@ def client_of(address: str) -> Any:
         return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(
-            f"no Dask scheduler answers at {address} within {CONNECT_S} s; start one with 'dask "
-            "scheduler', and give its address"
+            f"no Dask scheduler answered at {address} within {CONNECT_S} s; start one with 'dask "
+            "scheduler', or correct the address"
         ) from error
 
 
@@ -52,7 +52,7 @@ class ClusterSession(Session):
     def __enter__(self) -> Self:
         place = _PORT.fullmatch(self.url)
         if place is None:
-            raise InputError(f"port {self.url} must be dask://HOST:PORT/WORKER@URL; correct it")
+            raise InputError(f"the port is {self.url}; give it as dask://HOST:PORT/WORKER@URL")
         scheduler, self._worker, self._port = place.groups()
         self._client = client_of(f"tcp://{scheduler}")
         try:
@@ -92,7 +92,7 @@ class ClusterSession(Session):
             if self._worker not in {str(each["name"]) for each in workers}:
                 future.cancel()
                 raise LinkError(
-                    f"the cluster has no worker {self._worker}; start this worker again"
+                    f"the cluster has no worker {self._worker}; start it, or correct its name"
                 )
 
 

@@ -22,7 +22,7 @@ from protonn_edge.device.protocol import HelloReply, HelloRequest, Message, Prot
 from protonn_edge.errors import DeviceError, InputError
 from protonn_edge.quantization import MODEL_HASH_BYTES
 
-REFLASH_HINT = "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
+REFLASH_HINT = "build the firmware with `protonn-edge build`, then run `protonn-edge upload`"
 LONGEST_REPLY_BYTES = len(protocol.ScoresReply(0, 0, (0,) * 255).payload())
 _LONGEST_STORE_BYTES = 4096  # the largest EEPROM of the chips in `boards/`
 
@@ -101,8 +101,8 @@ class Link:
             self._port.open()
         except Exception as error:  # pyserial's handlers raise various exceptions
             raise LinkError(
-                f"cannot open {url or 'a port without a name'} ({error}); plug the board in, or "
-                "choose another port with --port"
+                f"cannot open {url or 'a port without a name'} ({error}); check that the board is "
+                "plugged in and that you may use the port, or choose another port with --port"
             ) from error
         # What pyserial does not do for a TCP port: send without waiting for acknowledgements, and
         # close a socket that the other side has closed.
@@ -219,18 +219,18 @@ def _check_board(device: HelloReply, board: Board) -> None:
     """Raise `DeviceError` unless the device has the board's clock and window."""
     if device.clock_hz != board.clock_hz:
         alike = [each.name for each in chip_boards() if each.clock_hz == device.clock_hz]
-        named = f" (--board {' or '.join(alike)})" if alike else ""
+        named = f": {', '.join(alike)}" if alike else ""
         raise DeviceError(
-            f"the device reports a clock of {device.clock_hz:,} Hz, but {board.name} has "
+            f"the device reports a clock of {device.clock_hz:,} Hz, but {board.name} runs at "
             f"{board.clock_hz:,} Hz; choose the right board with --board{named}"
         )
     software = board.serial == "software"
     allowed = range(1) if software else range(1, protocol.MOST_WINDOW_BYTES + 1)
     if device.window not in allowed:
         raise ProtocolError(
-            f"the device reports a window of {device.window} bytes, but that of {board.name} has "
-            f"{allowed[0]} to {allowed[-1]} bytes; choose the right board with --board, or "
-            f"{REFLASH_HINT}"
+            f"the device reports a send window of {device.window} bytes, but the send window of "
+            f"{board.name} must have {'0' if software else f'1 to {allowed[-1]}'} bytes; choose "
+            f"the right board with --board, or {REFLASH_HINT}"
         )
 
 

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 from protonn_edge.device import connection, protocol
 from protonn_edge.device.connection import REFLASH_HINT, Deadline, LinkError, NoReplyError
 from protonn_edge.device.protocol import ErrorReply, Message, ProtocolError
+from protonn_edge.errors import counted
 
 # A request refused or lost this often is wrong. Fewer failures may be caused by the line: two
 # frames merged by the loss of the delimiter between them have a valid CRC.
@@ -198,21 +199,19 @@ class Exchange(Generic[Key, Reply]):
     def _no_progress(self) -> NoReplyError:
         others = self._connection.messages - self._messages
         damaged = self._connection.damaged - self._damaged
-        cause = "its program may hang; reset it, then run the command again (hil: with --resume)"
+        again = "reset the device, then run the command again (`hil` with --resume)"
+        cause = f"its program may hang; {again}"
         if self._strays:
-            cause = (
-                f"{self._strays:,} of them are replies whose sequence number differs from the "
-                f"request's; {REFLASH_HINT}"
-            )
+            cause = f"{self._strays:,} of these had the number of no request; {REFLASH_HINT}"
         elif damaged:
             cause = (
-                f"{damaged:,} more were damaged or incomplete, so the line may lose bytes; check "
-                "the baud rate, reset the device, then run the command again (hil: with --resume)"
+                f"{damaged:,} more arrived damaged or incomplete, so the line may lose bytes; "
+                f"check the baud rate, {again}"
             )
         return NoReplyError(
-            f"the device on {self._connection.url} {'sends HELLO, but ' if others else ''}answered "
-            f"no request for {self._deadline.seconds:.3g} s, in which it sent {others:,} other "
-            f"messages; {cause}"
+            f"the device on {self._connection.url} answered no request for "
+            f"{self._deadline.seconds:.3g} s, during which it sent "
+            f"{counted(others, 'other message')}; {cause}"
         )
 
     def _take(
@@ -233,7 +232,7 @@ class Exchange(Generic[Key, Reply]):
             if isinstance(content, ErrorReply):
                 raise ProtocolError(f"the device refused a request: {content}; {REFLASH_HINT}")
             raise ProtocolError(
-                f"the device answered a request for {protocol.name_of(self._kind)} with a reply to "
+                f"the device answered a {protocol.name_of(self._kind)} request with a reply to "
                 f"{protocol.name_of(type(content))}; {REFLASH_HINT}"
             )
         self._send_again([answered])

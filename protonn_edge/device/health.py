@@ -38,10 +38,11 @@ def read_health(line: Link, where: str, expected: IntegerExpected) -> Health:
             health = expected.recognized(message.content)
             if health is None:
                 raise DeviceError(
-                    f"the board at {where} runs another model, or another calibration of it; name "
-                    "the model that the board runs, or upload this model"
+                    f"the board at {where} runs another model, or the same model calibrated on "
+                    "other data; name the file of the board's model, or upload this model"
                 )
             return health
     raise DeviceError(
-        f"no board at {where} sends counters; build its firmware with --observe, and upload it"
+        f"no board at {where} sends counters; choose the right port with --port, or build the "
+        "firmware with --observe and upload it"
     )

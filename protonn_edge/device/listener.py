@@ -57,7 +57,7 @@ class RangeWatch:
             self._in_a_row[name] = self._in_a_row.get(name, 0) + 1 if far else 0
             if self._in_a_row[name] >= _TIMES:
                 values = f"{name} from {least:,} to {largest:,}"
-                found.append(f"{values} (trained: {low:,} to {high:,})")
+                found.append(f"{values} (in training, from {low:,} to {high:,})")
         if found and not self._warned:
             self._warned = True
             self._warning = (
@@ -91,7 +91,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         "the board runs a logger, which does not classify; upload firmware made with 'protonn-edge "
         "build --sensor'"
     )
-    CHANGED = "the board runs a different model than before; start again"
+    CHANGED = "the board's firmware has changed since the start; run the command again"
     SILENT = (
         "no board that classifies sensor samples responds at {}; upload firmware made with "
         "'protonn-edge build --sensor'"
@@ -232,13 +232,13 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
     def _check(self, silence: Deadline, whole: Deadline) -> None:
         if silence.left_s < 0:
             raise DeviceError(
-                f"the board has sent no window for {silence.seconds:.0f} s; check its wires, and "
-                "plug it in again"
+                f"the board has classified no window for {silence.seconds:.0f} s; check the "
+                "sensor's wires, and plug the board in again"
             )
         if whole.left_s < 0:
             raise DeviceError(
                 f"the board's clock advanced by only {self.seconds:.3g} s in "
-                f"{whole.seconds - whole.left_s:.0f} s; plug it in again"
+                f"{whole.seconds - whole.left_s:.0f} s; plug the board in again"
             )
 
     def _is_over(self, seconds: float | None, further_s: float = 0.0) -> bool:

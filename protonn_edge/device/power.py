@@ -33,8 +33,8 @@ class PowerCycle:
             words = []
         if not words or shutil.which(words[0]) is None:
             raise InputError(
-                f"the command to cycle the power is {shortened(text)!r}, which does not begin with "
-                "a program; give a command such as 'uhubctl -a cycle -p 2'"
+                f"the command to cycle the power is {shortened(text)!r}, which has an open quote "
+                "or does not begin with a program; give one such as 'uhubctl -a cycle -p 2'"
             )
         return cls(tuple(words))
 
@@ -55,4 +55,4 @@ class PowerCycle:
         devices = [Path(port) for port in ports if port.startswith("/")]
         while not all(map(Path.exists, devices)) and time.monotonic() < end:
             time.sleep(_ASK_AGAIN_S)
-        return f"{fault}; its power was cycled by {name!r}"
+        return f"{fault}; the board's power was cycled by {name!r}"

@@ -109,7 +109,7 @@ class Message:
         allowed, count, beyond = str(size), 0, len(payload) - size
         if cls.REST is not None:
             each = struct.calcsize(cls.REST[1][1:])
-            allowed += f" and a multiple of {each} for its {cls.REST[0]}"
+            allowed += f" plus a multiple of {each} for its {cls.REST[0]}"
             count, beyond = divmod(beyond, each)
         if count < 0 or beyond:
             raise ProtocolError(
@@ -188,8 +188,8 @@ class HelloReply(Message, number=REPLY | HELLO):
 
     VERSION = PROTOCOL_VERSION
     OTHER_VERSION = (
-        "the device speaks protocol {}, but this program speaks {}; remove the folder 'firmware', "
-        "run `protonn-edge build --board uno model.npz`, then `protonn-edge upload`"
+        "the device speaks protocol v{}, but this program speaks v{}; remove the folder 'firmware',"
+        " build the firmware with `protonn-edge build`, then run `protonn-edge upload`"
     )
     protocol_version: U8  # 2; a device of another one is refused before anything else is read
     feature_type: U8  # 0 for uint8 features
@@ -259,7 +259,7 @@ class ErrorReply(Message, number=ERROR_REPLY):
     code: U8  # 1 unknown type, 2 wrong length, 3 feature out of range, 4 nothing to repeat with
 
     def __str__(self) -> str:
-        return f"error {self.code}, {_ERROR_NAMES.get(self.code, 'unknown')}"
+        return f"error {self.code} ({_ERROR_NAMES.get(self.code, 'unknown')})"
 
 
 MESSAGES = tuple(Message.declared)

@@ -48,7 +48,11 @@ class RecordingFile(AppendedFile):
     def __init__(self, path: Path, description: LoggerDescription, session: str) -> None:
         check_names([session], "--session", distinct=False)
         if not _SESSION.fullmatch(session) or session.lower() in _NUMBER_WORDS:
-            raise InputError(f"--session is {session!r}; give a name that begins with a letter")
+            words = ", ".join(_NUMBER_WORDS)
+            raise InputError(
+                f"--session is {session!r}; give a name that begins with a letter and is none of "
+                f"{words}"
+            )
         self._session = session
         self._head = _head(description)
         self._columns = self._head.count(b",", self._head.index(b"\n")) + 1
@@ -115,7 +119,7 @@ class RecordingFile(AppendedFile):
         return seconds
 
     def _no_row(self) -> InputError:
-        return InputError(f"the last row of {self._path} is not a row of a recording; remove it")
+        return InputError(f"the last row of {self._path} is not a sample; remove this row")
 
 
 def _head(description: LoggerDescription) -> bytes:
@@ -143,13 +147,13 @@ class SampleStream(sensor_board.SensorStream[LoggerDescription, Samples]):
     LONGEST_FRAME = 260
     OTHER_FIRMWARE = sensor_board.LiveDescription
     OTHER = (
-        "the board runs firmware that classifies, for 'protonn-edge monitor'; upload firmware made "
-        "with 'protonn-edge logger'"
+        "the board runs firmware for 'protonn-edge monitor'; upload firmware made with "
+        "'protonn-edge logger'"
     )
-    CHANGED = "the board's sensor or its sampling rate has changed; begin a new recording"
+    CHANGED = "the board's sensor or its sampling rate has changed; name a new file with -o"
     SILENT = (
-        "no logger responds at {}; upload firmware made with 'protonn-edge logger', or give its "
-        "baud rate with --baud"
+        "no logger responds at {}; upload firmware made with 'protonn-edge logger', or give the "
+        "logger's baud rate with --baud"
     )
 
     def __init__(self) -> None:
@@ -273,14 +277,15 @@ class Recorder(sensor_board.SensorBoard[LoggerDescription, Samples]):
             self._silence.renew()
         if self._silence.left_s < 0:
             raise CheckFailed(
-                f"the board has sent no samples for {self._silence.seconds:.0f} s; the recorded "
-                "samples are in the file; plug it in again and continue"
+                f"the board has sent no samples for {self._silence.seconds:.0f} s; the earlier "
+                "samples are in the file: plug the board in again, and run the command again"
             )
         take = self.take
         if take is not None and take.wanted is not None and self._whole_take.left_s < 0:
             raise CheckFailed(
-                f"the take has only {take.kept:,} of {take.wanted:,} samples, though the board "
-                f"reports {self._rate:.4g} samples a second; the recorded samples are in the file"
+                f"only {take.kept:,} of the take's {take.wanted:,} samples arrived, although the "
+                f"board reports {self._rate:.4g} samples a second; they are in the file: check "
+                "the sensor's wires, and record the take again"
             )
 
     def _keep(self, samples: Samples) -> None:

@@ -59,7 +59,7 @@ class Origin:
         """Return the origin in the last column; `ValueError` if it has none."""
         said = _RUN.fullmatch(text)
         if said is None:
-            raise ValueError("'run' must be two hashes and a number")
+            raise ValueError("'run' must be two hashes and a number, joined by '-'")
         return cls(said[1], said[2], int(said[3]))
 
     def __str__(self) -> str:
@@ -134,7 +134,9 @@ class ResultsFile(AppendedFile):
                 with _opened(path) as stream:
                     _classes_in(path, stream)
             except InputError as error:
-                raise InputError(f"{path} exists, but is not a results file ({error})") from error
+                raise InputError(
+                    f"{path} exists, but is not a results file; choose another file with -o"
+                ) from error
         write_atomically(path, _line(_columns(n_classes)) + "".join(map(self._line_of, keep)))
         super().__init__(path)
 
@@ -165,7 +167,7 @@ def check_finished(path: Path) -> None:
     if known.origin is not None and len(known.results) < known.origin.points:
         raise InputError(
             f"{path} has {len(known.results):,} of {known.origin.points:,} results of a run that "
-            "was stopped; continue it with --resume, or delete the file to measure again"
+            "was stopped; continue this run with --resume, or delete the file to measure again"
         )
 
 
@@ -233,7 +235,7 @@ def _check_belongs(result: Result, run: Origin, origin: Origin, others: Collecti
         raise ValueError(f"is of another run, {run}")
     if result.index >= origin.points:
         raise ValueError(
-            f"has index {result.index}, but the run has {origin.points:,} points, counted from 0"
+            f"has index {result.index:,}, but this run's indices are 0 to {origin.points - 1:,}"
         )
     if result.index in others:
         raise ValueError(f"repeats index {result.index}")
@@ -247,7 +249,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         with path.open("rb") as stream:
             yield stream
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; {remedy}") from error
+        raise InputError(f"cannot read {path}: {error.strerror}; check the file") from error
 
 
 def _classes_in(path: Path, stream: BinaryIO) -> int:
@@ -256,7 +258,7 @@ def _classes_in(path: Path, stream: BinaryIO) -> int:
     n_classes = len(columns) - len(_columns(0))
     if not 1 <= n_classes <= 255 or columns != _columns(n_classes):
         raise InputError(
-            f"{path} does not begin with the header of a results file; run `protonn-edge hil` again"
+            f"{path} has no header of a results file; name a file that `protonn-edge hil` wrote"
         )
     return n_classes
 

@@ -162,13 +162,13 @@ def run(
     labels = np.asarray(y)
     if Q.ndim != 2 or labels.shape != (len(Q),):
         raise InputError(
-            f"test points have shape {Q.shape} and labels {labels.shape}, but must have (n, "
-            "features) and (n,); give one label per row"
+            f"the test points have shape {Q.shape} and the labels have shape {labels.shape}, but "
+            "these must be (n, features) and (n,); give one label per row"
         )
     if expected is not None and (expected.scores.ndim != 2 or len(expected.scores) != len(Q)):
         raise InputError(
-            f"expected scores have shape {expected.scores.shape}, but must have ({len(Q)}, "
-            "classes); compute them from the same rows"
+            f"the expected scores have shape {expected.scores.shape}, but it must be ({len(Q)}, "
+            "classes); compute the scores of the same rows"
         )
     rows = _RowQueue(row for row in range(len(Q)) if row not in skip)
     arrivals: queue.SimpleQueue[Result | _End] = queue.SimpleQueue()

@@ -111,8 +111,8 @@ class LoggerDescription(Description, number=0x91):
 
     VERSION = 1
     OTHER_VERSION = (
-        "the logger has version {}, but this program reads version {}; generate it again with "
-        "'protonn-edge logger', and upload it"
+        "the logger has version {}, but this program reads version {}; generate the logger again "
+        "with 'protonn-edge logger', and upload it"
     )
     version: U8
     sensor_number: U8  # of `SENSOR_NUMBERS`
@@ -165,8 +165,8 @@ class LiveDescription(Description, number=0x93):
 
     VERSION = 2
     OTHER_VERSION = (
-        "the board's firmware has version {}, but this program reads version {}; build it again "
-        "with 'protonn-edge build --sensor', and upload it"
+        "the board's firmware has version {}, but this program reads version {}; build the "
+        "firmware again with 'protonn-edge build --sensor', and upload it"
     )
     version: U8
     sensor_number: U8  # of `SENSOR_NUMBERS`
@@ -353,8 +353,8 @@ class SensorBoard(Generic[Described, Reported]):
             name, bus = self.description.sensors[0], self.description.kind.bus
             wires = "SPI" if bus == "spi" else "SDA and SCL (A4 and A5 of an Uno)"
             raise DeviceError(
-                f"the board cannot find its {name}; check the sensor's wires ({wires}, VCC, GND); "
-                f"an emulated board needs --sensor {name}=FILE, or --pnn-sensor in pytest"
+                f"the board cannot find its {name}; check the wires to {wires}, VCC and GND, or, "
+                f"for an emulated board, give --sensor {name}=FILE (in pytest, --pnn-sensor)"
             )
 
     def receive(self, wait_s: float) -> Iterator[Reported]:

@@ -213,8 +213,9 @@ class Session:
         most = min(protocol.MOST_REPETITIONS, ((1 << 32) - 1) // max(1, once.cycles))
         if not 1 <= repetitions <= most:
             raise InputError(
-                f"{repetitions:,} repetitions of {once.cycles:,} cycles are more or fewer than the "
-                f"device can count; request 1 to {most:,}"
+                f"{repetitions:,} repetitions were requested, but of a prediction of "
+                f"{once.cycles:,} cycles the device can count only 1 to {most:,}; request a number "
+                "in this range"
             )
         request = protocol.RepeatRequest(
             repetitions % protocol.MOST_REPETITIONS, self._feature_bytes(features)
@@ -229,9 +230,9 @@ class Session:
         every = self._prediction(self.ask(request, protocol.RepeatReply, policy))
         if (every.label, every.cycles) != (once.label, repetitions * once.cycles):
             raise CheckFailed(
-                f"one prediction gave class {once.label} in {once.cycles:,} cycles, but "
-                f"{repetitions:,} repetitions gave class {every.label} in {every.cycles:,} cycles "
-                f"instead of class {once.label} in {repetitions * once.cycles:,}; {REFLASH_HINT}"
+                f"one prediction gave class {once.label} in {once.cycles:,} cycles, so "
+                f"{repetitions:,} must take {repetitions * once.cycles:,} cycles, but they gave "
+                f"class {every.label} in {every.cycles:,} cycles; {REFLASH_HINT}"
             )
         return every
 
@@ -248,7 +249,7 @@ class Session:
         stats = self.ask(protocol.StatsRequest(), StatsReply, policy)
         if stats.reset_cause not in _CAUSES:
             raise ProtocolError(
-                f"the device reports the reset cause {stats.reset_cause}, but it must be "
+                f"the device reports reset cause {stats.reset_cause}, but reset causes are "
                 f"{_CAUSES[0]} to {_CAUSES[-1]}; {REFLASH_HINT}"
             )
         return stats
@@ -280,8 +281,8 @@ class Session:
 
     def _no_reply(self) -> NoReplyError:
         return NoReplyError(
-            f"the device on {self.url} answers HELLO but did not answer a request despite retries; "
-            "the line may lose bytes, or the program may hang"
+            f"the device on {self.url} answers HELLO but did not answer a request despite retries, "
+            "so its line may lose bytes or its program may hang; reset the device, and try again"
         )
 
     def _feature_bytes(self, features: ArrayLike) -> bytes:
@@ -299,8 +300,8 @@ class Session:
         scores = reply.scores if isinstance(reply, protocol.ScoresReply) else None
         if reply.label >= classes and reply.label != UNKNOWN:
             raise ProtocolError(
-                f"the device answered class {reply.label}, but its model has {classes} classes; "
-                f"{REFLASH_HINT}"
+                f"the device answered class {reply.label}, but its model's classes are 0 to "
+                f"{classes - 1}; {REFLASH_HINT}"
             )
         if scores is not None and len(scores) != classes:
             raise ProtocolError(

@@ -67,8 +67,8 @@ class TeachingListener(Listener):
                 break
         if self.stream.taught is None:
             raise CheckFailed(
-                "the board's model has no room for examples; train it with --teachable, then build "
-                "and upload it again"
+                "the board's model has no room for examples; train the model with --teachable, "
+                "then build its firmware and upload it again"
             )
         if not any(self.taught.counts):
             self._line.write(encode_message(StoreRequest(), 0))
@@ -105,11 +105,11 @@ class TeachingListener(Listener):
     def teach(self, label: int) -> str | None:
         """Ask the board to learn its last window as a class, or return why that cannot be."""
         if self._window is None:
-            return "there is no window yet; wait for one, and label it"
+            return "there is no window yet; wait for the first one"
         if self._window is self._learned:
-            return "this window is already an example; label another one"
+            return "this window is already an example; teach another one"
         if any(window is self._window for _, window in self._asked.values()):
-            return "this window is being taught; label another one"
+            return "this window is being taught; teach another one"
         self._ask(TeachRequest(label, self._window.number), label, self._window)
         return None
 

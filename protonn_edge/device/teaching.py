@@ -20,8 +20,8 @@ def learn(session: Session, label: int) -> int:
     reply = session.ask(protocol.LearnRequest(label), protocol.LearnReply)
     if not reply.learned:
         raise CheckFailed(
-            f"the device has no prediction to learn, or no class {label}; request a prediction "
-            "first"
+            f"the device has no prediction to learn, or no class {label}; first request a "
+            "prediction, and name a class of the model"
         )
     return reply.examples
 
@@ -47,5 +47,5 @@ def write_store(session: Session, content: bytes) -> None:
         reply = session.ask(protocol.StoreRequest(place, part), protocol.StoreReply)
     if reply.content != content:
         raise CheckFailed(
-            "the device's EEPROM did not store the data; it may be worn out, so use another board"
+            "the device's EEPROM did not store the data and may be worn out; use another board"
         )

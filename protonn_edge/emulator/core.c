@@ -487,7 +487,7 @@ const char *core_keep_eeprom(const char *path)
         return strerror(errno);
     }
     if (!has_size(file, eeprom->size)) {
-        snprintf(reason, sizeof reason, "it is no file of %u bytes", eeprom->size);
+        snprintf(reason, sizeof reason, "it is not a file of %u bytes", eeprom->size);
         return reason;
     }
     void *bytes = mmap(NULL, eeprom->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

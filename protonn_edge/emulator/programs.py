@@ -53,7 +53,7 @@ class Program:
         """A note for users if it is not simavr; else empty."""
         if self.name == "simavr":
             return ""
-        why = f", since {self.instead}" if self.instead else ""
+        why = f"; simavr is not used because {self.instead}" if self.instead else ""
         return f"emulated by avr8js under Node.js, several times slower than by simavr{why}"
 
 
@@ -84,7 +84,7 @@ def _any_program(name: str | None) -> Program:
     try:
         return _avr8js(instead=str(missing))
     except ProtoNNEdgeError as error:
-        raise InputError(f"{missing}; or use avr8js: {error}") from None
+        raise InputError(f"{missing}; alternatively, for avr8js: {error}") from None
 
 
 def _simavr() -> Program:
@@ -179,8 +179,8 @@ class FlashImage:
         length = len(self.flash.rstrip(b"\xff"))
         if length > start:
             raise InputError(
-                f"the firmware takes {length:,} B of flash, but a bootloader leaves {start:,}; "
-                "run it without the bootloader"
+                f"the firmware takes {length:,} B of flash, but a bootloader leaves {start:,} B; "
+                "run the firmware without the bootloader"
             )
         symbols = (*self.symbols, *bootloader.symbols)
         return FlashImage(self.flash[:start] + bootloader.flash[start:], self.data_end, symbols)
@@ -203,7 +203,7 @@ def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328
         return FlashImage(flash, program.data_end, program.symbols)
     if content.lstrip().startswith(b":"):
         return FlashImage(_placed(hex_chunks(content, path), path, flash_bytes, mcu))
-    raise InputError(f"{path} is neither an ELF nor an Intel HEX file; give one of them")
+    raise InputError(f"{path} is neither an ELF nor an Intel HEX file; give such a file")
 
 
 def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, mcu: str) -> bytes:
@@ -214,13 +214,13 @@ def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, m
         end = address + len(chunk)
         if end > flash_bytes:
             raise InputError(
-                f"{path} reaches up to 0x{end:x}, but the flash ends at 0x{flash_bytes:x}; build a "
-                f"smaller program for an {mcu}"
+                f"{path} needs the flash up to 0x{end:x}, but the flash of an {mcu} ends at "
+                f"0x{flash_bytes:x}; build a smaller program"
             )
         flash[address:end] = chunk
         is_empty = is_empty and not chunk
     if is_empty:
-        raise InputError(f"{path} holds no program; build the firmware again")
+        raise InputError(f"{path} contains no program; build the firmware again")
     return bytes(flash)
 
 

@@ -169,7 +169,7 @@ class EmulatedBoard:
         self._board = board or load_board("uno")
         _check_board(self._board, bootloader)
         if firmware is None and not bootloader:
-            raise InputError("no firmware was given; give one, or set bootloader=True")
+            raise InputError("no firmware was given; give a file, or set bootloader=True")
         flash_bytes = self._board.flash_total_bytes
         self._image = (
             empty_image(flash_bytes)
@@ -267,7 +267,7 @@ class EmulatedBoard:
         `EmulatorError` if it has ended or does not answer within 10 s.
         """
         if self.program.name != "simavr":
-            raise InputError(f"{self.program.name} has no buttons; install simavr")
+            raise InputError(f"{self.program.name} has no buttons; use the emulator simavr")
         known = re.fullmatch("P[A-Z][0-7]", pin) is not None
         if known:
             self._send(f"press {pin[1:]}\n".encode())
@@ -314,7 +314,7 @@ class EmulatedBoard:
             reason = self._errors.content().decode(errors="replace")
         reason = " ".join(reason.split()) or f"exit code {process.returncode}"
         if process.returncode == _USAGE:
-            return InputError(f"{self._name} cannot use {self._link}: {reason}; try another")
+            return InputError(f"{self._name} cannot use {self._link}: {reason}; use another port")
         if process.returncode == _EEPROM:
             return InputError(
                 f"{self._eeprom} cannot be the EEPROM of {self._name}: {reason}; name another file"
@@ -393,7 +393,7 @@ def _lines_of(pipe: IO[bytes] | None) -> queue.SimpleQueue[bytes]:
 
 
 def _check_board(board: Board, bootloader: bool) -> None:
-    board.check_is_chip("program memory and serial line")
+    board.check_is_chip("program memory or serial line")
     if bootloader and (board.mcu, board.clock_hz) != ("atmega328p", 16_000_000):
         raise InputError(
             f"{board.name} has an {board.mcu} at {board.clock_hz:,} Hz, but the emulator's "

@@ -55,16 +55,15 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
         raise InputError(f"{folder} is neither empty nor {kind}; choose another folder")
     if written.kind != kind:
         raise InputError(
-            f"{folder} contains {written.kind}, which {kind} does not replace; remove it, or "
-            "choose another folder"
+            f"{folder} contains {written.kind}, which {kind} does not replace; remove this folder, "
+            "or choose another one"
         )
     check_no_links(folder, written.digests)
     for name, digest in written.digests.items():
         path = folder / name
         if path.exists() and (not path.is_file() or _digest(path.read_bytes()) != digest):
             raise InputError(
-                f"{path} was edited since it was written; move it elsewhere, or choose another "
-                "folder"
+                f"{path} was edited after the export; move it elsewhere, or choose another folder"
             )
 
 

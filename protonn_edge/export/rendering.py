@@ -329,7 +329,7 @@ def _send(sent: tuple[Sending, ...]) -> str:
 def _send_lines(sent: tuple[Sending, ...], prefix: str) -> tuple[str, ...]:
     """Return each feature's factor, for a sketch's comment, unless that is long."""
     if len(sent) > _SKETCH_LINES:
-        return (f"feature by feature as {prefix}_model.h lists them; {_STANDS_FOR}",)
+        return (f"the units of all features are in {prefix}_model.h; {_STANDS_FOR}",)
     if len({each.unit for each in sent}) == 1:
         return (f"the value times {sent[0].factor}, rounded; {_STANDS_FOR}",)
     factors = (

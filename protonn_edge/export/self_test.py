@@ -194,13 +194,13 @@ def _judged(execution: str, printed: str, otherwise: str) -> Tried:
     line = _PRINTED.fullmatch(printed)
     if line is None:
         raise WrongAnswers(
-            Tried(execution), f"the library's self-test stopped on {execution} ({otherwise})"
+            Tried(execution), f"the library's self-test ({execution}) stopped: {otherwise}"
         )
     tried = Tried(execution, int(line[2]), int(line[1] or 0))
     if tried.mismatches:
         raise WrongAnswers(
             tried,
-            f"the library's self-test on {execution} differs from the NumPy model at "
-            f"{tried.mismatches} of {tried.n} test vectors, {line[3].strip()}",
+            f"the library's self-test ({execution}) differs from the NumPy model at "
+            f"{tried.mismatches} of {tried.n} test vectors ({line[3].strip()})",
         )
     return tried

@@ -78,18 +78,21 @@ _SENSOR = {
     "title": TITLE,
     "bus": Key("'i2c', 'spi' or 'analog'", matches("i2c|spi|analog")),
     "channels": Key(
-        f"1 to {MOST_CHANNELS} names of at most 20 lower-case letters, digits and _, each "
-        "beginning with a letter",
+        f"a list of 1 to {MOST_CHANNELS} names of at most 20 lower-case letters, digits and _, "
+        "each beginning with a letter",
         _some(matches(CHANNELS), MOST_CHANNELS),
     ),
     "units": Key("a text such as 'ax ay 1/256 g; t 1/10 degC'", matches(r".{1,160}")),
-    "rates": Key("a lowest and a highest rate of 0.001 to 9,000 Hz", _tuple_of(_RATE, _RATE)),
+    "rates": Key(
+        "a list of a lowest and a highest rate, each from 0.001 to 9,000 Hz",
+        _tuple_of(_RATE, _RATE),
+    ),
 }
 _DATA = {
     **_SENSOR,
     "data_bytes": whole_number(1, _MOST_DATA_BYTES),
     "byte_order": Key("'big' or 'little'", matches("big|little")),
-    "places": Key(f"one offset per channel, from 0 to {_MOST_DATA_BYTES - 1}",
+    "places": Key(f"a list of one offset per channel, from 0 to {_MOST_DATA_BYTES - 1}",
                   _some(whole(0, _MOST_DATA_BYTES - 1), MOST_CHANNELS)),
     "word": Key("a table such as { bytes = 3, bits = 18, shift = 3, signed = false "
                 "}, whose values fit an int16", _is_word),
@@ -97,19 +100,19 @@ _DATA = {
 _REGISTERS = {
     **_DATA,
     "id_register": whole_number(0, 0xFF),
-    "ids": Key("up to 8 bytes", list_of(_BYTE, 8)),
-    "start": Key("a list of [register, value, 'note', ms to wait]; value may be a list of "
-                 "[highest rate, value], and the wait may be left out", list_of(_SETTING, 64)),
+    "ids": Key("a list of up to 8 bytes", list_of(_BYTE, 8)),
+    "start": Key("a list of entries [register, value, 'note', ms to wait], where the wait may be "
+                 "omitted and value may be a list of [highest rate, value]", list_of(_SETTING, 64)),
     "data_register": whole_number(0, 0xFF),
     "fifo": Key("true or false", lambda value: type(value) is bool),
-    "sleeps": Key("a register, a mask and a value", _tuple_of(_BYTE, _BYTE, _BYTE)),
-    "reset": Key("a register and a mask", _tuple_of(_BYTE, _BYTE)),
+    "sleeps": Key("a list of a register, a mask and a value", _tuple_of(_BYTE, _BYTE, _BYTE)),
+    "reset": Key("a list of a register and a mask", _tuple_of(_BYTE, _BYTE)),
 }  # fmt: skip
 _KEYS = {
     "analog": {**_SENSOR, "pin": whole_number(0, ANALOG_PINS - 1)},
     "i2c": {
         **_REGISTERS,
-        "addresses": Key("1 to 4 addresses from 0x08 to 0x77", _some(whole(0x08, 0x77), 4)),
+        "addresses": Key("a list of 1 to 4 numbers from 0x08 to 0x77", _some(whole(0x08, 0x77), 4)),
     },
     "spi": {**_REGISTERS, "read_bits": whole_number(0x80, 0xFE)},
     "pulses": {**_DATA, "pulses": whole_number(1, 3)},
@@ -190,18 +193,18 @@ def _faults(kind: SensorKind, which: str) -> Iterator[str]:
     """Yield each fault of the sensor with this name or path."""
     n, size, chip = len(kind.channels), len(kind.text.encode()), kind.registers
     if kind.name in INPUTS or (kind.name != which and kind.name in _SHELF.names()):
-        yield "has the name of another sensor; rename it"
+        yield "has the name of another sensor; rename the file"
     if len(set(kind.channels)) < n or any(map(_TAKEN_NAME.fullmatch, kind.channels)):
-        yield "has a channel twice, or one with the name of another column; rename the channel"
+        yield "has two channels of the same name, or one with a reserved name; rename the channel"
     if size > _TEXT_LIMIT:
-        yield f"has {size} bytes of name, channels and units, but the limit is {_TEXT_LIMIT}"
+        yield f"needs {size} bytes for name, channels and units, but the limit is {_TEXT_LIMIT}"
     if SensorKind.of_text(kind.text) is None:
-        yield f"has units = {shortened(repr(kind.units))}, which must be one unit per channel"
+        yield f"has units = {shortened(repr(kind.units))}, but needs one unit per channel"
     if kind.rates[0] > kind.rates[1]:
         yield "has a lowest rate above its highest rate"
     if kind.pin is not None and kind.pin + n > ANALOG_PINS:
         yield f"has {n} channels from a{kind.pin} on, but a{ANALOG_PINS - 1} is the last input"
     if chip is not None and len(chip.places) != n:
-        yield f"has {n} channels, but {len(chip.places)} places"
+        yield f"has {n} channels, but places has {len(chip.places)} values"
     if chip is not None and (end := max(chip.places) + chip.word.bytes) > chip.data_bytes:
-        yield f"has a channel that ends at byte {end}, but only {chip.data_bytes} data_bytes"
+        yield f"has a channel that ends at byte {end}, but data_bytes is {chip.data_bytes}"

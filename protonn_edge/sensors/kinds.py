@@ -57,8 +57,8 @@ def unit_of(text: str) -> Unit:
     size, parts = (Fraction(found[n] or 1) if found else Fraction(0) for n in (1, 2))
     if found is None or not size or not parts:
         raise InputError(
-            f"the unit {shortened(text)!r} is not a symbol after an optional number; give one "
-            "such as g, m/s^2, '1/256 g' or '1/16.4 deg/s'"
+            f"the unit {shortened(text)!r} is neither a symbol nor a number and a symbol; give a "
+            "unit such as g, m/s^2, '1/256 g' or '1/16.4 deg/s'"
         )
     symbol = " ".join(found[3].split())
     quantity, one = _SYMBOLS.get(symbol, (symbol, Fraction(1)))
@@ -254,6 +254,6 @@ def check_reported_rate(
     if not least <= rate <= most * (1 + _ROUNDING):
         raise CheckFailed(
             f"the board reports {rate:.4g} samples a second at a clock of {clock_hz:,} Hz, but can "
-            f"sample its {sensor} at {least:.2g} to {most:,.0f} Hz; generate its firmware again, "
-            "and upload it"
+            f"sample its {sensor} only at {least:.2g} to {most:,.0f} Hz; generate the firmware "
+            "again, and upload it"
         )

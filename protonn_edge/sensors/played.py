@@ -84,8 +84,8 @@ def _check(path: Path, width: int, channels: int, rate: float) -> None:
     most = path.stat().st_size // (width * channels)
     if most > _MOST_SAMPLES:
         raise InputError(
-            f"{path} has {most:,} samples, but the limit is {_MOST_SAMPLES:,}; cut it into several "
-            "files"
+            f"{path} has {most:,} samples, but the limit is {_MOST_SAMPLES:,}; divide the "
+            "recording into several files"
         )
 
 
@@ -106,8 +106,8 @@ def _counts_in(path: Path, recording: wave.Wave_read) -> NDArray[np.int16]:
     said = recording.getnframes()
     if n < said and said * width * channels < _UNKNOWN_BYTES:
         raise InputError(
-            f"{path} is truncated: its header announces {said:,} samples, but it has {n:,}; copy "
-            "or record it again"
+            f"{path} is truncated: its header announces {said:,} samples, but the file has {n:,}; "
+            "copy or record the file again"
         )
     return counts[:n]
 
@@ -138,24 +138,24 @@ class PlayedSensor:
     def __post_init__(self) -> None:
         if not _LEAST_RATE <= self.rate <= MOST_RATE:
             raise InputError(
-                f"{self.kind.name} has a rate of {self.rate:g} Hz; give {_LEAST_RATE:g} to "
-                f"{MOST_RATE:,.0f} Hz"
+                f"the recording of {self.kind.name} has a rate of {self.rate:g} Hz; give a rate "
+                f"from {_LEAST_RATE:g} to {MOST_RATE:,.0f} Hz"
             )
         shape = self.values.shape
         if len(shape) != 2 or shape[0] == 0:
-            raise InputError(f"{self.kind.name} has no samples; give one per row")
+            raise InputError(f"the recording of {self.kind.name} has no samples; give one per row")
         if self.values.nbytes > _PLAYED_LIMIT_BYTES:
             most = _PLAYED_LIMIT_BYTES // self.values[0].nbytes
             raise InputError(
-                f"{self.kind.name} has {shape[0]:,} samples, but the limit is {most:,}; cut the "
-                "recording into several files"
+                f"the recording of {self.kind.name} has {shape[0]:,} samples, but the limit is "
+                f"{most:,}; divide the recording into several files"
             )
         pin = self.kind.pin
         spreads = self.kind.is_input
         most = ANALOG_PINS - (pin or 0) if spreads else len(self.kind.channels)
         names = "" if spreads else f" ({', '.join(self.kind.channels)})"
         if shape[1] > most or (not spreads and shape[1] != most):
-            remedy = "leave out some" if shape[1] > most else "add the others, such as columns of 0"
+            remedy = "remove columns" if shape[1] > most else "add the others as columns of 0"
             raise InputError(
                 f"{self.kind.name} has {counted(most, 'channel')}{names}, but the recording has "
                 f"{shape[1]}; {remedy}"
@@ -250,7 +250,7 @@ def packed_sensors(
         places += sensor.pins if chip is None else chip.addresses[:1] or (chip.read_bits,)
     names = [sensor.kind.name for sensor in sensors]
     if len(set(places)) < len(places):
-        raise InputError(f"two sensors use the same input: {', '.join(names)}; leave one out")
+        raise InputError(f"two of these sensors use the same input: {', '.join(names)}; omit one")
     parts = [_HEAD.pack(_MAGIC, len(sensors))]
     for sensor in sensors:
         parts += _packed(sensor, inputs)
@@ -313,7 +313,7 @@ def _read_csv(path: Path, kind: SensorKind) -> tuple[NDArray[np.int16], float | 
     if lines and _NUMBERS.fullmatch(lines[0][1]):
         raise InputError(f"{path} has no header; write a first row with the names of the channels")
     if len(lines) < 2:
-        raise InputError(f"{path} has no samples below its header; write it again")
+        raise InputError(f"{path} has no samples below its header; add one row per sample")
     delimiter = max(_DELIMITERS, key=lines[0][1].count)
     header = _cells(lines[0][1], delimiter)
     kept = _channels(header, kind)

@@ -34,7 +34,7 @@ def matches(pattern: str) -> Check:
     return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
-TITLE = Key("up to 60 plain characters", matches(r"[ -~]{1,60}"))
+TITLE = Key("a text of 1 to 60 ASCII characters", matches(r"[ -~]{1,60}"))
 
 
 @dataclass(frozen=True)
@@ -84,17 +84,17 @@ class Shelf:
                 )
         for key, must in known.items():
             if key not in facts and key not in optional:
-                raise InputError(f"{source} lacks the key {key!r} ({must.words}); add it")
+                raise InputError(f"{source} lacks the key {key!r}; its value must be {must.words}")
             if key in facts and not must.holds(facts[key]):
                 raise InputError(
-                    f"{source} has {key} = {_shown(facts[key])}, but it must be {must.words}"
+                    f"{source} has {key} = {_shown(facts[key])}, but {key} must be {must.words}"
                 )
 
     def _check_name(self, path: Path) -> None:
         if not _NAME.fullmatch(path.stem):
             raise InputError(
-                f"{shortened(path.name)} is not a valid name for a {self.noun}; use letters, "
-                "digits, - and _, 40 at most"
+                f"{shortened(path.name)} is not a valid name for a {self.noun}; use at most 40 "
+                "letters, digits, - and _, and begin with a letter or digit"
             )
         if path.stem in self.names():
             raise InputError(f"{path.stem} is already a {self.noun}; give {path} another name")
@@ -113,7 +113,7 @@ class Shelf:
             raise InputError(f"{source} is not TOML: {words}; see {self.page}") from error
         except (ValueError, RecursionError) as error:  # long integers, deep nesting
             raise InputError(
-                f"{source} has a number or nested tables that no {self.noun}'s file has; see "
+                f"{source} has a number that is too long or tables that are nested too deeply; see "
                 f"{self.page}"
             ) from error
 

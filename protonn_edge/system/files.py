@@ -43,7 +43,7 @@ def check_file(
         raise InputError(f"{path} is not a regular file; name a file that can be read")
     size = state.st_size
     if size == 0 and not may_be_empty:
-        raise InputError(f"{path} is empty; write it again")
+        raise InputError(f"{path} is empty; name a file with content")
     if size > limit_bytes:
         raise InputError(
             f"{path} has {size:,} bytes, but the limit is {limit_bytes:,}; use a smaller file"
@@ -110,7 +110,8 @@ class AppendedFile:
         except InUse as error:
             self._file.close()
             raise InputError(
-                f"another run is writing to {path}; wait for it, or name another file with -o"
+                f"another run is writing to {path}; wait until it ends, or name another file with "
+                "-o"
             ) from error
 
     def __enter__(self) -> Self:
@@ -125,8 +126,8 @@ class AppendedFile:
                 content = content[self._file.write(content) :]
         except OSError as error:
             raise InputError(
-                f"cannot write {self._path}: {error.strerror}; make room, or choose another file "
-                "with -o"
+                f"cannot write {self._path}: {error.strerror}; check the disk, or choose another "
+                "file with -o"
             ) from error
 
 

@@ -36,6 +36,7 @@ _ESBUILD = (
     *("--charset=utf8", "--log-level=warning"),
 )
 _DEADLINE_S = 180
+_NODE, _CONNECTION = "install Node.js 20 or newer", "check the connection to npm's registry"
 
 
 class _NotMadeError(ProtoNNEdgeError):
@@ -58,9 +59,7 @@ def _make_scripts(web: Path, target: Path) -> None:
     """Make all scripts of the sources in `web` and write them to a new folder `target`."""
     missing = [tool for tool in ("node", "npm") if shutil.which(tool) is None]
     if missing:
-        raise _NotMadeError(
-            f"cannot find {' and '.join(missing)} on PATH; install Node.js 20 or newer"
-        )
+        raise _NotMadeError(f"cannot find {' and '.join(missing)} on PATH; {_NODE}")
     workshop = target.with_name(f"{target.name}.workshop")
     shutil.copytree(web, workshop, ignore=shutil.ignore_patterns("node_modules", *SCRIPTS))
     try:
@@ -71,22 +70,20 @@ def _make_scripts(web: Path, target: Path) -> None:
         target.mkdir()
         for name, (entry, *options) in SCRIPTS.items():
             words = (entry, *options, f"--banner:js={banner}", f"--outfile={name}")
-            _run((*_ESBUILD, *words), workshop, "esbuild cannot build the script")
+            _run((*_ESBUILD, *words), workshop, "esbuild cannot build the script", _NODE)
             shutil.move(workshop / name, target / name)
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
 
 
-def _run(command: Sequence[str], folder: Path, what: str) -> None:
+def _run(command: Sequence[str], folder: Path, what: str, remedy: str = _CONNECTION) -> None:
     try:
         done = run_within(_DEADLINE_S, command, name=what, folder=folder)
     except CheckFailed as error:
-        raise _NotMadeError(
-            f"{what} within {_DEADLINE_S} s; check the connection to npm's registry"
-        ) from error
+        raise _NotMadeError(f"{what} within {_DEADLINE_S} s; {remedy}") from error
     except OSError as error:
         raise InputError(f"{what}: {error.strerror or error}") from error
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "warn" not in line.lower()]
         reason = next((line.strip() for line in lines if line.strip()), "no reason given")
-        raise _NotMadeError(f"{what} ({reason}); check the connection to npm's registry")
+        raise _NotMadeError(f"{what} ({reason}); {remedy}")

@@ -15,7 +15,7 @@ _ADAPTERS = {
     0x2A03: "an Arduino",
     0x1B4F: "a SparkFun board",
     0x239A: "an Adafruit board",
-    0x1A86: "a CH340, as on many Nanos",
+    0x1A86: "a CH340 adapter, as on many Nanos",
     0x0403: "an FTDI adapter",
     0x10C4: "a CP210x adapter",
     0x067B: "a PL2303 adapter",

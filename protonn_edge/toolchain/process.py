@@ -155,7 +155,7 @@ def _compiler() -> str:
             return path
     raise InputError(
         f"there is no C compiler called {chosen or 'cc, gcc or clang'}; install gcc or clang, or "
-        "set CC"
+        "set the variable CC to your compiler"
     )
 
 

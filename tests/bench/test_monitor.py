@@ -34,7 +34,7 @@ def test_the_example_passes_and_processes_compile_copies(folder, monkeypatch):
         ([], "*the firmware reads analog*give one with --pnn-sensor NAME=FILE"),
         (["--pnn-sensor", "a0"], "*--pnn-sensor is 'a0'; give NAME=FILE*"),
         (["--pnn-sensor", "a0=light.csv", "--pnn-port", "x"], "*omit --pnn-sensor or --pnn-port"),
-        (["--pnn-project", "."], "*has no firmware with a sensor*"),
+        (["--pnn-project", "."], "*has no firmware that reads a sensor*"),
     ],
 )
 def test_a_wrong_sensor_is_an_error_of_one_sentence(folder, options, words):

@@ -214,13 +214,13 @@ def test_a_number_out_of_range_is_refused(user, option):
     ("options", "words"),
     [
         (["--pnn-project", "nowhere"], "*no model was built in nowhere*"),
-        (["--pnn-board", "mega2560"], "*was built for an ATmega328P*different code from mega2560*"),
+        (["--pnn-board", "mega2560"], "*was built for an ATmega328P*does not run on mega2560*"),
         (["--pnn-board", "mine.toml"], "*has no [[]env:mine[]]; build the model for this board*"),
         (["-o", "addopts="], "*there are no test points*--pnn-data*"),
         (["--pnn-board", "unknown"], "*unknown*"),
         (
             ["--pnn-meter", "joulescope"],
-            "*--pnn-meter works only with a real board; name its port with --pnn-port*",
+            "*--pnn-meter needs a real board; name the board's port with --pnn-port*",
         ),
         (["--pnn-meter", "scale"], "*there is no meter called 'scale'; choose ppk2:PORT*"),
     ],

@@ -24,7 +24,7 @@ def test_a_board_that_hangs_is_measured_again_after_its_power_was_cycled(user):
     result = user.runpytest_inprocess("test_board.py", *options)
     result.assert_outcomes(passed=1)
     assert (user.path / "was cycled").exists()
-    result.stdout.fnmatch_lines(["*no device answered*; its power was cycled by*was cycled*"])
+    result.stdout.fnmatch_lines(["*no device answered*; the board's power was cycled by*"])
 
 
 def test_hil_begins_again_once_and_its_json_states_what_was_done(
@@ -43,7 +43,7 @@ def test_hil_begins_again_once_and_its_json_states_what_was_done(
     done = run_json(*words, "--power-cycle", "touch cycled")
     assert (done["n"], done["mismatches"]) == (60, 0)
     assert Path("cycled").exists()
-    said = "no device answered; reset it; its power was cycled by 'touch cycled'"
+    said = "no device answered; reset it; the board's power was cycled by 'touch cycled'"
     assert said in json.dumps(done)
 
 
@@ -67,4 +67,4 @@ def test_a_command_that_fails_is_an_error_with_the_fault(command, says, monkeypa
 @pytest.mark.parametrize("command", ["", "'touch", "no-such-program --off"])
 def test_what_names_no_program_is_refused_before_anything_runs(built, command):
     words = ["hil", built / "test.csv", "--project", built, "--port", "x", "--power-cycle", command]
-    assert "does not begin with a program; give a command such as" in refusal(run(*words))
+    assert "does not begin with a program; give one such as" in refusal(run(*words))

@@ -52,10 +52,10 @@ def test_weights_as_instructions_need_a_multiplier(tmp_path, model_file):
 @pytest.mark.parametrize(
     ("sizes", "words"),
     [
-        ({"features": 64, "prototypes": 300, "classes": 10}, "B flash, attiny85 has 8,192; try"),
+        ({"features": 64, "prototypes": 300, "classes": 10}, "attiny85 has 8,192 B; try"),
         (
             {"features": 400, "prototypes": 20},
-            "attiny85 has 512; try a smaller --projection-dim or",
+            "attiny85 has 512 B; try a smaller --projection-dim or",
         ),
     ],
 )

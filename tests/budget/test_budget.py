@@ -28,10 +28,10 @@ COLUMNS = BuildOptions(kernel="columns")
 def test_usage_at_the_limit_fits_and_one_byte_more_does_not() -> None:
     fits = Usage(flash_bytes=32_256, sram_bytes=1_700, stack_bytes=348, stack_path=("main",))
     fits.check(UNO, REMEDIES)
-    with pytest.raises(CheckFailed, match=r"needs 32,257 B flash, uno has 32,256; try fewer"):
+    with pytest.raises(CheckFailed, match=r"needs 32,257 B of flash, but uno has 32,256 B; try"):
         replace(fits, flash_bytes=32_257).check(UNO, REMEDIES)
     with pytest.raises(
-        CheckFailed, match=r"needs 2,049 B SRAM \(static 1,701 \+ stack 348\), uno has 2,048; try"
+        CheckFailed, match=r"\(variables 1,701 B, stack 348 B\), but uno has 2,048 B; try"
     ):
         replace(fits, sram_bytes=1_701).check(UNO, REMEDIES)
 
@@ -39,9 +39,9 @@ def test_usage_at_the_limit_fits_and_one_byte_more_does_not() -> None:
 def test_estimate_turns_away_tables_or_variables_that_alone_are_too_large() -> None:
     plan = make_plan(quantize(random_model()))
     check_estimate(plan, UNO, REMEDIES)
-    with pytest.raises(CheckFailed, match=r"40,\d{3} B flash for its tables alone"):
+    with pytest.raises(CheckFailed, match=r"tables alone need 40,\d{3} B of flash"):
         check_estimate(with_first_cost(plan, tables=40_000), UNO, REMEDIES)
-    with pytest.raises(CheckFailed, match=r"3,\d{3} B SRAM for its variables alone"):
+    with pytest.raises(CheckFailed, match=r"variables alone need 3,\d{3} B of SRAM"):
         check_estimate(with_first_cost(plan, state=3_000), UNO, REMEDIES)
 
 
@@ -53,7 +53,7 @@ def test_model_that_a_serial_line_feeds_too_fast_is_refused_unless_it_waits_for_
     check_estimate(plan(50, buffered=False), UNO, REMEDIES)
     check_estimate(plan(120, buffered=True), UNO, REMEDIES)
     with pytest.raises(
-        CheckFailed, match="cycles for each feature, but the serial line leaves only 1,000"
+        CheckFailed, match="cycles for each feature, .* the serial line leaves only 1,000 cycles"
     ):
         check_estimate(plan(120, buffered=False), UNO, REMEDIES)
 
@@ -68,7 +68,7 @@ def test_one_prototype_too_many_is_refused_and_nothing_is_written(tmp_path: Path
     build(model(fits), UNO, tmp_path / "fits", COLUMNS)
     while (reason := refusal(model(fits + 1), tmp_path / f"{fits + 1}")) is None:
         fits += 1
-    flash = re.match(r"needs (32,\d{3}) B flash, uno has 32,256; try fewer --prototypes", reason)
+    flash = re.search(r"(32,\d{3}) B of flash, but uno has 32,256 B; try fewer --proto", reason)
     assert flash, reason
     over = int(flash[1].replace(",", "")) - UNO.flash_bytes
     assert 0 < over <= 64 + 24  # a prototype, and code that depends on the numbers
@@ -82,7 +82,7 @@ def test_firmware_beyond_what_the_linker_knows_of_the_chip_is_refused_with_the_n
     """Its tables alone would fit, the whole does not even fit the chip."""
     reason = refusal(random_model(projections=10, classes=54, prototypes=490), tmp_path / "large")
     assert reason is not None
-    assert re.match(r"needs 3[3456],\d{3} B flash, uno has 32,256; try fewer", reason)
+    assert re.search(r"needs 3[3456],\d{3} B of flash, but uno has 32,256 B; try fewer", reason)
 
 
 def refusal(model: Model, folder: Path) -> str | None:

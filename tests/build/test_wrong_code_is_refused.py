@@ -166,7 +166,7 @@ def test_export_refuses_wrong_code(
     }  # fmt: skip
     before = files_in(tmp_path / "library")
     spoil(FAULTS["another bias"])
-    told = f"self-test on {execution} differs from the NumPy model at 20 of 20 test vectors, first "
+    told = f"({execution}) differs from the NumPy model at 20 of 20 test vectors (first vector"
     assert_one_sentence(run(*command), told, exit_code=1)
     assert files_in(tmp_path / "library") == before
 
@@ -194,7 +194,7 @@ def test_a_self_test_that_crashes_is_refused(
     begin = r"(void pnn_begin\(void\)\n\{)"
     spoil(Fault(random_linear_model, begin, r'\1\n    __asm__(".word 0xffff");'))
     done = run("export", tmp_path / "model.npz", "--arduino", tmp_path / "library")
-    assert_one_sentence(done, "the library's self-test stopped on emulated uno", exit_code=1)
+    assert_one_sentence(done, "the library's self-test (emulated uno) stopped", exit_code=1)
 
 
 def test_a_build_says_where_no_board_is_emulated(

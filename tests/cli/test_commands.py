@@ -149,7 +149,7 @@ def test_build_within_less_flash_than_it_needs_names_the_limit(folder: Path) -> 
     arguments = ["build", folder / "model.npz", "-o", folder / "small", "--max-flash", "2500"]
     result = run(*arguments)
     assert result.exit_code == 1
-    assert "B flash, uno within your limits has 2,500; try fewer" in result.stderr
+    assert "B of flash, but uno with your limits has 2,500 B; try fewer" in result.stderr
 
 
 def test_build_with_data_compares_float_and_integers(folder: Path) -> None:
@@ -288,7 +288,7 @@ def test_interrupted_measurement_says_how_to_go_on(
     refused = run(*arguments)
     assert refused.exit_code == 2
     assert (
-        "10 of 150 results of a run that was stopped; continue it with --resume" in refused.stderr
+        "10 of 150 results of a run that was stopped; continue this run with --" in refused.stderr
     )
     assert len(read_results(results).results) == 10
     assert run_json(*arguments, "--resume")["n"] == 150
@@ -359,7 +359,7 @@ def test_build_over_budget_leaves_one_json_object_with_the_figures(folder: Path)
     assert result.exit_code == 1
     record = json.loads(result.stdout)
     assert record["flash_bytes"] > 32_256
-    assert record["error"].startswith(f"needs {record['flash_bytes']:,} B flash")
+    assert f"the firmware needs {record['flash_bytes']:,} B of flash" in record["error"]
 
 
 @needs_emulated_avr
@@ -404,7 +404,7 @@ def test_firmware_that_a_user_made_too_large_is_over_budget(folder: Path, projec
     result = run("hil", folder / "iris.csv", "--project", changed, "--json")
     assert result.exit_code == 1
     error = json.loads(result.stdout)["error"]
-    assert "B SRAM (static 2," in error
+    assert "B of SRAM (variables 2," in error
     assert "uno has 2,048" in error
 
 

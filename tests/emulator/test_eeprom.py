@@ -67,8 +67,8 @@ def test_other_files_are_refused_and_left_alone(compile_firmware, tmp_path: Path
     short.write_bytes(b"my thesis")
     os.mkfifo(pipe)
     for file, reason in (
-        (short, "it is no file of 1024 bytes"),
-        (pipe, "it is no file of 1024 bytes"),
+        (short, "it is not a file of 1024 bytes"),
+        (pipe, "it is not a file of 1024 bytes"),
         (tmp_path, "Is a directory"),
         (tmp_path / "none" / "file", "No such file"),
     ):

@@ -100,7 +100,7 @@ def test_a_hex_file_may_have_gaps_and_bases(tmp_path_factory, start, count, line
         (b"\x7fELF", "not a complete ELF"),
         (b"\x7fELF" + bytes(1000), "not a complete ELF"),
         (record(0, 0, b"\0\0"), "no end record"),
-        (END, "holds no program"),
+        (END, "contains no program"),
         (b":0000000\n", "line 1, is not"),
         (b":00000001\n", "line 1, is not"),
         (b":zz\n", "line 1, is not"),
@@ -109,8 +109,8 @@ def test_a_hex_file_may_have_gaps_and_bases(tmp_path_factory, start, count, line
         (record(0, 0, b"\0\0").replace(b"FE", b"FD") + END, "line 1, is not"),
         (record(0x06, 0, b"\0\0") + END, "line 1, is not"),
         (record(0x04, 0, b"\0") + END, "line 1, is not"),
-        (record(0, 0x7FFF, b"\0\0") + END, "reaches up to 0x8001"),
-        (record(4, 0, b"\xff\xff") + record(0, 0, b"\0\0") + END, "reaches up to 0xffff0002"),
+        (record(0, 0x7FFF, b"\0\0") + END, "needs the flash up to 0x8001"),
+        (record(4, 0, b"\xff\xff") + record(0, 0, b"\0\0") + END, "the flash up to 0xffff0002"),
     ],
 )
 def test_a_bad_file_is_refused_in_a_sentence(write, content, complaint):

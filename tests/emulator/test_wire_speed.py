@@ -56,7 +56,7 @@ def test_a_port_may_be_chosen(compile_firmware):
             socket.create_connection(("127.0.0.1", port), timeout=20).close()
     with (
         EmulatedUno(firmware, port=port),
-        pytest.raises(InputError, match=rf"port {port} of 127.0.0.1: Address already in use; try"),
+        pytest.raises(InputError, match=rf"port {port} of 127.0.0.1: Address already in use; use"),
         EmulatedUno(firmware, port=port),
     ):
         pass

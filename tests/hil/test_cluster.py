@@ -69,7 +69,7 @@ def test_the_other_worker_answers_what_one_leaves(cluster, make_device):
     assert {each.mismatch for each in done.results} == {False}
     assert [each.device for each in done.shares] == [left.url, right.url]
     lost, kept = done.shares
-    assert lost.loss == "the cluster has no worker left; start this worker again"
+    assert lost.loss == "the cluster has no worker left; start it, or correct its name"
     assert lost.n + kept.n == len(Q)
     assert kept.stats.resets >= 1
 
@@ -80,12 +80,12 @@ def test_a_lost_board_is_one_of_its_worker(cluster, make_device):
         assert session.predict(Q[0]).scores is None
         assert session.device.features == 4
         device.close()
-        with pytest.raises(LinkError, match="plug the board in"):
+        with pytest.raises(LinkError, match="board is plugged in"):
             session.predict(Q[0])
 
 
 def test_wrong_names_are_refused(cluster, make_device):
-    with pytest.raises(InputError, match="must be dask://HOST:PORT/WORKER@URL"):
+    with pytest.raises(InputError, match="give it as dask://HOST:PORT/WORKER@URL"):
         ClusterSession("dask://lab/dev/ttyACM0").__enter__()
     with pytest.raises(LinkError, match="the cluster has no worker middle"):
         session_on(cluster, "middle", make_device()).__enter__()

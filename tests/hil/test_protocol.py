@@ -268,17 +268,17 @@ def test_any_message_round_trips(content, sequence):
         ("2b 00", "type 0x2b, which protocol v2 does not define"),
         ("01 00 05", "HELLO request has a payload of 1 bytes, but must have 0"),
         ("81 00", "HELLO reply has a payload of 0 bytes, but must have 19"),
-        ("81 00 01 00", "speaks protocol 1, but this program speaks 2; .* `protonn-edge build"),
+        ("81 00 01 00", "speaks protocol v1, but this program speaks v2; .*`protonn-edge build"),
         ("82 00 01 02 03", "PREDICT reply has a payload of 3 bytes, but must have 5"),
-        ("83 00 01 02 03 04", "payload of 4 bytes, but must have 5 and a multiple of 4"),
-        ("83 00 01 02 03 04 05 06", "must have 5 and a multiple of 4 for its scores"),
+        ("83 00 01 02 03 04", "payload of 4 bytes, but must have 5 plus a multiple of 4"),
+        ("83 00 01 02 03 04 05 06", "must have 5 plus a multiple of 4 for its scores"),
         ("04 00 00", "STATS request has a payload of 1 bytes, but must have 0"),
         ("84 00 01", "STATS reply has a payload of 1 bytes, but must have 13"),
         ("05 00 01", "REPEAT request has a payload of 1 bytes, but must have 2"),
         ("85 00 01", "REPEAT reply has a payload of 1 bytes, but must have 5"),
         ("06 00", "LEARN request has a payload of 0 bytes, but must have 1"),
         ("87 00 01", "FORGET reply has a payload of 1 bytes, but must have 2"),
-        ("08 00 01", "STORE request has a payload of 1 bytes, but must have 2 and a multiple of 1"),
+        ("08 00 01", "STORE request has a payload of 1 bytes, must have 2 plus a multiple"),
         ("09 00 01", "HEALTH request has a payload of 1 bytes, but must have 0"),
         ("ff 00", "ERROR reply has a payload of 0 bytes, but must have 1"),
     ],
@@ -289,8 +289,8 @@ def test_a_message_with_a_payload_that_does_not_fit_is_refused(body, words):
 
 
 def test_an_error_says_what_it_means():
-    assert str(ErrorReply(2)) == "error 2, wrong length of payload"
-    assert str(ErrorReply(9)) == "error 9, unknown"
+    assert str(ErrorReply(2)) == "error 2 (wrong length of payload)"
+    assert str(ErrorReply(9)) == "error 9 (unknown)"
 
 
 sensors_messages = st.one_of(

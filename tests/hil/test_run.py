@@ -129,5 +129,5 @@ def test_arrays_that_do_not_fit_are_bad_input(device, expected):
     with Session(device.url) as session:
         with pytest.raises(InputError, match="give one label per row"):
             run([session], Q, Y[:2])
-        with pytest.raises(InputError, match="from the same rows"):
+        with pytest.raises(InputError, match="of the same rows"):
             run([session], Q, Y, ReferenceAnswers(expected.scores[:2]))

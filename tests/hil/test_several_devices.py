@@ -55,7 +55,7 @@ def test_what_one_had_taken_when_it_was_lost_is_done_by_the_other(pair):
     assert sorted(arrived) == list(range(600))
     assert {result.mismatch for result in done.results} == {False}
     lost, kept = done.shares
-    assert "plug the board in" in lost.loss
+    assert "board is plugged in" in lost.loss
     assert (lost.stats, kept.loss) == (None, None)
     assert lost.n + kept.n == 600
 
@@ -72,7 +72,7 @@ def test_when_all_are_lost_the_run_ends_with_the_reason(pair):
     with impatient(pair[0]) as first, impatient(pair[1]) as second:
         for device in pair:
             device.close()
-        with pytest.raises(LinkError, match="plug the board in"):
+        with pytest.raises(LinkError, match="board is plugged in"):
             run([first, second], Q, Y)
 
 

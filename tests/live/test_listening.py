@@ -155,7 +155,7 @@ def test_a_board_that_waits_for_sound_is_heard_by_what_it_says_of_itself(listene
 
 def test_a_board_that_waits_for_sound_and_falls_silent_is_told(listener) -> None:
     board = listener(live(from_onset=1), live(from_onset=1, following=900), live(from_onset=1))
-    with pytest.raises(CheckFailed, match="has sent no window"):
+    with pytest.raises(CheckFailed, match="has classified no window"):
         all_of(board)
     assert (board.seconds, board.resets) == (9.0, 1)
 
@@ -173,12 +173,12 @@ def all_of(board: Listener) -> list[WindowAnswer]:
             [b"\x00noise\x00" * 9, window(0)],
             "no board that classifies sensor samples responds at there",
         ),
-        ([live(found=0)], "cannot find its mpu6050; check .* needs --sensor mpu6050=FILE"),
+        ([live(found=0)], "cannot find its mpu6050; check .* give --sensor mpu6050=FILE"),
         ([live(version=1)], "has version 1, but this program reads version 2"),
         ([encode_frame(bytes([0x91]) + bytes(19))], "runs a logger, which does not classify"),
-        ([live(), live(hop=26)], "runs a different model than before"),
-        ([SAID, window(0)], "has sent no window for 12 s"),
-        ([SAID, named(0, b"x"), named(0, b"x")], "has sent no window"),
+        ([live(), live(hop=26)], "firmware has changed since the start"),
+        ([SAID, window(0)], "has classified no window for 12 s"),
+        ([SAID, named(0, b"x"), named(0, b"x")], "has classified no window"),
     ],
 )
 def test_every_wait_ends_in_a_sentence(listener, pieces: list[bytes], sentence: str) -> None:
@@ -227,10 +227,10 @@ def warnings_after(*sampled: tuple[int, ...]) -> list[str]:
 @pytest.mark.parametrize(
     ("sampled", "words"),
     [
-        ((-100, 921, 0, 0), "ax from -100 to 921 (trained: -300 to 310);"),
-        ((-911, 0, 0, 0), "ax from -911 to 0 (trained: -300 to 310);"),
-        ((0, 0, -70, -62), "gz from -70 to -62 (trained: -20 to 20);"),
-        ((0, 9999, 0, 61), "ax from 0 to 9,999 (trained: -300 to 310), gz from 0 to 61 (trained"),
+        ((-100, 921, 0, 0), "ax from -100 to 921 (in training, from -300 to 310);"),
+        ((-911, 0, 0, 0), "ax from -911 to 0 (in training, from -300 to 310);"),
+        ((0, 0, -70, -62), "gz from -70 to -62 (in training, from -20 to 20);"),
+        ((0, 9999, 0, 61), "ax from 0 to 9,999 (in training, from -300 to 310), gz from 0 to 61"),
     ],
 )
 def test_values_far_outside_the_training_are_told_once(

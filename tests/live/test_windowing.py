@@ -194,7 +194,7 @@ def test_values_far_outside_the_training_are_told_by_monitor(tmp_path: Path) -> 
     done = run("monitor", "--emulate", "--project", live, *sensor, "--seconds", 5)
     assert done.exit_code == 0, done.output
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("warning:")]
-    assert "data: az from 1,028 to 1,034 (trained: 0 to 255); check the sensor" in line
+    assert "data: az from 1,028 to 1,034 (in training, from 0 to 255); check the sensor" in line
 
 
 def in_units(model: Model, *units: str) -> Model:
@@ -303,10 +303,14 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
         (MODEL, {"votes": 16}, "--votes is 16; it must be 1 to 15"),
         (MODEL, {"hop": 70_000}, "--hop is 70000; it must be 1 to 65,535"),
         (MODEL, {"hop": 1, "rate": 700.0}, "bytes a second, but 115,200 baud can carry"),
-        (named("x" * 63 + "one", "x" * 63 + "two"), {}, "begin with the same 63 bytes"),
-        (hearing_from(0.0, 1.0), {"sensor": "microphone"}, "from 0 to 255, but microphone gives 0"),
+        (
+            named("x" * 63 + "one", "x" * 63 + "two"),
+            {},
+            "only the first 63 bytes of a class",
+        ),
+        (hearing_from(0.0, 1.0), {"sensor": "microphone"}, "from 0 to 255, but microphone gives"),
         (hearing_from(-32640.5, 256.0), {"sensor": "microphone"}, r"from -32,6.. to 32,6.."),
-        (moving_from(-32768.0, 257.0), {"sensor": "a3"}, "from -32,768 to 32,767, but a3 gives 0"),
+        (moving_from(-32768.0, 257.0), {"sensor": "a3"}, "from -32,768 to 32,767, but a3 gives"),
     ],
 )
 def test_what_the_board_cannot_do_is_refused(

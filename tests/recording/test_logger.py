@@ -64,7 +64,7 @@ def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
     with (
         EmulatedUno(compile_logger(tmp_path, 100.0, "mpu6050")) as uno,
         listening(uno.url) as line,
-        pytest.raises(CheckFailed, match="cannot find its mpu6050; check the sensor's wires"),
+        pytest.raises(CheckFailed, match="cannot find its mpu6050; check the wires"),
     ):
         Recorder(line, uno.url).wait()
 
@@ -74,10 +74,10 @@ def test_a_sensor_that_does_not_answer_is_told(tmp_path: Path) -> None:
     [
         (["mpu6050", "a0"], 100, {}, "cannot be sampled together"),
         (["a0", "A0"], 100, {}, "name at least one"),
-        (["mpu6050"], 2000, {}, "supports 0.24 to 1,000 Hz"),
+        (["mpu6050"], 2000, {}, "only at 0.24 to 1,000 Hz"),
         (["microphone"], 10_000, {}, "to 9,000 Hz"),
         (["a0", "a1"], 8000, {}, "to 4,500 Hz"),
-        (["a0"], 0.1, {}, "supports 0.24"),
+        (["a0"], 0.1, {}, "only at 0.24"),
         (
             ["microphone"],
             8000,
@@ -97,7 +97,7 @@ def test_what_cannot_be_kept_is_refused(
 def test_a_board_with_another_chip_is_refused() -> None:
     with pytest.raises(
         InputError,
-        match="attiny85 has an attiny85, but only these chips can sample sensors: atmega",
+        match="attiny85 cannot sample sensors, because its chip is not one of atmega",
     ):
         logger_of([sensor_kind("a0")], 10, load_board("attiny85"))
 

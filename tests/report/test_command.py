@@ -130,7 +130,7 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         ),
         (["wild.csv", "--model", "another.npz"], "which is not among the given models"),
         (["model.npz", "--model", "model.npz"], "header of a results file"),
-        (["beyond.csv", "--model", "model.npz"], "has index 16, but the run has 16 points"),
+        (["beyond.csv", "--model", "model.npz"], "index 16, but this run's indices are 0 to 15"),
         (["relabelled.csv", *WHOLE], "has label 0 at index 1, but the point has label "),
         (
             ["wild.csv", "--model", "model.npz", "--front", "points.csv"],

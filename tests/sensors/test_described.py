@@ -93,10 +93,10 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"bus": None}, "lacks the key 'bus' ('i2c', 'spi' or 'analog'); add it"),
-        ({"bus": "'usb'"}, "has bus = 'usb', but it must be 'i2c', 'spi' or 'analog'"),
+        ({"bus": None}, "lacks the key 'bus'; its value must be 'i2c', 'spi' or"),
+        ({"bus": "'usb'"}, "has bus = 'usb', but bus must be 'i2c', 'spi' or 'analog'"),
         ({"bus": None, "pulses": "1"}, "lacks the key 'bus'"),
-        ({"bus": "'SPI'", "pulses": "1"}, "has bus = 'SPI', but it must be 'i2c', 'spi' or"),
+        ({"bus": "'SPI'", "pulses": "1"}, "has bus = 'SPI', but bus must be 'i2c', 'spi' or"),
         ({"colour": "1"}, "'colour', which this sensor cannot have; see docs/own-sensor.md"),
         ({"bus": "['i2c']"}, "has bus = ['i2c']"),
         ({"bus": "'spi'"}, "has the key 'addresses', which this sensor cannot have"),
@@ -104,38 +104,38 @@ def test_what_is_no_text_of_a_sensor_is_none(text: str) -> None:
         ({"pin": "1"}, "has the key 'pin', which this sensor cannot have"),
         ({"pulses": "1"}, "has the key 'pulses', which this sensor cannot have"),
         ({"bus": "'spi'", "pulses": "1"}, "has the key 'addresses', which this sensor cannot have"),
-        ({"addresses": "[0x78]"}, "addresses = [120], but it must be 1 to 4 addresses from 0x08"),
+        ({"addresses": "[0x78]"}, "addresses = [120], but addresses must be a list of 1 to 4"),
         ({"addresses": "[]"}, "addresses = []"),
         ({"addresses": "[true]"}, "addresses = [True]"),
-        ({"ids": "[256]"}, "ids = [256], but it must be up to 8 bytes"),
-        ({"id_register": "-1"}, "id_register = -1, but it must be a whole number from 0 to 255"),
-        ({"data_bytes": "33"}, "data_bytes = 33, but it must be a whole number from 1 to 32"),
-        ({"data_bytes": "5"}, "has a channel that ends at byte 6, but only 5 data_bytes"),
-        ({"places": "[0, 2]"}, "has 3 channels, but 2 places"),
+        ({"ids": "[256]"}, "ids = [256], but ids must be a list of up to 8 bytes"),
+        ({"id_register": "-1"}, "id_register = -1, but id_register must be a whole number"),
+        ({"data_bytes": "33"}, "data_bytes = 33, but data_bytes must be a whole number from"),
+        ({"data_bytes": "5"}, "has a channel that ends at byte 6, but data_bytes is 5"),
+        ({"places": "[0, 2]"}, "has 3 channels, but places has 2 values"),
         ({"places": "[]"}, "places = []"),
         ({"byte_order": "'middle'"}, "must be 'big' or 'little'"),
-        ({"channels": "['x', 'y', 'z z']"}, "must be 1 to 12 names of at most 20"),
-        ({"channels": "['x', 'x', 'z']"}, "has a channel twice, or one with the name of another"),
-        ({"channels": "['x', 'y', 'label']"}, "has a channel twice, or one with the name"),
+        ({"channels": "['x', 'y', 'z z']"}, "must be a list of 1 to 12 names of at"),
+        ({"channels": "['x', 'x', 'z']"}, "has two channels of the same name, or one with"),
+        ({"channels": "['x', 'y', 'label']"}, "or one with a reserved name"),
         ({"channels": "3"}, "channels = 3"),
-        ({"units": "'x y g'"}, "has units = 'x y g', which must be one unit per channel"),
-        ({"units": "'1/0 g'"}, "has units = '1/0 g', which must be one unit per channel"),
+        ({"units": "'x y g'"}, "has units = 'x y g', but needs one unit per channel"),
+        ({"units": "'1/0 g'"}, "has units = '1/0 g', but needs one unit per channel"),
         ({"units": '"g\\nz"'}, r"units = 'g\nz'"),
-        ({"units": f"'{'g' * 155}'"}, "which must be one unit per channel"),
-        ({"word": "{ bytes = 3 }"}, "word = {'bytes': 3}, but it must be a table such as"),
+        ({"units": f"'{'g' * 155}'"}, "but needs one unit per channel"),
+        ({"word": "{ bytes = 3 }"}, "word = {'bytes': 3}, but word must be a table such as"),
         ({"word": "{ bytes = 3, shift = 9, bits = 16 }"}, "word = {"),
         ({"word": "{ signed = false }"}, "whose values fit an int16"),
         ({"word": "{ signed = 1 }"}, "whose values fit an int16"),
         ({"word": "{ colour = 1 }"}, "word = {'colour': 1}"),
         ({"word": "4"}, "word = 4"),
-        ({"start": "[[0x20, 0x57]]"}, "start = [[32, 87]], but it must be a list of [register,"),
+        ({"start": "[[0x20, 0x57]]"}, "start = [[32, 87]], but start must be a list of entries"),
         ({"start": "[[0x20, 0x57, 'a */ b']]"}, "start = [[32, 87, 'a */ b']]"),
         ({"start": "[[0x20, [], '']]"}, "start = [[32, [], '']]"),
         ({"start": "[[0x20, 1, '', 2000]]"}, "start = [[32, 1, '', 2000]]"),
-        ({"rates": "[1]"}, "rates = [1], but it must be a lowest and a highest rate"),
+        ({"rates": "[1]"}, "rates = [1], but rates must be a list of a lowest"),
         ({"rates": "[10, 1]"}, "has a lowest rate above its highest rate"),
-        ({"sleeps": "[1, 2]"}, "sleeps = [1, 2], but it must be a register, a mask and a value"),
-        ({"fifo": "1"}, "fifo = 1, but it must be true or false"),
+        ({"sleeps": "[1, 2]"}, "sleeps = [1, 2], but sleeps must be a list of a register,"),
+        ({"fifo": "1"}, "fifo = 1, but fifo must be true or false"),
         ({"title": "mine"}, "is not TOML"),
     ],
 )  # fmt: skip
@@ -164,20 +164,20 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 def test_a_rate_that_a_sensor_does_not_allow_is_refused(tmp_path: Path) -> None:
     for name, rate in (("bme280", 200), (write(tmp_path, **GOOD | {"rates": "[5, 20]"}), 1)):
-        with pytest.raises(InputError, match=r"supports (0\.25 to 100|5 to 20) Hz"):
+        with pytest.raises(InputError, match=r"only at (0\.25 to 100|5 to 20) Hz"):
             logger_of([sensor_kind(name)], rate, load_board("uno"))
 
 
 def test_a_long_transfer_is_not_read_faster_than_the_bus_is(tmp_path: Path) -> None:
     kind = sensor_kind(write(tmp_path, **GOOD | {"data_bytes": "32"}))
-    with pytest.raises(InputError, match="supports 0.24 to 7[0-9][0-9] Hz"):
+    with pytest.raises(InputError, match="only at 0.24 to 7[0-9][0-9] Hz"):
         logger_of([kind], 1000, load_board("uno"))
 
 
 def test_two_chips_do_not_share_an_address() -> None:
     both = [PlayedSensor(sensor_kind(name), np.zeros((1, 6), np.int16), 1.0)
             for name in ("mpu6050", "bmi160")]  # fmt: skip
-    with pytest.raises(InputError, match="two sensors use the same input: mpu6050, bmi160"):
+    with pytest.raises(InputError, match="of these sensors use the same input: mpu6050, bmi160"):
         packed_sensors(both)
 
 

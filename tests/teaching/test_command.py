@@ -132,7 +132,7 @@ def test_a_store_that_is_partly_written_has_no_examples(uno: EmulatedUno) -> Non
 def test_nothing_beyond_the_store_is_written(uno: EmulatedUno, place: int, count: int) -> None:
     with Session(uno.url) as session:
         before = device.read_store(session)
-        with pytest.raises(CheckFailed, match="error 2, wrong length of payload"):
+        with pytest.raises(CheckFailed, match=r"error 2 \(wrong length of payload\)"):
             session.ask(protocol.StoreRequest(place, b"\xaa" * count), protocol.StoreReply)
         assert device.read_store(session) == before
 

@@ -202,8 +202,8 @@ def test_a_model_without_room_is_refused_in_a_sentence(folder: Path, tmp_path: P
     done = run("monitor", "--teach", "--emulate", "--project", live, "--sensor", sensor, stdin="1")
     assert done.exit_code == 1
     assert done.stderr.splitlines()[-1] == (
-        "error: the board's model has no room for examples; train it with --teachable, then build "
-        "and upload it again"
+        "error: the board's model has no room for examples; train the model with --teachable, "
+        "then build its firmware and upload it again"
     )
     assert "taught" not in done.stdout
 

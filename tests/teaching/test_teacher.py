@@ -138,14 +138,14 @@ def test_windows_that_overlap_or_follow_one_another_are_one_moment(
 def test_a_window_is_an_example_once(teacher) -> None:
     board = teacher(BEGIN, sent(window(3)), sent(LearnReply(1, 2), number=1))
     acted(board, "2")
-    assert board.teach(0) == "this window is already an example; label another one"
+    assert board.teach(0) == "this window is already an example; teach another one"
     assert len(board._line.requests) == 1
 
 
 def test_without_a_window_there_is_nothing_to_teach(teacher) -> None:
     board = teacher(BEGIN)
     board.wait()
-    assert board.teach(0) == "there is no window yet; wait for one, and label it"
+    assert board.teach(0) == "there is no window yet; wait for the first one"
     assert board._line.requests == []
 
 
@@ -154,7 +154,7 @@ def test_without_a_window_there_is_nothing_to_teach(teacher) -> None:
 )
 def test_a_board_without_room_is_refused(teacher, pieces: tuple[bytes, ...]) -> None:
     board = teacher(*pieces)
-    with pytest.raises(CheckFailed, match="no room for examples; train it with --teachable"):
+    with pytest.raises(CheckFailed, match="no room for examples; train the model with --teachable"):
         board.wait()
     assert board._line.now < 60
 

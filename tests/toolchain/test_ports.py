@@ -36,7 +36,7 @@ def plug_in(monkeypatch: pytest.MonkeyPatch):
         ({"ttyS0": None, "ttyACM1": UNO}, "ttyACM1", "Arduino Uno, USB 2341:0043; not /dev/ttyS0"),
         ({"ttyUSB0": NANO, "ttyACM0": UNO}, "ttyACM0", r"not /dev/ttyUSB0 \(a CH340"),
         ({"ttyACM0": MEGA, "ttyACM1": UNO}, "ttyACM1", r"not /dev/ttyACM0 \(.*Mega"),
-        ({"ttyUSB0": MOUSE, "ttyUSB1": NANO}, "ttyUSB1", "a CH340, as on many Nanos"),
+        ({"ttyUSB0": MOUSE, "ttyUSB1": NANO}, "ttyUSB1", "a CH340 adapter, as on many Nanos"),
         ({"ttyUSB7": MOUSE}, "ttyUSB7", "a USB device, USB 046D:C077"),
         ({"ttyACM1": UNO, "ttyACM0": UNO}, "ttyACM0", "use --port to choose another"),
     ],

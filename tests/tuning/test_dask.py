@@ -98,7 +98,7 @@ def test_no_scheduler_is_said(make_points, monkeypatch):
     monkeypatch.setattr("protonn_edge.device.cluster.CONNECT_S", 1)
     address = f"tcp://127.0.0.1:{free_port()}"
     with (
-        pytest.raises(InputError, match="no Dask scheduler answers at tcp://127"),
+        pytest.raises(InputError, match="no Dask scheduler answered at tcp://127"),
         DaskWorkers(make_points(), address),
     ):
         pass

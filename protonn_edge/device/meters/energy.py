@@ -96,8 +96,8 @@ def metered(
     work = Work(board, n, n * each_s)
     if work.batch_s > _LONGEST_BATCH_S:
         raise InputError(
-            f"{n:,} repetitions take {work.batch_s:.3g} s, but a batch must take at most "
-            f"{_LONGEST_BATCH_S:g} s; give --repeat {int(_LONGEST_BATCH_S / each_s)}"
+            f"a batch of {n:,} repetitions takes {work.batch_s:.3g} s, but the limit is "
+            f"{_LONGEST_BATCH_S:g} s; give --repeat {int(_LONGEST_BATCH_S / each_s)} or less"
         )
     meter.start()
     host.sleep(_BEGIN_S)
@@ -111,7 +111,7 @@ def power_of(samples: MeterSamples, meter: Meter, work: Work) -> MeteredPower:
     """Return a board's power; `CheckFailed` if the samples do not show its batches."""
     seconds, volts, power = samples.seconds, samples.volts, samples.volts * samples.amperes
     if len(power) < 2 or not (np.abs([volts, samples.amperes]) < _MOST).all():
-        raise CheckFailed(f"the {meter.NAME} sends impossible values; plug it in again")
+        raise CheckFailed(f"the {meter.NAME} sends impossible values; plug the meter in again")
     spans = _batches(samples, meter, work)
     pauses = spans[:, 1:] + [0.0, work.pause_s]
     # Whole predictions: their phases differ.
@@ -158,7 +158,7 @@ def _batches(samples: MeterSamples, meter: Meter, work: Work) -> Floats:
     found = pulses[np.abs(pulses[:, 1] - pulses[:, 0] - work.batch_s) <= slack_s]
     if len(found) != _BATCHES or (found[1:, 0] - found[:-1, 1] < 0.9 * work.pause_s).any():
         raise CheckFailed(
-            f"the {meter.NAME} saw {len(found)} of {_BATCHES} pulses of {1000 * work.batch_s:.4g} "
+            f"the {meter.NAME} got {len(found)} of {_BATCHES} pulses of {1000 * work.batch_s:.4g} "
             f"ms, and {len(pulses) - len(found)} other pulses; connect {work.board.meter_pin} of "
             f"{work.board.name} to the meter's {meter.TRIGGER}, and connect the grounds"
         )

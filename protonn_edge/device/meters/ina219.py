@@ -10,6 +10,7 @@ import re
 import numpy as np
 
 from protonn_edge.device.meters.meter import MeterSamples, SerialMeter, steps_of
+from protonn_edge.errors import CheckFailed
 
 RATE_HZ, BAUD, TRIGGER_PIN = 1_000, 500_000, 2  # as in the sketch
 _SHUNT_OHMS = 0.1
@@ -22,7 +23,7 @@ _LINE = re.compile(rb"S([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([01])([0-9A-F]{2}
 class Ina219(SerialMeter):
     """An INA219 with a shunt of 0.1 ohm, in the range of 40 mV."""
 
-    NAME, TRIGGER = "INA219", f"Arduino, pin {TRIGGER_PIN}"
+    NAME, TRIGGER = "INA219", f"Arduino pin {TRIGGER_PIN}"
     GAIN, OFFSET_AMPERES = 0.03, 100e-6 / _SHUNT_OHMS  # current, voltage and shunt 1 % each
     BAUD = BAUD
 
@@ -41,7 +42,9 @@ class Ina219(SerialMeter):
         numbers, shunt, bus, trigger, _ = np.array(rows).T
         shunt = shunt.astype(np.uint16).astype(np.int16).astype(np.int64)
         if np.abs(shunt).max() >= _FULL_SCALE:
-            raise self._fault("can measure at most 0.4 A, but the board draws more")
+            raise CheckFailed(
+                "the INA219 measures up to 0.4 A, but the board draws more; use another meter"
+            )
         steps = steps_of(numbers, 1 << 16)
         return MeterSamples(
             seconds=np.append(0, np.cumsum(steps)) / RATE_HZ,

@@ -95,7 +95,7 @@ class Meter(ABC):
 
     def _result(self, future: Future[Any], within_s: float) -> Any:
         if not wait([future], within_s).done:
-            raise self._fault(f"did not end within {within_s:g} s")
+            raise self._fault(f"did not finish within {within_s:g} s")
         try:
             return future.result()
         except DeviceError as error:  # of its line
@@ -107,7 +107,7 @@ class Meter(ABC):
             raise self._fault(f"failed ({words})") from error
 
     def _fault(self, what: str) -> CheckFailed:
-        return CheckFailed(f"the {self.NAME} {what}; check its cable and plug it in again")
+        return CheckFailed(f"the {self.NAME} {what}; check its cable, and plug the meter in again")
 
     @abstractmethod
     def _open(self) -> None: ...
@@ -131,8 +131,8 @@ class SerialMeter(Meter):
             self._line = Link(self._place, self.BAUD)
         except LinkError as error:
             raise InputError(
-                f"cannot open the {self.NAME} at {self._place or 'an unnamed port'}; plug it in, "
-                "and give its port in --meter, after a colon"
+                f"cannot open the {self.NAME} at {self._place or 'an unnamed port'}; plug the "
+                f"meter in, and name its port, as in --meter {self.NAME.lower()}:PORT"
             ) from error
 
     def _close(self) -> None:
@@ -146,7 +146,7 @@ class SerialMeter(Meter):
                 silence.renew()
             received += data
             if silence.left_s < 0 or len(received) > _MOST_BYTES:
-                raise self._fault(f"stopped after {len(received):,} bytes")
+                raise self._fault(f"sent no samples for {_SILENCE_S:g} s, or too many")
         self._line.write(self.STOP)
         received += self._rest()
         return self._decode(bytes(received))
@@ -163,7 +163,7 @@ class SerialMeter(Meter):
         received, deadline = b"", Deadline(Host(), within_s)
         while not end.search(received):
             if deadline.left_s < 0:
-                raise self._fault(f"at {self._place} does not respond within {within_s:g} s")
+                raise self._fault(f"at {self._place} did not respond within {within_s:g} s")
             received = received[-_MOST_TEXT:] + self._line.read(_READ_S)
         return received
 

@@ -60,7 +60,7 @@ class Otii(Meter):
     def _channel(self, recording: Any, name: str) -> Any:
         count = recording.get_channel_data_count(self._device.id, name)
         if not (name != _TRIGGER) <= count <= _MOST:  # without a wire, there are no edges
-            raise self._fault(f"has {count} values of channel {name}")
+            raise self._fault(f"sent {count:,} values of channel {name}")
         return recording.get_channel_data(self._device.id, name, 0, count)
 
 

@@ -37,7 +37,7 @@ class Ppk2(SerialMeter):
     def __init__(self, place: str, volts: float | None) -> None:
         super().__init__(place, volts)
         if volts is None:
-            raise InputError("a PPK2 does not measure the voltage; state it with --volts")
+            raise InputError("a PPK2 does not measure the voltage; state the voltage with --volts")
         self._supply = volts
 
     def _open(self) -> None:

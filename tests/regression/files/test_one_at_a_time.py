@@ -58,7 +58,7 @@ def test_a_second_build_is_refused_until_the_first_is_gone(tmp_path: Path) -> No
     folder = tmp_path / "project"
     folder.mkdir()
     with held_by_another_process(folder):
-        with pytest.raises(InputError, match=f"another 'build' or 'hil' is using {folder}; wait"):
+        with pytest.raises(InputError, match=f"{folder} is in use by another 'build'"):
             build(random_model(), load_board("uno"), folder)
         assert not list(folder.iterdir())
     with exclusive(folder):  # the process was killed, and the lock went with it
@@ -71,7 +71,7 @@ def test_a_second_hil_is_refused(tmp_path: Path) -> None:
     points = (np.zeros((2, model.n_features), np.float32), np.zeros(2, np.int64))
     with (
         held_by_another_process(project.folder),
-        pytest.raises(InputError, match="another 'build' or 'hil' is using"),
+        pytest.raises(InputError, match="is in use by another 'build' or 'hil'"),
     ):
         measure(project, points, load_board("uno"))
     assert not (project.folder / ".pio").exists()

@@ -50,7 +50,7 @@ def test_a_second_key_for_the_same_window_is_refused() -> None:
     next(answers)
     for key in "21":
         labels._press(key)
-    assert told == ["this window is being taught; label another one"]
+    assert told == ["this window is being taught; teach another one"]
     assert len(board._line.requests) == 1  # type: ignore[attr-defined]
 
 

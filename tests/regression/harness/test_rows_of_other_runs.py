@@ -44,7 +44,7 @@ def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tu
         ({"label": 77}, "at index 7, a class or scores that are impossible for a model of 4"),
         ({"predicted": 77}, "at index 7, a class or scores that are impossible for a model of 4"),
         ({"label": 2}, "has label 2 at index 7, but the point has label 3"),
-        ({"index": N}, f"line 9 has index {N}, but the run has {N} points"),
+        ({"index": N}, f"line 9 has index {N}, but this run's indices are 0 to {N - 1}"),
         ({"index": 3}, "line 9 repeats index 3"),
     ],
 )
@@ -62,7 +62,7 @@ def test_reading_ends_at_the_first_row_too_many(tmp_path: Path) -> None:
     resumed(path, lambda row: replace(row, label=2), n=N)
     run = path.read_text().rstrip().rpartition(",")[2]
     path.write_text(path.read_text() + f"{N},0,0,1,0,x,0,0,0,0,{run}\nno result\n")
-    with pytest.raises(InputError, match=f"line {N + 2} has index {N}, but the run has {N} points"):
+    with pytest.raises(InputError, match=f"line {N + 2} has index {N}, but this run's"):
         read_results(path)
 
 

@@ -66,7 +66,7 @@ def test_a_sound_that_is_too_long_is_refused(
 ) -> None:
     monkeypatch.setattr(played, "_MOST_SAMPLES", 1000)
     path = written(tmp_path / "a.wav", bytes(2000))
-    with pytest.raises(InputError, match="samples, but the limit is 1,000; cut it into several"):
+    with pytest.raises(InputError, match="samples, but the limit is 1,000; divide the recording"):
         read_wave(path)
 
 

@@ -46,6 +46,6 @@ def test_this_computer_is_refused_before_anything_is_trained(tmp_path, command):
     sentence = refusal(run(command, *words, "-o", output, "--board", "host"))
     assert "host is this computer" in sentence
     assert sentence.endswith(
-        "another board with --board: " + ", ".join(each.name for each in chip_boards())
+        "one of these boards with --board: " + ", ".join(each.name for each in chip_boards())
     )
     assert not output.exists()
