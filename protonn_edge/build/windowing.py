@@ -91,7 +91,7 @@ def counts_for(
     other = _other(instrument, channels)
     if other is not None and declared is None:
         raise InputError(
-            f"the model was trained on data of {other}, but --sensor is {name} ({given}); train "
+            f"the model was trained on data from {other}, but --sensor is {name} ({given}); train "
             f"the model on a recording of {name}, or convert the counts with --unit "
             f"{units_text(tuple(channel.name for channel in channels), trained)!r}"
         )
@@ -146,8 +146,8 @@ def _trained(
     units = tuple(found[name] for name in names)
     if known is not None and not all(map(Unit.is_same, known, units)):
         raise InputError(
-            f"--unit is {shortened(declared)!r}, but the model was trained on data of {instrument};"
-            " omit --unit, or give the unit of the training data"
+            f"--unit is {shortened(declared)!r}, but the model was trained on data from "
+            f"{instrument}; omit --unit, or give the unit of the training data"
         )
     return units
 

@@ -290,7 +290,7 @@ def test_another_clock_is_refused_with_both(clock, boards):
     answer = to(HelloRequest, lambda right: replace(right, clock_hz=clock))
     error = failure_on(HostileDevice(honest_model(), answer=answer), repeat=10)
     text = str(error)
-    assert f"reports a clock of {clock:,} Hz, but uno has 16,000,000 Hz" in text
+    assert f"reports a clock of {clock:,} Hz, but uno runs at 16,000,000 Hz" in text
     assert "--board" in text
     assert boards in text
     assert "host" not in text  # it has no clock, but is no board either

@@ -62,10 +62,10 @@ def test_counts_of_another_sensor_are_refused_by_name(tmp_path: Path, command: l
     model = trained(tmp_path, ADXL345, 256)
     words = [command[0], model, command[1], tmp_path / "out", "--sensor", "mpu6050"]
     sentence = refusal(run(*words))
-    assert "trained on adxl345 (1/256 g), but --sensor is mpu6050 (1/8192 g)" in sentence
+    assert "trained on data from adxl345 (1/256 g), but --sensor is mpu6050 (1/8192 g)" in sentence
     assert "--unit '1/256 g'" in sentence
     assert not (tmp_path / "out").exists()
-    assert "trained on adxl345" in refusal(run(*words, "--unit", "g"))
+    assert "trained on data from adxl345" in refusal(run(*words, "--unit", "g"))
 
 
 def test_a_sensor_of_another_quantity_is_refused_with_any_unit(tmp_path: Path) -> None:
