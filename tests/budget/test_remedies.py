@@ -70,9 +70,7 @@ def test_layers_are_what_takes_most() -> None:
 
 def test_bands_are_what_takes_most_of_the_time_between_two_samples() -> None:
     model = quantize(random_audio_model(audio_of(bands=16, frames=4, length=128)))
-    with pytest.raises(
-        CheckFailed, match="leaves only 1,000 cycles; try fewer bands in --feat"
-    ):
+    with pytest.raises(CheckFailed, match="leaves only 1,000 cycles; try fewer bands in --feat"):
         check_estimate(make_plan(model), load_board("uno"), model.all_remedies)
 
 
