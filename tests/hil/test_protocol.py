@@ -278,7 +278,7 @@ def test_any_message_round_trips(content, sequence):
         ("85 00 01", "REPEAT reply has a payload of 1 bytes, but must have 5"),
         ("06 00", "LEARN request has a payload of 0 bytes, but must have 1"),
         ("87 00 01", "FORGET reply has a payload of 1 bytes, but must have 2"),
-        ("08 00 01", "STORE request has a payload of 1 bytes, must have 2 plus a multiple"),
+        ("08 00 01", "STORE request has a payload of 1 bytes, but must have 2 plus a"),
         ("09 00 01", "HEALTH request has a payload of 1 bytes, but must have 0"),
         ("ff 00", "ERROR reply has a payload of 0 bytes, but must have 1"),
     ],

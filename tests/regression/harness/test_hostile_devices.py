@@ -284,7 +284,7 @@ def test_another_device_does_what_a_flooding_one_leaves():
 
 @pytest.mark.parametrize(
     ("clock", "boards"),
-    [(0, ""), (1, ""), (8_000_000, "attiny85 or promini8"), (15_999_999, ""), (4_000_000_000, "")],
+    [(0, ""), (1, ""), (8_000_000, "attiny85, promini8"), (15_999_999, ""), (4_000_000_000, "")],
 )
 def test_another_clock_is_refused_with_both(clock, boards):
     answer = to(HelloRequest, lambda right: replace(right, clock_hz=clock))

@@ -74,7 +74,7 @@ def test_a_sensor_of_another_quantity_is_refused_with_any_unit(tmp_path: Path) -
         done = run("build", model, "-o", tmp_path / "live", "--sensor", "adxl345", *words)
         sentence = refusal(done)
         assert (
-            "a unit of voltage, but ax of adxl345 measures 1/256 g, a unit of acceleration"
+            "a unit of voltage, but channel ax of adxl345 has the unit 1/256 g, a unit of acceleration"
             in sentence
         )
 
@@ -143,7 +143,7 @@ def test_a_unit_is_declared_where_the_data_does_not_state_it(tmp_path: Path) -> 
     assert "declare the unit, for example with --unit g" in refusal(run(*words))
     chain = built(load_model(model), "adxl345", "g").model
     assert chain.counts.tolist() == [256.0] * 3
-    assert "give one such as g" in refusal(run(*words, "--unit", "256"))
+    assert "give a unit such as g" in refusal(run(*words, "--unit", "256"))
     assert "which has no unit for ay" in refusal(run(*words, "--unit", "ax g"))
 
 
