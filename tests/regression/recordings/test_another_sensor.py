@@ -73,10 +73,7 @@ def test_a_sensor_of_another_quantity_is_refused_with_any_unit(tmp_path: Path) -
     for words in ([], ["--unit", "1/1023 of the supply voltage"]):
         done = run("build", model, "-o", tmp_path / "live", "--sensor", "adxl345", *words)
         sentence = refusal(done)
-        assert (
-            "a unit of voltage, but channel ax of adxl345 has the unit 1/256 g, a unit of acceleration"
-            in sentence
-        )
+        assert "a unit of voltage, but channel ax of adxl345 has the unit 1/256 g" in sentence
 
 
 def test_counts_are_converted_when_their_unit_is_given(tmp_path: Path) -> None:
