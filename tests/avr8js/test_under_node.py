@@ -97,7 +97,7 @@ def test_hil_takes_it_where_simavr_is_not_there_and_says_so(tmp_path: Path):
     refused = run(*command, "--emulator", "simavr")
     assert (refused.exit_code, refused.stderr) == (2, f"error: {WITHOUT_SIMAVR}\n")
     said = "emulated by avr8js under Node.js, several times slower than by simavr"
-    assert f"{said}, since {WITHOUT_SIMAVR}" in done.stderr.splitlines()
+    assert f"{said}; simavr is not used because {WITHOUT_SIMAVR}" in done.stderr.splitlines()
 
 
 @pytest.mark.usefixtures("without_simavr")
