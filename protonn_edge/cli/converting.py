@@ -171,7 +171,7 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     output, data, features = given.output, given.data, given.features
     if output.suffix == ".npz":
         raise InputError(
-            f"{given.source} is converted into a folder or an .onnx file, but -o is "
+            f"a model file can be converted only into a folder or an .onnx file, but -o is "
             f"{output.name!r}; choose another name with -o"
         )
     model = load_model(given.source)

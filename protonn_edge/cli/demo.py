@@ -129,6 +129,6 @@ def _check_is_demo(path: Path) -> None:
     """Raise `InputError` if there is a model that the demo did not train."""
     if path.exists() and not load_model(path).record.get("demo"):
         raise InputError(
-            f"{path} is not the demo's model and would be overwritten; choose another folder with "
+            f"'demo' did not write {path}, which would be overwritten; choose another folder with "
             "-o"
         )

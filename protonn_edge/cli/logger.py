@@ -50,7 +50,7 @@ def logger_command(
     """
     if uploads and arduino:
         raise click.UsageError(
-            "--arduino writes a sketch, which the Arduino IDE uploads; omit --arduino or --upload"
+            "--upload does not work with the sketch of --arduino; omit one of these options"
         )
     board = load_board(board_name)
     logger = logger_of([sensor_kind(name) for name in names], rate, board, baud or 0)

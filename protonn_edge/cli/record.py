@@ -148,8 +148,8 @@ def _report(
         )
     if stream.resets:
         out.say(
-            f"warning: the board was reset {counted(stream.resets, 'time')}; each reset ended a "
-            "take; check the board's power supply"
+            f"warning: the board was reset {counted(stream.resets, 'time')}, which ends a take in "
+            "progress; check the board's power supply"
         )
     out.finish(
         {

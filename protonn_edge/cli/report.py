@@ -63,7 +63,7 @@ def report_command(
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
     front_path: Path | None = option(
-        "The JSON file that 'tune --front' wrote, to plot it.", PATH, flag="--front"
+        "The JSON file that 'tune --front' wrote, to plot the front.", PATH, flag="--front"
     ),
     taught_path: Path | None = option(
         "A file with the output of 'inspect --teach N --json', to plot accuracy against examples.",

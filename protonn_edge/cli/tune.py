@@ -65,7 +65,7 @@ class TuneOptions:
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
     choose: str | None = option(
-        "best, or smallest-, fastest- or default-within N points or chance.  [default: best; "
+        "best or smallest-, fastest- or default-within N (in %) or chance.  [default: best; "
         "--groups: default-within chance]",
         metavar="CHOICE",
     )

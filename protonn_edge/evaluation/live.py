@@ -115,7 +115,7 @@ def live_figures(
     parts = runs_of(np.zeros_like(y), recorded.seams)
     if (longest := max(end - first for first, end in parts)) < signal.samples:
         raise InputError(
-            f"the longest part of the recording without a gap has {counted(longest, 'sample')}, "
+            f"the longest gap-free part of the recording has {counted(longest, 'sample')}, "
             f"but a window of the model has {signal.samples:,}; give a longer recording"
         )
     integers, reports = quantize(model), list[tuple[int, str]]()

@@ -188,7 +188,7 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
         named += f" and {len(classes) - _CLASSES_NAMED:,} more"
     points, overlap = f"{len(one.results):,} test points", one.overlap
     if overlap is not None and overlap.known:
-        points = f"{len(one.results):,} points; the model was trained on {overlap}"
+        points = f"test points, but the model was trained on {overlap}"
     sizes = "".join(f", {size.symbol} = {size.number:,}" for size in model.sizes)
     return [
         ("classes", named),

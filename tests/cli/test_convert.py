@@ -108,7 +108,7 @@ def test_an_rbf_that_is_cut_is_mentioned(foo: Path, tmp_path: Path):
     ("arguments", "words"),
     [
         (["nowhere", "-o", "run"], "nowhere does not exist"),
-        (["model.npz", "-o", "other.npz"], "model.npz is converted into a folder"),
+        (["model.npz", "-o", "other.npz"], "a model file can be converted only into a folder"),
         (["model.npz", "-o", "model.npz/run"], "choose another"),
         (["foo", "-o", "model.npz"], "W does not exist"),
         (["results", "-o", "run"], "its name must end in .npz"),
