@@ -48,9 +48,9 @@ def check_prefix(prefix: str) -> None:
     """Raise `InputError` unless `prefix` and ``_`` may begin C names, in either case."""
     if len(prefix) > _LENGTH_LIMIT or not _FORM.fullmatch(prefix):
         raise InputError(
-            f"C names cannot begin with the prefix {shortened(repr(prefix))}; use a lower-case "
-            f"letter, then up to {_LENGTH_LIMIT - 1} lower-case letters, digits and single '_' "
-            "between them"
+            f"C names cannot begin with the prefix {shortened(repr(prefix))}; begin with a "
+            f"lower-case letter, and use at most {_LENGTH_LIMIT} characters: lower-case letters "
+            "and digits, with single underscores only between them"
         )
     if prefix in _RESERVED:
         raise InputError(f"the prefix {prefix!r} is reserved in C or C++; try '{prefix}_{PREFIX}'")

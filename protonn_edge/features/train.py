@@ -306,7 +306,7 @@ COPIES: tuple[rows.Refusal, ...] = (
                 and (case.asked is None or not case.asked.of_samples)
             ),
             "only images, windows of samples and clips of sound can be moved, and neither "
-            "{image_shape} nor {features} declares the points as such",
+            "{image_shape} nor {features} declares the points as one of these",
         ),
     ),
 )

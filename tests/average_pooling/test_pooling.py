@@ -83,11 +83,11 @@ def test_memory_is_bounded_for_many_points() -> None:
 @pytest.mark.parametrize(
     ("image", "cropped", "shape", "words"),
     [
-        ((28, 28), (28, 28), (17, 17), "28x28 pixels to 17x17 needs sums .* pool to .*16x16"),
-        ((28, 28), (28, 28), (28, 28), "changes nothing; pool to .*"),
+        ((28, 28), (28, 28), (17, 17), "28x28 pixels to 17x17 needs sums .* choose from .*16x16"),
+        ((28, 28), (28, 28), (28, 28), "changes nothing; choose from .*"),
         ((28, 28), (28, 28), (29, 28), "28x28 pixels cannot be pooled to 29x28"),
         ((28, 28), (24, 29), (12, 12), "cropped to 24x29; give at most 28 rows"),
-        ((1, 256), (1, 256), (1, 1), "pool to 1x2"),
+        ((1, 256), (1, 256), (1, 1), "choose from 1x2"),
         ((263, 1), (263, 1), (2, 1), "crop the image to sides that have common divisors"),
         ((240, 300), (240, 300), (7, 7), "72,000 pixels, but the limit of .* 65,535"),
         ((8, 8), (8, 8), (0, 4), "the shape .0, 4. is not"),
@@ -111,7 +111,7 @@ def test_sizes_that_are_named_would_do(cropped: tuple[int, int], shape: tuple[in
         words = str(error)
     else:
         return
-    sizes = re.findall(r"\b(\d+)x(\d+)\b", words.partition("; pool to ")[2])
+    sizes = re.findall(r"\b(\d+)x(\d+)\b", words.partition("; choose from ")[2])
     assert sizes or "; crop the image to sides that have common divisors" in words
     for height, width in sizes:
         AveragePooling(cropped, cropped, (int(height), int(width)))

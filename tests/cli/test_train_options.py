@@ -158,7 +158,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--image-shape", "3x4", "--features", "conv:2x5"], "2x5 does not fit in the 3x4 values"),
         (
             ["--image-shape", "3x4", "--features", "crop:3x3,conv:2x3"],
-            "use a crop only of",
+            "can use a crop only",
         ),
         (["--features", "conv:2x3,bits:3"], "must have 8, 4 or 2 bits per weight"),
         (["--set", "onset=3"], "--set onset is given, but the classifier 'protonn' has no such"),

@@ -89,7 +89,7 @@ def test_names_that_come_from_data_stay_as_they_are() -> None:
         ("wave-form", "C names cannot begin"),
         ("wave\n", "C names cannot begin"),
         ("wellenlänge", "C names cannot begin"),
-        ("x" * 16, "a lower-case letter, then up to 14 lower-case letters"),
+        ("x" * 16, "use at most 15 characters: lower-case letters"),
         ("int", "reserved in C or C++"),
         ("class", "reserved in C or C++"),
         ("constexpr", "try 'constexpr_pnn'"),

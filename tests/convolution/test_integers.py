@@ -98,7 +98,7 @@ def test_weights_are_counted_in_their_bits() -> None:
         ({"shift": 17}, "a shift of 17 bits, but .* 8 to 16"),
         ({"shift": 9, "to_even": True}, "rounding to even at a shift of 9 bits"),
         ({"shape": (2, 7, 2)}, "a kernel that is larger than its image"),
-        ({"shape": (6, 7, 4)}, "kernels of 2 channels for images of 4"),
+        ({"shape": (6, 7, 4)}, "kernels that read 2 of 4 channels"),
         ({"multiplier": 256}, "the multiplier 256"),
         ({"input_maximum": 256}, "a largest value of 256"),
     ],

@@ -180,7 +180,7 @@ class AudioStage(Frames, FeatureStage):
         """Return the size of clips, and the bands."""
         centres = [band.centre(self.rate) for band in self.bands]
         frames = f"{self.frames} frames of {self.length} samples at {self.rate:g} Hz"
-        bands = f"{len(centres)} bands of {min(centres):.0f} to {max(centres):.0f} Hz"
+        bands = f"{len(centres)} bands centred at {min(centres):.0f} to {max(centres):.0f} Hz"
         return (
             ("samples", f"{self.n_features:,}: {frames}"),
             ("features D", f"{self.n_outputs:,}: {bands} in each frame"),

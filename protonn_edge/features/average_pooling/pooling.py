@@ -137,7 +137,7 @@ def _advice(cropped: crop.Shape, shape: crop.Shape) -> str:
     if not near:
         return "crop the image to sides that have common divisors with the sides of the result"
     nearest = [crop.shape_text(found) for _, found in sorted(near)[:_SIDES_NAMED]]
-    return f"pool to {' or '.join(nearest)}"
+    return f"choose from {', '.join(nearest)}"
 
 
 def _simple_outputs(pixels: int) -> list[int]:

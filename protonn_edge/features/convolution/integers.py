@@ -119,7 +119,7 @@ def _check_shapes(stage: IntegerConvolution) -> None:
     fits = min(height, width) >= 1
     check_holds(fits, "a kernel that is larger than its image", "smaller kernels")
     most = max(stage.shape[0] + rows, width, columns * stage.shape[2], out)
-    check_holds(most <= MOST_IN_A_ROW, f"a layer that counts to {most:,}", f"{MOST_IN_A_ROW}")
+    check_holds(most <= MOST_IN_A_ROW, f"a layer that counts to {most:,}", f"up to {MOST_IN_A_ROW}")
 
 
 def same_margins(window: tuple[int, int]) -> Margins:

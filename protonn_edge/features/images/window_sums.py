@@ -94,7 +94,7 @@ class WindowSums(ImageStage):
         out, _, _, depth = self.weights.shape
         channels = self.shape[2]
         full, each = depth == channels, depth == 1 and out == channels
-        what = f"kernels of {depth} channels for images of {channels}"
-        check_holds(full or each, what, "equal numbers, or one kernel per channel")
+        what = f"kernels that read {depth} of {channels} channels"
+        check_holds(full or each, what, "all channels, or one per kernel")
         fits = self.bias.shape == (out,)
         check_holds(fits, f"{self.bias.size} biases for {out} channels", "one per channel")

@@ -133,9 +133,9 @@ def _check_shapes(layer: IntegerInt8Layer) -> None:
     check_holds(fits, "a kernel that is larger than its image", "smaller kernels")
     rows = layer.shape[0] + sum(layer.margins[0])
     most = max(rows, *layer.output_shape[1:], channels if layer.depthwise else 0)
-    check_holds(most <= MOST_IN_A_ROW, f"a layer that counts to {most:,}", f"{MOST_IN_A_ROW}")
+    check_holds(most <= MOST_IN_A_ROW, f"a layer that counts to {most:,}", f"up to {MOST_IN_A_ROW}")
     row, most = width * channels, _MOST_IN_A_WINDOW_ROW
-    check_holds(row <= most, f"kernel rows of {row:,} values", f"{most:,}")
+    check_holds(row <= most, f"kernel rows of {row:,} values", f"up to {most:,}")
 
 
 def _check_numbers(layer: IntegerInt8Layer) -> None:

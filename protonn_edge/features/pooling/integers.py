@@ -41,10 +41,10 @@ class IntegerPooling(ImageStage):
         inside = f"1x1 to {self.shape[0]}x{self.shape[1]}"
         check_holds(within, f"pooling of {height}x{width} pixels", inside)
         check_holds(
-            self.area <= _MOST_SUMMED, f"pooling of {self.area:,} pixels", f"{_MOST_SUMMED}"
+            self.area <= _MOST_SUMMED, f"pooling of {self.area:,} pixels", f"up to {_MOST_SUMMED}"
         )
         most = max(self.shape)
-        check_holds(most <= MOST_IN_A_ROW, f"a side of {most:,} pixels", f"{MOST_IN_A_ROW}")
+        check_holds(most <= MOST_IN_A_ROW, f"a side of {most:,} pixels", f"up to {MOST_IN_A_ROW}")
         most = self.input_maximum
         check_holds(1 <= most <= 255, f"a largest value of {most:,}", "1 to 255")
 

@@ -44,7 +44,9 @@ class IntegerDense(IntegerMatvec):
         multiplier, units = self.multiplier, self.n_sums
         fits = 1 <= multiplier <= MOST_MULTIPLIER
         check_holds(fits, f"the multiplier {multiplier:,}", f"1 to {MOST_MULTIPLIER:,}")
-        check_holds(units <= MOST_UNITS, f"a hidden layer of {units:,} units", f"{MOST_UNITS}")
+        check_holds(
+            units <= MOST_UNITS, f"a hidden layer of {units:,} units", f"up to {MOST_UNITS}"
+        )
 
     @cached_property
     def output(self) -> Range:

@@ -120,8 +120,8 @@ def _layer(part: str, signal: bool) -> Layout:
     if found is None or (channels is not None and channels > MOST_CHANNELS):
         raise InputError(
             f"the layer {part[:20]!r} is unknown; give a number of channels (up to "
-            f"{MOST_CHANNELS}) and a side of kernels (1, 3 or 5), such as 8x3, 8x3/2 or 8x5p, or "
-            "one of dw3, max2, average2, max and average"
+            f"{MOST_CHANNELS}) and the side of a kernel (1, 3 or 5), such as 8x3, 8x3/2 or 8x5p, "
+            "or one of dw3, max2, average2, max and average"
         )
     side = int(found[2])
     window = side, 1 if signal else side

@@ -23,7 +23,7 @@ from protonn_edge.training.points import Float32, Indices
 
 KIND = Convolutions.kind
 _BITS = re.compile(r"bits:(\d)(?:/(\d))?")
-_CONVOLVED = rows.Refusal(lambda case: KIND in case.kinds, "images are convolved")
+_CONVOLVED = rows.Refusal(lambda case: KIND in case.kinds, "convolutions compute the features")
 
 
 def _cropped_alone(case: rows.Case) -> bool:
@@ -50,8 +50,8 @@ class ConvolutionRequest(ImageRequest):
         rows.models_all_at_once(KIND, "convolutions"),
         rows.Refusal(
             _cropped_alone,
-            "{features} is {settings.features}, but convolutions use a crop only of an image that "
-            "they first average; leave crop out, or, for images, begin the layers with average2",
+            "{features} is {settings.features}, but convolutions can use a crop only if they begin "
+            "with averages of an image; leave crop out, or, for images, begin with average2",
         ),
         rows.Refusal(
             lambda case: (

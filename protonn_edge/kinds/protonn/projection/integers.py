@@ -62,7 +62,9 @@ class IntegerProjection(IntegerMatvec):
         check_holds(fits, f"the multiplier {multiplier:,}", f"1 to {MAXIMUM_MULTIPLIER:,}")
         product = (max(-low, high) >> (bits - 16)) * multiplier + int(np.abs(self.offset).max())
         most = REQUANTIZED_LIMIT - 1
-        check_holds(product <= most, f"requantized accumulators up to {product:,}", f"{most:,}")
+        check_holds(
+            product <= most, f"requantized accumulators up to {product:,}", f"up to {most:,}"
+        )
         aligned = not (self.offset % OFFSET_STEP).any()
         check_holds(aligned, f"offsets that are not multiples of {OFFSET_STEP}", "multiples")
 
