@@ -212,7 +212,7 @@ class Confidence:
     @classmethod
     def of(cls, logit: float, n_new: int = 0) -> Confidence:
         """Return the factor and shift for scores with a unit of `logit` logits, above 0."""
-        steps = min(logit * _STEPS_A_UNIT, float(len(EXPONENTIAL)))
+        steps = float(np.clip(logit * _STEPS_A_UNIT, 2.0**-_MOST_SHIFT, len(EXPONENTIAL)))
         most = (1 << _FACTOR_BITS) - 1
         shift = int(np.clip(np.floor(np.log2(most / steps)), 1, _MOST_SHIFT))
         return cls(int(np.clip(round(steps * 2**shift), 1, most)), shift, n_new)

@@ -45,6 +45,10 @@ def expected(model: IntegerChain, points: np.ndarray) -> bytes:
     return model.confidence.percent(model.scores(points)).tobytes()
 
 
+def test_a_unit_of_almost_no_logits_has_the_smallest_factor() -> None:
+    assert Confidence.of(5e-324) == Confidence.of(1e-12) == Confidence(1, 24)
+
+
 @given(
     logit=st.floats(1e-12, 1e6),
     scores=st.lists(st.integers(-(2**31), 2**31 - 1), min_size=2, max_size=255),
