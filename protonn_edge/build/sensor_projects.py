@@ -24,7 +24,7 @@ from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import SamplesMessage
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.sensors import SensorKind
-from protonn_edge.system.files import resource, write_atomically
+from protonn_edge.system.files import resolved, resource, write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -84,7 +84,7 @@ class Logger:
 
 def sketch_name(folder: Path) -> str:
     """Return the name of the sketch in a folder; `InputError` if the IDE cannot open it."""
-    name = folder.resolve().name
+    name = resolved(folder).name
     if not name.replace("_", "").replace("-", "").isalnum() or not name.isascii():
         raise InputError(
             f"a sketch is named after its folder, but {name!r} is not a valid name; use -o to "

@@ -17,7 +17,7 @@ from protonn_edge.datasets.naming import listed
 from protonn_edge.datasets.splits import TextRows, chosen_for_test, read_rows
 from protonn_edge.errors import InputError
 from protonn_edge.report.terminal import fact_table
-from protonn_edge.system.files import write_atomically
+from protonn_edge.system.files import resolved, write_atomically
 
 
 @command("split")
@@ -47,7 +47,7 @@ def split_command(
     chosen = chosen_for_test(len(found.labels), share, seed, labels, found.groups)
     record: dict[str, Any] = {}
     parts = {"train": ~chosen, "test": chosen}
-    if isinstance(found, ImageFiles) and output.resolve().is_relative_to(data.resolve()):
+    if isinstance(found, ImageFiles) and resolved(output).is_relative_to(data.resolve()):
         raise InputError(
             f"{output} is inside {data}, the folder to divide; choose a folder outside it"
         )

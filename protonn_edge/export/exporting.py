@@ -23,6 +23,7 @@ from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.system.files import resolved
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
@@ -104,7 +105,7 @@ def export(
     folder, board = Path(folder), board_of(board)
     check_folder(folder)
     check_prefix(prefix)
-    place = folder.resolve()
+    place = resolved(folder)
     if kind == "arduino" and not _FOLDER_NAME.fullmatch(place.name):
         raise InputError(
             f"the Arduino tools reject a library in a folder called {place.name!r}; choose a name "

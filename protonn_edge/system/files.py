@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Self
 
@@ -69,26 +69,36 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     Missing parent folders are made. Raises `InputError` if the folder cannot be made or written to,
     or `path` is a folder or a device.
     """
-    try:
-        path = path.resolve()  # keeps a link and replaces its target
-    except (OSError, RuntimeError) as error:  # circular links
-        raise InputError(f"cannot write {path}: {error}; choose another name") from error
+    path = resolved(path)  # keeps a link and replaces its target
     if path.exists() and not path.is_file():
         raise InputError(f"cannot write {path}: it is not a regular file; choose another name")
-    temporary: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
+        with _folders_made(path.parent):
+            _replace(path, _bytes(content))
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}; choose another folder") from error
+
+
+def _replace(path: Path, content: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
+    try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(_bytes(content))
+            stream.write(content)
         temporary.chmod(_default_mode())
         temporary.replace(path)
-    except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another folder") from error
+    except BaseException:  # also when the program is stopped
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def resolved(path: Path) -> Path:
+    """Return a path to write to without links and ``..``; `InputError` if links are circular."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise InputError(f"cannot write {path}: {error}; choose another name") from error
 
 
 class AppendedFile:
@@ -137,30 +147,22 @@ def write_together(
     """Write several files below a folder, named with ``/``: all of them, or none.
 
     All are first written to a scratch folder inside `folder`, where a full disk is noticed, and
-    then renamed one by one. If a rename fails, the earlier ones are undone. A process killed
-    between two renames leaves some files new and others old, but each complete. Finally, the files
-    to `remove` and the folders that become empty are deleted.
+    then renamed one by one. If a rename fails, or Ctrl-C or SIGTERM stops the program, the earlier
+    ones are undone. A process killed between two renames leaves some files new and others old, but
+    each complete. Finally, the files to `remove` and the folders that become empty are deleted.
 
     Raises `InputError` if the folder cannot be written, or a part of a path is a symbolic link;
     files behind links are never touched.
     """
     stale = [name for name in remove if name not in files]
     check_no_links(folder, [*files, *stale])
-    made = [place for place in _folders_of(folder, files) if not place.exists()]
     try:
-        for place in made:
-            place.mkdir(parents=True, exist_ok=True)
-        with scratch_folder(folder) as scratch:
+        with _folders_made(folder, files), scratch_folder(folder) as scratch:
             _replace_all(folder, files, scratch)
-    except BaseException as error:
-        for place in reversed(made):
-            with contextlib.suppress(OSError):
-                place.rmdir()
-        if isinstance(error, OSError):
-            raise InputError(
-                f"cannot write {folder}: {error.strerror or error}; choose another folder"
-            ) from error
-        raise
+    except OSError as error:
+        raise InputError(
+            f"cannot write {folder}: {error.strerror or error}; choose another folder"
+        ) from error
     for name in stale:
         _remove(folder, PurePosixPath(name))
 
@@ -177,10 +179,21 @@ def check_no_links(folder: Path, names: Iterable[str]) -> None:
                 )
 
 
-def _folders_of(folder: Path, names: Iterable[str]) -> list[Path]:
-    """Return a folder, its parents, and all folders on the way to the files below it."""
+@contextlib.contextmanager
+def _folders_made(folder: Path, names: Iterable[str] = ()) -> Iterator[None]:
+    """Make a folder and those on the way to files below it; on an error, remove the new ones."""
     inner = {folder / part for name in names for part in PurePosixPath(name).parents}
-    return sorted({*inner, folder, *folder.parents}, key=lambda place: len(place.parts))
+    places = sorted({*inner, folder, *folder.parents}, key=lambda place: len(place.parts))
+    made = [place for place in places if not place.exists()]
+    try:
+        for place in made:
+            place.mkdir(exist_ok=True)
+        yield
+    except BaseException:
+        for place in reversed(made):
+            with contextlib.suppress(OSError):
+                place.rmdir()
+        raise
 
 
 def _replace_all(folder: Path, files: Mapping[str, bytes | str], scratch: Path) -> None:
@@ -194,7 +207,7 @@ def _replace_all(folder: Path, files: Mapping[str, bytes | str], scratch: Path) 
     try:
         for number, name in enumerate(files):
             (scratch / f"{number}.new").replace(folder / name)
-    except OSError:
+    except BaseException:  # also when the program is stopped
         for number, name in enumerate(files):
             old = scratch / f"{number}.old"
             if (scratch / f"{number}.new").exists():

@@ -1,4 +1,4 @@
-"""A disk that is full leaves what was there, and gives one sentence."""
+"""A full disk, or a stopped run, leaves what was there; a full disk gives one sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.build.project import build
 from protonn_edge.chain.file import save_model
 from protonn_edge.errors import InputError
-from protonn_edge.system.files import write_together
+from protonn_edge.system.files import write_atomically, write_together
 
 DEADLINE_S = 60
 LIMITED = """
@@ -59,8 +59,9 @@ def test_a_write_that_fails_leaves_all_files(
     assert tree(tmp_path) == before
 
 
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), KeyboardInterrupt(), SystemExit()])
 def test_a_rename_that_fails_takes_the_earlier_ones_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     write_together(tmp_path / "folder", {"a": "1", "src/b": "2"})
     before = tree(tmp_path)
@@ -68,13 +69,26 @@ def test_a_rename_that_fails_takes_the_earlier_ones_back(
 
     def failing(path: Path, target: Path) -> Path:
         if path.name == "2.new":
-            raise OSError(28, "No space left on device")
+            raise error
         return rename(path, target)
 
     monkeypatch.setattr(Path, "replace", failing)
-    with pytest.raises(InputError, match="No space left"):
+    with pytest.raises(InputError if isinstance(error, OSError) else type(error)):
         write_together(tmp_path / "folder", {"new/c": "9", "a": "9", "src/b": "9"})
     assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), KeyboardInterrupt(), SystemExit()])
+def test_a_file_that_cannot_be_finished_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    def failing(_: Path, __: int) -> None:
+        raise error
+
+    monkeypatch.setattr(Path, "chmod", failing)
+    with pytest.raises(InputError if isinstance(error, OSError) else type(error)):
+        write_atomically(tmp_path / "new" / "folder" / "a", "1")
+    assert not tree(tmp_path)
 
 
 @needs_avr_gcc

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from command_line import assert_one_sentence, run
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project, check_folder
 from protonn_edge.build.project import build
+from protonn_edge.chain.file import save_model
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import write_folder
 from protonn_edge.system.files import write_together
@@ -74,3 +76,22 @@ def test_files_that_belong_together_are_written_where_they_are_named(tmp_path: P
     assert contents(tmp_path / "real").keys() == {
         str(tmp_path / "real" / name) for name in ("a.txt", "src/b.c")
     }
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "export model.npz --c",
+        "export model.npz --arduino",
+        "logger --sensor a0 --rate 10 --arduino -o",
+        "meter -o",
+    ],
+)
+def test_links_that_point_at_each_other_are_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_model(random_model(), Path("model.npz"))
+    Path("one").symlink_to("other")
+    Path("other").symlink_to("one")
+    assert_one_sentence(run(*words.split(), "one/folder"), "cannot write", "choose another")
