@@ -239,7 +239,9 @@ def expected_by(model: Model, *, labelled: bool = True) -> Expected:
     """Return what a model requires of points, and of labels if `labelled`, for `load_points`."""
     preparation = Preparation.of_record(model.record, model.n_features)
     facts = model.n_features, model.feature_names, model.classes, model.instrument
-    return Expected(*facts, labelled, preparation, model.training_rows)
+    signal = None if model.feature_stage is None else model.feature_stage.signal
+    rate = None if signal is None else signal.rate
+    return Expected(*facts, labelled, preparation, model.training_rows, rate)
 
 
 def known_image_shape(model: Model) -> Shape | None:

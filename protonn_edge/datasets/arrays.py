@@ -88,8 +88,14 @@ def read_npz_points(path: Path) -> Table:
         for name in _POINTS:
             if _has_points(archive, name):
                 X, shape = _points(archive, _spelled(archive, name))
-                names, instrument = _feature_names(archive, shape), _instrument(archive)
-                return Table(str(path), X, (), feature_names=names, instrument=instrument)
+                return Table(
+                    str(path),
+                    X,
+                    (),
+                    feature_names=_feature_names(archive, shape),
+                    instrument=_instrument(archive),
+                    **_of_windows(archive, shape),
+                )
     raise InputError(f"{path} has no array of points; name this array 'X'")
 
 
@@ -156,11 +162,6 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
             f"has {len(instrument.units):,} units for {channels:,} channels; give one unit for "
             "all channels, or one for each channel",
         )
-    numbers = {
-        name: _number(archive, name, *wanted)
-        for name, *wanted in _OF_WINDOWS
-        if windows and name in archive.names
-    }
     noise, axes = _points(archive, _NOISE) if windows and _NOISE in archive.names else (None, shape)
     if axes != shape:
         reason = f"has windows of the shape {axes}, but the windows in {points!r} have the shape "
@@ -174,8 +175,14 @@ def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
         point_shape=shape,
         instrument=instrument,
         background_noise=noise,
-        **numbers,
+        **_of_windows(archive, shape),
     )
+
+
+def _of_windows(archive: ArrayArchive, shape: tuple[int, ...]) -> dict[str, Any]:
+    """Return the numbers of a file of windows that it has; none if points have another shape."""
+    there = [each for each in _OF_WINDOWS if len(shape) == 2 and each[0] in archive.names]
+    return {name: _number(archive, name, *wanted) for name, *wanted in there}
 
 
 def _spelled(archive: ArrayArchive, name: str) -> str:

@@ -47,6 +47,7 @@ from protonn_edge.datasets.dataset import (
 from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.naming import Notice, OnNotice, label_text
 from protonn_edge.datasets.options import SHOWN, TableOptions, with_keywords
+from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.rules import Expected
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import read_table, text_of
@@ -143,13 +144,8 @@ def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Da
         raise InputError(f"the data has a test part, but test is {path}; omit the argument test")
     given = options and replace(options, missing=None, one_hot=())  # as in the training part
     notices: list[Notice] = []
-    expected = Expected(
-        dataset.n_features,
-        dataset.feature_names,
-        dataset.classes,
-        dataset.instrument,
-        preparation=dataset.preparation,
-    )
+    facts = dataset.n_features, dataset.feature_names, dataset.classes, dataset.instrument
+    expected = Expected(*facts, preparation=dataset.preparation, sample_rate=dataset.sample_rate)
     X, y = load_points(path, expected, given, on_notice=notices.append)
     return replace(dataset, X_test=X, y_test=y, notices=(*dataset.notices, *notices))
 
@@ -176,8 +172,8 @@ def load_points(
     labels become `NO_CLASS`.
 
     Raises the errors of `load_dataset`, and `InputError` if points lack a feature or have another
-    number of features, unknown labels, label sets, or values in other units, or if `held_out` finds
-    two parts.
+    number of features, unknown labels, label sets, values in other units, or another sampling rate,
+    or if `held_out` finds two parts.
     """
     if _is_archive(path) and not expected.labelled:
         _refuse_options(path, options)
@@ -236,6 +232,11 @@ def _points_of(
         raise InputError(
             f"{table.source} was recorded with {table.instrument}, but the model was trained on "
             f"data from {measured}; use data from the same sensor, or in the same units"
+        )
+    if not is_same_rate(table.sample_rate, expected.sample_rate):
+        raise InputError(
+            f"{table.source} was sampled at {table.sample_rate:g} Hz, but the model was trained on "
+            f"data sampled at {expected.sample_rate:g} Hz; use recordings at this rate"
         )
     return points, labels
 

@@ -28,8 +28,14 @@ _GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
 _STEADY, _UNSTEADY = 0.9, 0.25
 _SPANS_A_WINDOW = 8
 _BINS = 256
+_SAME_RATE = 0.05  # maximum relative difference of a recording's rate from the model's
 
 Run = tuple[int, int]
+
+
+def is_same_rate(rate: float | None, wanted: float | None) -> bool:
+    """Return whether data at this sampling rate suits a model of another one; unknown rates do."""
+    return not rate or not wanted or abs(rate - wanted) <= _SAME_RATE * rate
 
 
 @dataclass(frozen=True, eq=False)

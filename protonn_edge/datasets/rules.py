@@ -72,7 +72,7 @@ class Expected:
 
     Its D features, with names or without, its classes, the instrument of its training points, if
     known, whether points need labels, which are otherwise ignored, the preparation of its columns,
-    and its training rows.
+    its training rows, and the sampling rate of its windows, if known.
     """
 
     n_features: int
@@ -82,6 +82,7 @@ class Expected:
     labelled: bool = True
     preparation: Preparation | None = None
     rows: RowSketch | None = None
+    sample_rate: float | None = None
 
 
 @dataclass(eq=False)
@@ -427,9 +428,8 @@ def _rises(cells: Sequence[str]) -> bool:
 
 def left_out_notice(column: Column, reason: Reason) -> naming.Notice:
     """Return the notice about a column that is not a feature."""
-    name = column.name or str(column.index + 1)
     text = f"left out: {column.title}, {_REASONS[reason]}"
-    return naming.Notice("left_out", text, columns=(name,))
+    return naming.Notice("left_out", text, columns=(column.name or str(column.index + 1),))
 
 
 def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> InputError:

@@ -20,14 +20,13 @@ from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import Dataset, dense_features
 from protonn_edge.datasets.naming import channel_names, listed
 from protonn_edge.datasets.recorded import Recording
-from protonn_edge.datasets.recordings import runs_of
+from protonn_edge.datasets.recordings import is_same_rate, runs_of
 from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.errors import InputError, counted
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors.instruments import Instrument
 
 _WINDOWS_AT_ONCE = 4_096
-_SAME_RATE = 0.05  # maximum relative difference of a recording's rate from the model's
 _TAIL = 0.025  # on either side of an interval of 95 %
 
 
@@ -155,7 +154,7 @@ def _rate(
     here, there = dataset.instrument, model.instrument
     alike = here is None or there is None or not here.is_unlike(there)
     known = {*dataset.classes} <= {rest, *model.classes} and channels == signal.channels
-    if rate and known and alike and abs(rate - (signal.rate or rate)) <= _SAME_RATE * rate:
+    if rate and known and alike and is_same_rate(rate, signal.rate):
         return rate
     raise InputError(
         f"the recording ({_described(channels, here, rate, dataset.classes)}) does not match the "

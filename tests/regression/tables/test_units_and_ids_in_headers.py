@@ -51,6 +51,19 @@ def test_points_in_other_units_are_refused_although_names_agree(
     )
 
 
+@pytest.mark.parametrize("command", ["predict", "verify"])
+def test_windows_at_another_rate_are_refused(write: Write, tmp_path: Path, command: str) -> None:
+    model, window = tmp_path / "m.npz", ("--window", 20, "-o")
+    succeed("windows", recording(write), *window, tmp_path / "w.npz")
+    train = "train", tmp_path / "w.npz", "-o", model, "--classifier", "linear"
+    succeed(*train, "--features", "mean")
+    succeed("windows", recording(write, step=0.0205), *window, tmp_path / "alike.npz")
+    succeed("predict", model, tmp_path / "alike.npz")
+    succeed("windows", recording(write, step=0.005), *window, tmp_path / "fast.npz")
+    sentence = refusal(run(command, model, tmp_path / "fast.npz"))
+    assert "200 Hz, but the model was trained on data sampled at 50 Hz" in sentence
+
+
 @pytest.mark.parametrize(
     ("time", "step", "rate"),
     [("t [ms]", 20, 50), ("Time (µs)", 2000, 500), ("Time (min)", 0.1, None)],
