@@ -258,7 +258,8 @@ def listed(node: Node, values: list[Any], name: str) -> tuple[int, ...]:
         return node.integers(name, ())
     if values[1].size > _LONGEST_SHAPE:
         raise node.unsupported(
-            f"has {values[1].size:,} values in {name!r}, but the limit is {_LONGEST_SHAPE}"
+            f"has {values[1].size:,} values in {name!r}, but the limit is {_LONGEST_SHAPE}",
+            "use a shape of fewer axes",
         )
     return tuple(values[1].astype(np.int64).ravel().tolist())
 

@@ -246,8 +246,9 @@ class Int8Builder(OnnxChain):
         known = steps.size in (1, len(W)) and bool((steps > _RANGE[0]).all())
         if not known or (whole != np.rint(whole)).any() or np.abs(whole + 0.5).max() > INT8_ZERO:
             raise node.unsupported(
-                "must have int8 weights with one scale in all, or one scale per output",
-                f"{_QUANTIZED} after quant_pre_process, and set WeightSymmetric",
+                "must have int8 weights with a single scale, or one scale per output",
+                "run onnxruntime's quant_pre_process, then quantize_static with "
+                "extra_options={'WeightSymmetric': True}",
             )
         return whole.astype(np.int8), along.ravel() * self.given.step
 

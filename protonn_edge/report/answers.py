@@ -38,7 +38,7 @@ def accuracy_panels(one: Evidence) -> list[Panel]:
     low, high = wilson_interval(right, n)
     lost = n - len(one.answered)
     words = f"{right:,} of {n:,} points are classified correctly: {100 * right / n:.2f} % (95 % "
-    words += f"confidence interval: {100 * low:.1f} to {100 * high:.1f} %, by Wilson's score)."
+    words += f"Wilson score interval: {100 * low:.1f} to {100 * high:.1f} %)."
     words += f" {counted(lost, 'point')} got no answer." if lost else ""
     words += _unknown_words(one) + _quality_words(one.quality)
     if len(classes) <= _MATRIX_CLASSES:

@@ -345,7 +345,7 @@ def _uneven(operator: str = "QLinearMatMul", zero_point: int = 9, **more: Any) -
 REFUSED = {
     "in floats": (
         _with_floats,
-        "node 'n2' \\(Gemm\\) must have int8 weights .*; quantize the weights, inputs",
+        "node 'n2' \\(Gemm\\) must have int8 weights .*; run onnxruntime.s quant_pre_process",
     ),
     "scores": (
         lambda: begun().layer("Gemm", 3, 6, transB=1),
@@ -384,7 +384,7 @@ REFUSED = {
     ),
     "uneven weights": (
         _uneven,
-        "node 'n1' \\(MatMul\\) must have int8 weights .*set WeightSymmetric",
+        "node 'n1' \\(MatMul\\) must have int8 weights .*WeightSymmetric': True",
     ),
     "a factor of the bias": (
         lambda: _uneven("QGemm", 0, alpha=2.0),
