@@ -112,7 +112,8 @@ def hil_command(
     if watts is not None:
         board = replace(board, power_watts=watts)
     model = project.model()
-    points = points_for(model, data, table, out)
+    rows: list[int] = []
+    points = points_for(model, data, table, out, on_rows=rows.extend)
     if not ports:
         emulator = chosen_emulator(out, emulator, board)
     power = None if power_cycle is None else PowerCycle.of(power_cycle)
@@ -129,6 +130,7 @@ def hil_command(
             meter=meter,
             emulator=emulator,
             on_result=lambda _: bar.advance(),
+            rows=rows,
         )
         try:
             measurement = run() if power is None else _with_power_cycled(out, run, power, ports)

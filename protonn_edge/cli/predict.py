@@ -75,7 +75,8 @@ def predict_command(
             f"{model_file} predicts sets of labels, but 'predict' prints one class per point; in "
             "Python, call the loaded model's predict"
         )
-    X, _ = points_for(model, data, table, out, labelled=False)
+    rows: list[int] = []
+    X, _ = points_for(model, data, table, out, labelled=False, on_rows=rows.extend)
     per_cent: list[int] = []
     figures: dict[str, Any] = {}
     if why_floats_alone(model) is None:
@@ -91,7 +92,7 @@ def predict_command(
     record = dict(zip(found.tolist(), counts.tolist(), strict=True))
     if output is not None:
         files = image_names(data, table) if has_images(data) else []
-        write_atomically(output, _table(names, per_cent, files))
+        write_atomically(output, _table(rows, names, per_cent, files))
         out.say(fact_table([(name, counted(n, "point")) for name, n in record.items()]))
         out.say(f"wrote {output}")
     else:
@@ -100,14 +101,14 @@ def predict_command(
         out.remark(": ".join(saturation_fact(figures["saturations"], X.size)))
     if per_cent:
         figures["confidence_percent"] = per_cent
-    out.finish({"n": len(names), "classes": record, "predicted": names, **figures})
+    out.finish({"n": len(names), "classes": record, "rows": rows, "predicted": names, **figures})
 
 
-def _table(names: list[str], per_cent: list[int], files: list[str]) -> str:
+def _table(rows: list[int], names: list[str], per_cent: list[int], files: list[str]) -> str:
     others = {"confidence_percent": per_cent, "file": files}
     known = {name: column for name, column in others.items() if column}
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow([*PREDICTIONS_HEAD, *known])
-    lines.writerows(zip(range(len(names)), names, *known.values(), strict=True))
+    lines.writerows(zip(rows, names, *known.values(), strict=True))
     return text.getvalue()

@@ -117,9 +117,9 @@ def report_command(
             raise InputError(f"{path} is not a file; name a results file that 'hil -o' wrote")
     projects = _projects(folders, results)
     known = _models(models, projects)
-    points = None
+    points, rows = None, list[int]()
     if data is not None:
-        points = points_for(known[0], data, table, out)
+        points = points_for(known[0], data, table, out, on_rows=rows.extend)
     with out.status("gathering"):
         evidence = [
             gather(
@@ -128,6 +128,7 @@ def report_command(
                 projects,
                 board,
                 data=points,
+                rows=rows,
                 image_shape=image_shape,
                 data_name="" if data is None else data.name,
             )

@@ -23,6 +23,7 @@ from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
     from protonn_edge.datasets import Notice
+    from protonn_edge.datasets.reading import OnRows
 
 _load_points = later("protonn_edge.datasets", "load_points")
 
@@ -93,11 +94,12 @@ def points_for(
     held_out: bool = False,
     labelled: bool = True,
     measured: bool = True,
+    on_rows: OnRows = lambda _: None,
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Return the points and labels of DATA for a model, its columns matched by name.
 
     Warnings are printed, also of points that the model was trained on if it is `measured`. Labels
-    may be ignored, and DATA required not to have two parts: see `load_points`.
+    may be ignored, and DATA required not to have two parts: see `load_points`, also for `on_rows`.
     """
     noticed: list[Notice] = []
     if has_images(data) and (known := known_image_shape(model)) is not None:
@@ -109,7 +111,9 @@ def points_for(
             )
         table = replace(table, size=known)
     expected = expected_by(model, labelled=labelled)
-    X, y = _load_points(data, expected, table, on_notice=noticed.append, held_out=held_out)
+    X, y = _load_points(
+        data, expected, table, on_notice=noticed.append, on_rows=on_rows, held_out=held_out
+    )
     if measured and model.training_rows is not None:
         noticed += model.training_rows.overlap(X).notices()
     out.notice(noticed)

@@ -155,6 +155,8 @@ class Table(Provenance):
     labels: Sequence[str]  # see `protonn_edge.datasets.naming.label_text`
     # (n,): rows at which a session begins, by any column of sessions
     seams: NDArray[np.bool_] | None = None
+    # (rows of the file,): which rows are points; None if all are
+    kept: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,6 +305,19 @@ def dense_features(X: Features, source: str) -> Float32:
     check_table_size(source, *matrix.shape)
     dense: Float32 = matrix.toarray()
     return dense
+
+
+def widened(table: Table, width: int) -> Table:
+    """Return `table`, padded with zeros to `width` features."""
+    missing = width - table.X.shape[1]
+    if missing <= 0:
+        return table
+    if is_sparse(table.X):
+        X = sparse_rows(table.X, copy=True)
+        X.resize((X.shape[0], width))
+        return replace(table, X=X)
+    check_table_size(table.source, len(table.X), width)
+    return replace(table, X=np.pad(table.X, ((0, 0), (0, missing))))
 
 
 def check_table_size(source: str, rows: int, width: int) -> None:

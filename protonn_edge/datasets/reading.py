@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -36,13 +36,12 @@ from protonn_edge.datasets.dataset import (
     Table,
     as_label_sets,
     check_feature_count,
-    check_table_size,
     class_indices,
     dataset_from,
     dense_features,
-    is_sparse,
     label_set_dataset,
     sparse_rows,
+    widened,
 )
 from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.naming import Notice, OnNotice, label_text
@@ -55,6 +54,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
 
 TEXT_LIMIT_BYTES = 512 * 2**20
+
+OnRows = Callable[[list[int]], object]
 
 _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
@@ -156,6 +157,7 @@ def load_points(
     options: TableOptions | None = None,
     *,
     on_notice: OnNotice | None = None,
+    on_rows: OnRows = lambda _: None,
     held_out: bool = False,
 ) -> tuple[Float32, Indices]:
     """Read points for testing a model: the test part of `path`, or all points without one.
@@ -166,6 +168,7 @@ def load_points(
 
     - `expected`: what the model requires; features match columns by name if both have names.
     - `on_notice`: called with notices once the points are accepted.
+    - `on_rows`: called with the row of each point in its file, from 0.
     - `held_out`: whether to refuse a `path` with two parts, neither of which suits calibration.
 
     Returns points (n, D) and indices (n,) into the classes; for a model with one class, other
@@ -177,14 +180,16 @@ def load_points(
     """
     if _is_archive(path) and not expected.labelled:
         _refuse_options(path, options)
-        return _points_of(read_npz_points(path), expected, on_notice)
+        return _points_of(read_npz_points(path), expected, on_notice, on_rows)
     train, test, _ = read_parts(path, options, expected)
     if held_out and test is not None and test.X.shape[0]:
         raise InputError(
             f"{path} has a training and a test part, but calibration must use neither part; put "
             "held-out points into a separate file"
         )
-    return _points_of(test or train, expected, on_notice, tested=test is not None)
+    if test is not None:
+        expected = replace(expected, rows=None)  # the file has a test part of its own
+    return _points_of(test or train, expected, on_notice, on_rows)
 
 
 def read_parts(
@@ -198,7 +203,7 @@ def read_parts(
 
 
 def _points_of(
-    table: Table, expected: Expected, on_notice: OnNotice | None, *, tested: bool = False
+    table: Table, expected: Expected, on_notice: OnNotice | None, on_rows: OnRows
 ) -> tuple[Float32, Indices]:
     if isinstance(table, LabelSetTable):
         raise InputError(
@@ -215,7 +220,8 @@ def _points_of(
     if expected.labelled:
         labels = class_indices(table, expected.classes, "the model", alone=alone)
     notices = list(table.notices)
-    if expected.labelled and not tested and expected.rows is not None:
+    rows = np.arange(len(points)) if table.kept is None else np.flatnonzero(table.kept)
+    if expected.labelled and expected.rows is not None:
         chosen = expected.rows.held_out_of(points)
         if chosen is not None:
             text = (
@@ -223,10 +229,11 @@ def _points_of(
                 "and only the held-out points are used"
             )
             notices.append(Notice("held_out", text))
-            points, labels = points[chosen], labels[chosen]
+            points, labels, rows = points[chosen], labels[chosen], rows[chosen]
     if on_notice is not None:
         for notice in notices:
             on_notice(notice)
+    on_rows(rows.tolist())
     measured = expected.instrument
     if measured and table.instrument and table.instrument.is_unlike(measured):
         raise InputError(
@@ -401,19 +408,6 @@ def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:
             "line"
         )
     return tuple(dict.fromkeys(names))
-
-
-def widened(table: Table, width: int) -> Table:
-    """Return `table`, padded with zeros to `width` features."""
-    missing = width - table.X.shape[1]
-    if missing <= 0:
-        return table
-    if is_sparse(table.X):
-        X = sparse_rows(table.X, copy=True)
-        X.resize((X.shape[0], width))
-        return replace(table, X=X)
-    check_table_size(table.source, len(table.X), width)
-    return replace(table, X=np.pad(table.X, ((0, 0), (0, missing))))
 
 
 def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:

@@ -107,6 +107,7 @@ def read_table(
         sessions=None if session is None else session.cells,
         times=None if time is None else time.cells,
         seams=_seams(sessions, len(found.X)),
+        kept=found.kept,
         **_recorded(path, names),
     )
 

@@ -33,7 +33,7 @@ _MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
 _LIMIT_BYTES = 4 << 30
 _INT32 = range(-(1 << 31), 1 << 31)
 _UINT32 = range(1 << 32)
-_RUN = re.compile("([0-9a-f]{16})-([0-9a-f]{16})-([0-9]{1,7})", re.ASCII)
+_RUN = re.compile("([0-9a-f]{16})-([0-9a-f]{16})-([0-9]{1,7})(?:-([0-9]{1,7}))?", re.ASCII)
 _DIGITS = 16  # of a SHA-256
 _FIXED = ("index", "label", "predicted", "cycles", "mismatch", "device")
 
@@ -45,14 +45,25 @@ class Origin:
     model: str  # the integer model
     data: str  # the points as sent, and their labels
     points: int  # how many there are
+    unused: int = 0  # rows of their file before the last point that are not points
 
     @classmethod
-    def of(cls, model: DeviceModel, Q: NDArray[np.uint8], y: NDArray[np.int64]) -> Self:
-        """Return the origin of a run of points Q (n, D) with classes y (n,)."""
+    def of(
+        cls,
+        model: DeviceModel,
+        Q: NDArray[np.uint8],
+        y: NDArray[np.int64],
+        rows: Sequence[int] = (),
+    ) -> Self:
+        """Return the origin of a run of points Q (n, D) with classes y (n,).
+
+        `rows` are the n rows of the points in their file, in order; by default 0 to n - 1.
+        """
         digest = hashlib.sha256(f"{Q.shape}".encode())
         digest.update(np.ascontiguousarray(Q).tobytes())
         digest.update(np.ascontiguousarray(y, "<i8").tobytes())
-        return cls(model.model_sha256[:_DIGITS], digest.hexdigest()[:_DIGITS], len(Q))
+        unused = rows[-1] + 1 - len(Q) if rows else 0
+        return cls(model.model_sha256[:_DIGITS], digest.hexdigest()[:_DIGITS], len(Q), unused)
 
     @classmethod
     def of_text(cls, text: str) -> Self:
@@ -60,17 +71,18 @@ class Origin:
         said = _RUN.fullmatch(text)
         if said is None:
             raise ValueError("'run' must be two hashes and a number, joined by '-'")
-        return cls(said[1], said[2], int(said[3]))
+        return cls(said[1], said[2], int(said[3]), int(said[4] or 0))
 
     def __str__(self) -> str:
-        return f"{self.model}-{self.data}-{self.points}"
+        unused = f"-{self.unused}" if self.unused else ""
+        return f"{self.model}-{self.data}-{self.points}{unused}"
 
 
 @dataclass(frozen=True)
 class Result:
     """The answer for one test point."""
 
-    index: int  # the row of the test data
+    index: int  # the row of the file of test data, from 0
     label: int  # index of the true class, or `UNKNOWN` for a point of none of them
     # index of the class that the device answered, or `UNKNOWN`, 255; None if the point was lost: no
     # answer came
@@ -233,10 +245,9 @@ def _check_belongs(result: Result, run: Origin, origin: Origin, others: Collecti
     """Raise `ValueError` if a result is not one of a run's, or repeats one of the others."""
     if run != origin:
         raise ValueError(f"is of another run, {run}")
-    if result.index >= origin.points:
-        raise ValueError(
-            f"has index {result.index:,}, but this run's indices are 0 to {origin.points - 1:,}"
-        )
+    if result.index >= (end := origin.points + origin.unused):
+        text = f"has index {result.index:,}, but this run's indices are 0 to {end - 1:,}"
+        raise ValueError(text)
     if result.index in others:
         raise ValueError(f"repeats index {result.index}")
 

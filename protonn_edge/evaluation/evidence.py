@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,6 +49,17 @@ class EvidencePoints:
     labels: Labels  # (n,)
     saturations: int  # raw values that were clamped
     stages: tuple[StageLoss, ...]  # the cost of each stage of quantization; empty for a float build
+    rows: Sequence[int] = ()  # of the points in their file; empty if they count from 0
+
+    @cached_property
+    def place(self) -> dict[int, int]:
+        """The place of a row of the file among the points."""
+        return {row: place for place, row in enumerate(self.rows or range(len(self.labels)))}
+
+    @property
+    def label_of(self) -> dict[int, int]:
+        """The label of each row of the file that is a point."""
+        return dict(zip(self.place, self.labels.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,6 +45,7 @@ def gather(
     board: Board,
     *,
     data: tuple[Floats, Labels] | None = None,
+    rows: Sequence[int] = (),
     image_shape: Shape | None = None,
     data_name: str = "",
 ) -> Evidence:
@@ -52,7 +53,8 @@ def gather(
 
     - `models`: candidates for the model that was run, in integers or floats.
     - `projects`: folders that may contain the linked firmware, which is otherwise built again.
-    - `data`: the file with the points.
+    - `data`: the points of the file, and their labels.
+    - `rows`: the rows of these points in their file; by default from 0.
     - `image_shape`: height and width of a point; by default from the model.
 
     Raises `InputError` if there are no results, if none of the models was run, or if points differ.
@@ -62,9 +64,10 @@ def gather(
     if origin is None:
         raise InputError(f"{path} has no results yet; continue the run with 'hil --resume'")
     model, reference = _model_of(path, origin, models)
-    points = None if data is None else _points_of(path, origin, model, reference, data)
+    points = None if data is None else _points_of(path, origin, model, reference, data, rows)
     results = tuple(sorted(run.results, key=lambda result: result.index))
-    check_rows(path, results, reference, None if points is None else points.labels)
+    labels = None if points is None else points.label_of
+    check_rows(path, results, reference, labels)
     generated = [(project, *project.generated()) for project in projects if project.built]
     known = reference.model_sha256
     built = [(project, plan) for project, of, plan in generated if of.model_sha256 == known]
@@ -118,17 +121,22 @@ def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Mode
 
 
 def _points_of(
-    path: Path, origin: Origin, model: Model, reference: DeviceModel, data: tuple[Floats, Labels]
+    path: Path,
+    origin: Origin,
+    model: Model,
+    reference: DeviceModel,
+    data: tuple[Floats, Labels],
+    rows: Sequence[int],
 ) -> EvidencePoints:
     raw, labels = data
     fed = reference.quantize(raw)
-    if Origin.of(reference, fed, labels) != origin:
+    if Origin.of(reference, fed, labels, rows) != origin:
         raise InputError(
             f"{path} was measured on other points than those of --data; with --data, name the file "
             "that was given to 'hil'"
         )
     stages = stage_losses(model, raw, labels) if isinstance(reference, IntegerChain) else ()
-    return EvidencePoints(raw, fed, labels, reference.features.saturations(raw), stages)
+    return EvidencePoints(raw, fed, labels, reference.features.saturations(raw), stages, rows)
 
 
 def _firmware_of(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +218,7 @@ def measure(
     emulator: str | None = None,
     on_result: Callable[[device.Result], None] = lambda _: None,
     host: device.Host | None = None,
+    rows: Sequence[int] = (),
 ) -> Measurement:
     """Run points on the firmware of a built project, compare every score, and summarize.
 
@@ -231,6 +232,7 @@ def measure(
     - `repeat`: repetitions of the first point at the end, for an external meter.
     - `meter`: a meter in the supply of the first board, which measures batches of such repetitions.
     - `host`: opens the lines, by default this computer.
+    - `rows`: the n rows of the points in their file, which number the results; by default from 0.
 
     Raises `InputError` if there are no points, or files are of other points or in use,
     `CheckFailed` if the firmware is over budget or violates a check (see `checks`), or a device
@@ -243,7 +245,7 @@ def measure(
     reference, plan = project.generated(board)
     Q = reference.quantize(X)
     expected = device.ReferenceAnswers.of(reference, Q)
-    asked = Q, y, expected
+    asked = Q, y, expected, rows or range(len(Q))
     with ExitStack() as stack:
         stack.enter_context(exclusive(project.folder))
         program, usage = _checked_firmware(project, board, reference, plan)
@@ -309,29 +311,35 @@ def _repeated(
 def _answered(
     sessions: Sequence[device.Session],
     reference: DeviceModel,
-    points: tuple[NDArray[np.uint8], NDArray[np.int64], device.ReferenceAnswers],
+    points: tuple[NDArray[np.uint8], NDArray[np.int64], device.ReferenceAnswers, Sequence[int]],
     results: Path | None,
     resume: bool,
     on_result: Callable[[device.Result], None],
 ) -> tuple[list[device.Result], list[device.DeviceShare]]:
-    """Return the answers to points with their classes, and the reference's answers."""
-    Q, y, expected = points
-    origin = device.Origin.of(reference, Q, y)
-    earlier = _earlier(results, origin, reference, y) if resume and results is not None else []
+    """Return the answers to points with their classes, the reference's answers, and rows."""
+    Q, y, expected, rows = points
+    origin = device.Origin.of(reference, Q, y, rows)
+    labels = dict(zip(rows, y.tolist(), strict=True))
+    earlier = _earlier(results, origin, reference, labels) if resume and results is not None else []
     with ExitStack() as stack:
         log = None
         if results is not None:
             log = device.ResultsFile(results, origin, reference.n_classes, keep=earlier)
             stack.enter_context(log)
 
+        def numbered(result: device.Result) -> device.Result:
+            return replace(result, index=rows[result.index])
+
         def arrived(result: device.Result) -> None:
             if log is not None:
-                log.append(result)
+                log.append(numbered(result))
             on_result(result)
 
-        skip = {result.index for result in earlier}
+        known = {result.index for result in earlier}
+        skip = {place for place, row in enumerate(rows) if row in known}
         done = device.run(sessions, Q, y, expected, skip=skip, sink=arrived)
-    return sorted([*earlier, *done.results], key=lambda result: result.index), done.shares
+    found = [*earlier, *map(numbered, done.results)]
+    return sorted(found, key=lambda result: result.index), done.shares
 
 
 def _checked_firmware(
@@ -355,13 +363,13 @@ def _alike(sessions: Sequence[device.Session], Q: NDArray[np.uint8]) -> device.D
 
 
 def _earlier(
-    path: Path, origin: device.Origin, reference: DeviceModel, y: NDArray[np.int64]
+    path: Path, origin: device.Origin, reference: DeviceModel, labels: Mapping[int, int]
 ) -> list[device.Result]:
     """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
         return []
     results = device.read_results(path, origin).results
-    check_rows(path, results, reference, y)
+    check_rows(path, results, reference, labels)
     return [result for result in results if result.scores is not None]
 
 
@@ -369,9 +377,9 @@ def check_rows(
     path: Path,
     results: Iterable[device.Result],
     reference: DeviceModel,
-    labels: NDArray[np.int64] | None = None,
+    labels: Mapping[int, int] | None = None,
 ) -> None:
-    """Refuse results of a file that cannot be the model's, or are of other classes (n,)."""
+    """Refuse results that cannot be the model's, or whose rows do not have these labels."""
     n = reference.n_classes
     for result in results:
         scores = n if result.scores is None else len(result.scores)
@@ -383,8 +391,8 @@ def check_rows(
                 f"{path} has, at index {result.index}, a class or scores that are impossible for a "
                 f"model of {n} classes; run `protonn-edge hil` again"
             )
-        if labels is not None and result.label != labels[result.index]:
+        if labels is not None and result.label != labels.get(result.index):
             raise InputError(
                 f"{path} has label {result.label} at index {result.index}, but the point has label "
-                f"{labels[result.index]}; run `protonn-edge hil` again"
+                f"{labels.get(result.index)}; run `protonn-edge hil` again"
             )

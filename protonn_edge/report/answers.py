@@ -123,7 +123,7 @@ def mistake_panels(one: Evidence) -> list[Panel]:
     for result in wrong[:_MISTAKES_SHOWN]:
         assert result.predicted is not None
         words = f"{answer_name(classes, result.label)}, taken for {classes[result.predicted]}"
-        raw = one.points.raw[result.index].astype(np.float64)
+        raw = one.points.raw[one.points.place[result.index]].astype(np.float64)
         drawn = picture_of(one, raw, f"Point {result.index}: {words}")
         pictures.append(Picture(drawn, words, result.index))
     more = len(wrong) - len(pictures)
@@ -171,10 +171,11 @@ def seen_panels(one: Evidence) -> list[Panel]:
     if one.points is None or stage is None or not one.results:
         return []
     index = next((each.index for each in one.answered), one.results[0].index)
-    seen = stage.seen(one.points.raw[index])
+    place = one.points.place[index]
+    seen = stage.seen(one.points.raw[place])
     if seen is None:
         return []
-    label = answer_name(one.reference.classes, int(one.points.labels[index]))
+    label = answer_name(one.reference.classes, int(one.points.labels[place]))
     return [Panel.drawn(figures.seen_figure(seen), f"Point {index}, {label}. {seen.words}")]
 
 

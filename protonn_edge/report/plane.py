@@ -192,7 +192,7 @@ class _Space:
 def _space_of(one: Evidence, chosen: list[Result]) -> _Space | None:
     if one.points is None or len(chosen) < _FEWEST_POINTS:
         return None
-    model, rows = one.model, [result.index for result in chosen]
+    model, rows = one.model, [one.points.place[result.index] for result in chosen]
     head = model.head
     W = getattr(head, "projection", None)
     if W is None:

@@ -196,7 +196,7 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
         names = list(known or (f"feature {i}" for i in range(one.model.n_features)))
     fed = b""
     if one.points is not None:
-        fed = one.points.fed[[point.index for point in points]].tobytes()
+        fed = one.points.fed[[one.points.place[point.index] for point in points]].tobytes()
     return {
         "program": base64.b64encode(one.firmware.program).decode() if runs else None,
         "model": {
