@@ -12,6 +12,7 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 Float32 = NDArray[np.float32]
 
 _MARKS = ("", "na", "n/a", "#n/a", "k.a.", "k. a.", "nan", "<na>", "null", "none", "?", "-", "--")
+_MAY_BE_CLASSES = ("null", "none", "-", "--")
 _GAPS = frozenset(form for mark in _MARKS for form in (mark, mark.upper(), mark.title(), " "))
 _GROUPED = {
     ",": re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*"),
@@ -27,6 +28,11 @@ _NUMBER = re.compile(
 def is_gap(cell: str) -> bool:
     """Return whether a cell of a column of numbers is a gap, such as NA."""
     return cell in _GAPS or cell.strip().lower() in _MARKS
+
+
+def is_label(cell: str) -> bool:
+    """Return whether a cell of a column of labels is one, not a gap; ``none`` and ``-`` are."""
+    return not is_gap(cell) or cell.strip().lower() in _MAY_BE_CLASSES
 
 
 def with_point(cell: str) -> str:

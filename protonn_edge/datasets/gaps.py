@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.cells import Decimals
+from protonn_edge.datasets.cells import Decimals, is_label
 from protonn_edge.datasets.dataset import Float32
 from protonn_edge.datasets.naming import Notice, label_text, listed, quoted
 from protonn_edge.datasets.options import SHOWN
@@ -162,7 +162,7 @@ def prepared(
     if drops or shown:
         kept = np.ones(len(X), np.bool_)
         if roles.label is not None:
-            kept = np.array([bool(cell.strip()) for cell in roles.label.cells], np.bool_)
+            kept = np.array([is_label(cell) for cell in roles.label.cells], np.bool_)
             if not kept.all():
                 numbers.gaps[roles.label] = Place(int((~kept).sum()), 0, "")
         kept &= not drops or ~empty.any(axis=1)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets import rules
-from protonn_edge.datasets.cells import is_gap, is_number, is_whole
+from protonn_edge.datasets.cells import is_gap, is_label, is_number, is_whole
 from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, TableLayout
 from protonn_edge.datasets.gaps import Numbers, checked_missing, counts, prepared
 from protonn_edge.datasets.naming import Notice, label_text
@@ -79,11 +79,7 @@ def read_table(
         for column in (*roles.left_out, label):
             if column is not None:
                 column.cells = list(compress(column.cells, found.kept))
-    if label is None:
-        labels = [str(options.labelled)] * len(found.X)
-    else:
-        names_of = {cell: label_text(cell) or options.background or "" for cell in set(label.cells)}
-        labels = [names_of[cell] for cell in label.cells]
+    labels = _labels(label, len(found.X), options)
     notices = [*file.notices(numbers), *roles.notices]
     if roles.label_found.startswith("the last") and labels:
         notices.append(_label_notice(file, roles, labels, judged=expected is None))
@@ -110,6 +106,15 @@ def read_table(
         kept=found.kept,
         **_recorded(path, names),
     )
+
+
+def _labels(label: Column | None, rows: int, options: TableOptions) -> list[str]:
+    """Return the labels of rows; those of gaps are the background's, or empty."""
+    if label is None:
+        return [str(options.labelled)] * rows
+    gap = options.background or ""
+    names = {cell: label_text(cell) if is_label(cell) else gap for cell in set(label.cells)}
+    return [names[cell] for cell in label.cells]
 
 
 def _recorded(path: Path, names: Sequence[str]) -> dict[str, Any]:
@@ -242,10 +247,12 @@ class TableFile:
         """Refuse rows without a label, and values in a column with empty first rows."""
         empty = [column for column, reason in roles.left_out.items() if reason == "empty"]
         for line, row in block:
-            if is_labelled and roles.label is not None and not row[roles.label.index].strip():
+            if is_labelled and roles.label is not None and not is_label(row[roles.label.index]):
+                cell = row[roles.label.index].strip()
+                text = f"has {cell!r}, which is not a label," if cell else "has no label"
                 raise InputError(
-                    f"{self.path}:{line} has no label in column {roles.label.index + 1}; correct "
-                    "or drop the row"
+                    f"{self.path}:{line} {text} in column {roles.label.index + 1}; correct or drop "
+                    "the row"
                 )
             for column in empty:
                 if not is_gap(cell := row[column.index]):

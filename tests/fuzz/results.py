@@ -95,7 +95,7 @@ def _check_again(recorded: RecordedRun, path: Path, folder: Path) -> None:
 
 def _check_resumed(recorded: RecordedRun, path: Path) -> None:
     made = _evidence()
-    labels = np.array([each.label for each in made.results])
+    labels = {each.index: each.label for each in made.results}
     try:
         earlier = measurement._earlier(path, made.origin, made.reference, labels)
     except REFUSALS as error:
