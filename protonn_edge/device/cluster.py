@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import re
+import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Self
@@ -12,13 +14,14 @@ from typing import Any, Self
 from protonn_edge.device.connection import LinkError
 from protonn_edge.device.protocol import HelloReply
 from protonn_edge.device.session import Session
-from protonn_edge.errors import InputError, ProtoNNEdgeError
+from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.system.lazy import require
 
 CONNECT_S = 15
 _PORT = re.compile(r"dask://([^/]+)/([^@]+)@(.+)")
 _REQUESTS = 16  # requests per task
 _LOOK_AGAIN_S = 1.0  # seconds between checks that the worker is still there
+_CLOSING_S = 2.0  # of silence at the end, and of a worker that was silent before
 
 _sessions: dict[str, Session] = {}  # of a worker, by their URLs
 
@@ -30,6 +33,8 @@ def client_of(address: str) -> Any:
     """
     require("distributed")
     distributed: Any = importlib.import_module("distributed")
+    for name in ("distributed", "distributed.client"):  # what matters is raised
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
@@ -39,22 +44,39 @@ def client_of(address: str) -> Any:
         ) from error
 
 
+@contextlib.contextmanager
+def reaching(client: Any, address: str) -> Iterator[None]:
+    """Raise `CheckFailed` if the scheduler of a client, at this address, is lost meanwhile."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) or client.status != "running":
+            raise CheckFailed(
+                f"the Dask scheduler at {address} no longer answers; start it and its workers "
+                "again, and repeat the command"
+            ) from error
+        raise
+
+
 class ClusterSession(Session):
     """A session with the board at ``dask://HOST:PORT/WORKER@URL``; HOST:PORT is the scheduler.
 
-    It raises `LinkError` if the worker is lost; `expected` and other errors are as for `Session`.
+    It raises `LinkError` if the worker is lost, also if it has been silent for `silent_s` seconds,
+    and `CheckFailed` if the scheduler is; `expected` and other errors are as for `Session`.
     """
 
-    def __init__(self, url: str, **expected: Any) -> None:
+    def __init__(self, url: str, *, silent_s: float = 30.0, **expected: Any) -> None:
         super().__init__(url, **expected)
         self._expected = expected
+        self._silent_s = silent_s
 
     def __enter__(self) -> Self:
         place = _PORT.fullmatch(self.url)
         if place is None:
             raise InputError(f"the port is {self.url}; give it as dask://HOST:PORT/WORKER@URL")
         scheduler, self._worker, self._port = place.groups()
-        self._client = client_of(f"tcp://{scheduler}")
+        self._scheduler = f"tcp://{scheduler}"
+        self._client = client_of(self._scheduler)
         try:
             self._connection.device = self._on_worker(_open, self._expected)
         except BaseException:
@@ -64,7 +86,8 @@ class ClusterSession(Session):
 
     def close(self) -> None:
         """Close the worker's line, if the worker is still there."""
-        with contextlib.suppress(ProtoNNEdgeError), self._client:
+        self._silent_s = min(self._silent_s, _CLOSING_S)
+        with contextlib.suppress(ProtoNNEdgeError), contextlib.closing(self._client):
             self._on_worker(_close)
 
     def _exchange(self, requests: Any, kind: Any, policy: Any = None) -> Iterator[Any]:
@@ -77,23 +100,38 @@ class ClusterSession(Session):
     def _on_worker(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Return the result of a task on the worker."""
         at = {"workers": [self._worker], "pure": False}
-        future = self._client.submit(task, self._port, *arguments, **at)
-        while True:
-            try:
-                return future.result(_LOOK_AGAIN_S)
-            except TimeoutError:
-                workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
-            except ProtoNNEdgeError:
-                raise
-            except Exception as error:
-                raise LinkError(
-                    f"worker {self._worker} failed ({error}); start it again"
-                ) from error
-            if self._worker not in {str(each["name"]) for each in workers}:
-                future.cancel()
-                raise LinkError(
-                    f"the cluster has no worker {self._worker}; start it, or correct its name"
-                )
+        try:
+            with reaching(self._client, self._scheduler):
+                future = self._client.submit(task, self._port, *arguments, **at)
+                loss = self._loss(future)
+                if loss is None:
+                    return future.result()
+        except ProtoNNEdgeError:
+            raise
+        except Exception as error:
+            loss = f"worker {self._worker} failed ({error}); start it again"
+            raise LinkError(loss) from error
+        raise LinkError(loss)
+
+    def _loss(self, future: Any) -> str | None:
+        """Wait for the end of a task, and return None; if the worker is lost, return the reason."""
+        beat, beat_at = None, time.monotonic()
+        while time.monotonic() - beat_at < self._silent_s:
+            with contextlib.suppress(TimeoutError):
+                future.exception(_LOOK_AGAIN_S)
+                return None
+            identity = self._client.scheduler.identity
+            known = self._client.sync(identity, n_workers=-1, callback_timeout=self._silent_s)
+            beats = {str(each["name"]): each["last_seen"] for each in known["workers"].values()}
+            if self._worker not in beats:
+                return f"the cluster has no worker {self._worker}; start it, or correct its name"
+            if beats[self._worker] != beat:
+                beat, beat_at = beats[self._worker], time.monotonic()
+        silent_s, self._silent_s = self._silent_s, min(self._silent_s, _CLOSING_S)
+        return (
+            f"worker {self._worker} has sent no heartbeat for {silent_s:g} s; check its computer "
+            "and network, and start it again"
+        )
 
 
 def _open(url: str, expected: dict[str, Any]) -> HelloReply:

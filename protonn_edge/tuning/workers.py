@@ -17,7 +17,7 @@ from typing import Self
 
 from threadpoolctl import threadpool_limits
 
-from protonn_edge.device.cluster import CONNECT_S, client_of
+from protonn_edge.device.cluster import CONNECT_S, client_of, reaching
 from protonn_edge.errors import InputError
 from protonn_edge.tuning.trial import FoldResult, Job, Points, run_fold
 
@@ -136,7 +136,8 @@ def _run_in_process(job: Job) -> FoldResult:
 class DaskWorkers(Workers):
     """Runs folds on a Dask cluster; this package must be installed on its workers.
 
-    Raises `InputError` on entering, if there is no scheduler, or dask.distributed is not installed.
+    Raises `InputError` on entering, if there is no scheduler, or dask.distributed is not installed;
+    `CheckFailed` if the scheduler is lost later.
     """
 
     address: str  # the scheduler's, such as ``tcp://host:8786``
@@ -155,17 +156,19 @@ class DaskWorkers(Workers):
 
     def submit(self, job: Job) -> Future[FoldResult]:
         """Submit a fold; Dask runs it again if its worker is lost."""
-        future: Future[FoldResult] = self._executor.submit(run_fold, self._shared, job)
+        with reaching(self._client, self.address):
+            future: Future[FoldResult] = self._executor.submit(run_fold, self._shared, job)
         return future
 
     def renew(self) -> None:
         """Send the points again after the last worker that had them was lost."""
-        try:
-            self._client.wait_for_workers(1, timeout=CONNECT_S)
-        except TimeoutError as error:
-            raise InputError(
-                f"the Dask scheduler at {self.address} has no workers; start some with 'dask "
-                f"worker {self.address}'"
-            ) from error
-        self._shared = self._client.scatter(self.points, broadcast=True, hash=False)
+        with reaching(self._client, self.address):
+            try:
+                self._client.wait_for_workers(1, timeout=CONNECT_S)
+            except TimeoutError as error:
+                raise InputError(
+                    f"the Dask scheduler at {self.address} has no workers; start some with 'dask "
+                    f"worker {self.address}'"
+                ) from error
+            self._shared = self._client.scatter(self.points, broadcast=True, hash=False)
         self._executor = self._client.get_executor(pure=False, retries=2)

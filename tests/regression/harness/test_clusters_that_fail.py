@@ -1,0 +1,74 @@
+"""A frozen worker stopped `hil` for ever, and a lost scheduler was a bug or a wrong output file."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from protonn_edge.device import cluster as of_cluster
+from protonn_edge.device import protocol
+from protonn_edge.device.cluster import ClusterSession
+from protonn_edge.device.connection import LinkError
+from protonn_edge.errors import CheckFailed
+from protonn_edge.tuning.workers import DaskWorkers
+
+distributed = pytest.importorskip(
+    "distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'"
+)
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")
+
+Q = np.zeros(4, np.uint8)
+LOST = "the Dask scheduler at tcp://.* no longer answers"
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """Give a cluster of one worker, in this process."""
+    quiet = {"dashboard": False, "dashboard_address": ":0"}
+    worker = {"cls": distributed.Worker, "options": {"nthreads": 1} | quiet}
+    scheduler = {"cls": distributed.Scheduler, "options": {"host": "127.0.0.1", "port": 0} | quiet}
+    with distributed.SpecCluster({"lab": worker}, scheduler) as made:
+        yield made
+
+
+def session_on(cluster: Any, device: Any) -> ClusterSession:
+    """Return a session with a device at the worker."""
+    scheduler = cluster.scheduler_address.removeprefix("tcp://")
+    return ClusterSession(f"dask://{scheduler}/lab@{device.url}")
+
+
+def test_a_frozen_worker_is_lost(
+    cluster: Any, make_device: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on = threading.Event()
+
+    def freeze(body: bytes) -> None:
+        if body[0] == protocol.PREDICT:
+            goes_on.wait(10)
+
+    for name in ("_LOOK_AGAIN_S", "_CLOSING_S"):
+        monkeypatch.setattr(of_cluster, name, 0.05)
+    with session_on(cluster, make_device(answer=freeze)) as session:
+        heartbeat = cluster.workers["lab"].periodic_callbacks["heartbeat"]
+        cluster.loop.add_callback(heartbeat.stop)
+        session._silent_s = 0.1
+        with pytest.raises(LinkError, match=r"worker lab has sent no heartbeat for 0\.1 s"):
+            session.predict(Q)
+        session.close()
+        goes_on.set()
+
+
+def test_a_lost_scheduler_is_named(cluster: Any, make_device: Any) -> None:
+    with session_on(cluster, make_device()) as session:
+        session._client.close()  # as it does itself without its scheduler
+        with pytest.raises(CheckFailed, match=LOST):
+            session.predict(Q)
+    with DaskWorkers(cast("Any", "points"), cluster.scheduler_address) as workers:
+        workers._client.close()
+        for step in (workers.renew, lambda: workers.submit(cast("Any", "a fold"))):
+            with pytest.raises(CheckFailed, match=LOST):
+                step()
