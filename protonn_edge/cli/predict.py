@@ -56,9 +56,10 @@ def predict_command(
     """Classify the points of DATA in integers, with the same answers as the device.
 
     Labels in DATA are ignored, except with --hop. Columns are matched by name if MODEL and DATA
-    both have names. In an .npz file, the points are in an array X, X_test or X_train. With --hop,
-    DATA is a recording with labels, as for 'windows', and false alarms and missed events are
-    counted. The most frequent label counts as no event.
+    both have names. If DATA has a test part, only this part is classified. In an .npz file, the
+    points are in an array X, X_test or X_train. With --hop, DATA is a recording with labels, as for
+    'windows', and false alarms and missed events are counted. The most frequent label counts as no
+    event.
     """
     model = load_model(model_file)
     if hop is not None:

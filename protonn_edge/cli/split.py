@@ -12,9 +12,10 @@ from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import FOLDER, POINTS, SHARE, seed_option
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.datasets import Notice, TableOptions
-from protonn_edge.datasets.images import ImageFiles, has_images, image_files
+from protonn_edge.datasets.images import IMAGES, ImageFiles, has_images, image_files
 from protonn_edge.datasets.naming import listed
 from protonn_edge.datasets.splits import TextRows, chosen_for_test, read_rows
+from protonn_edge.datasets.takes import unread
 from protonn_edge.errors import InputError
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.system.files import resolved, write_atomically
@@ -47,10 +48,12 @@ def split_command(
     chosen = chosen_for_test(len(found.labels), share, seed, labels, found.groups)
     record: dict[str, Any] = {}
     parts = {"train": ~chosen, "test": chosen}
-    if isinstance(found, ImageFiles) and resolved(output).is_relative_to(data.resolve()):
-        raise InputError(
-            f"{output} is inside {data}, the folder to divide; choose a folder outside it"
-        )
+    if isinstance(found, ImageFiles):
+        if resolved(output).is_relative_to(data.resolve()):
+            raise InputError(
+                f"{output} is inside {data}, the folder to divide; choose a folder outside it"
+            )
+        out.notice(unread(data, found.takes, IMAGES))
     folders = [output / part for part in parts]
     write_new(lambda: chain(*map(found.files, folders, parts.values())), folders)
     for part, rows in parts.items():

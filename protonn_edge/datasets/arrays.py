@@ -37,7 +37,7 @@ from protonn_edge.datasets.dataset import (
     check_class_names,
     sparse_rows,
 )
-from protonn_edge.datasets.naming import label_text, sample_names
+from protonn_edge.datasets.naming import TEST_PART_ONLY, label_text, sample_names
 from protonn_edge.errors import InputError
 from protonn_edge.sensors.instruments import ARRAYS as INSTRUMENT_ARRAYS
 from protonn_edge.sensors.instruments import Instrument, from_arrays
@@ -88,10 +88,12 @@ def read_npz_points(path: Path) -> Table:
         for name in _POINTS:
             if _has_points(archive, name):
                 X, shape = _points(archive, _spelled(archive, name))
+                has_two_parts = name == "X_test" and _has_points(archive, "X_train")
                 return Table(
                     str(path),
                     X,
                     (),
+                    notices=(TEST_PART_ONLY,) if has_two_parts else (),
                     feature_names=_feature_names(archive, shape),
                     instrument=_instrument(archive),
                     **_of_windows(archive, shape),

@@ -70,6 +70,12 @@ class Notice:
 
 OnNotice = Callable[[Notice], object]
 
+TEST_PART_ONLY = Notice(
+    "test_part",
+    "only the points of the test part are classified; to classify the training points, put them "
+    "into a separate file or folder",
+)
+
 
 def quoted(name: str) -> str:
     """Return a name for a message: in quotes, control characters escaped, shortened."""

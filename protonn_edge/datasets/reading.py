@@ -44,7 +44,7 @@ from protonn_edge.datasets.dataset import (
     widened,
 )
 from protonn_edge.datasets.images import has_images, read_images
-from protonn_edge.datasets.naming import Notice, OnNotice, label_text
+from protonn_edge.datasets.naming import TEST_PART_ONLY, Notice, OnNotice, label_text
 from protonn_edge.datasets.options import SHOWN, TableOptions, with_keywords
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.rules import Expected
@@ -189,6 +189,8 @@ def load_points(
         )
     if test is not None:
         expected = replace(expected, rows=None)  # the file has a test part of its own
+        if not expected.labelled:
+            test = replace(test, notices=(TEST_PART_ONLY, *test.notices))
     return _points_of(test or train, expected, on_notice, on_rows)
 
 
