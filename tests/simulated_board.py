@@ -31,7 +31,7 @@ EXPECTED = {
     "unplugged": "broke",
     "stuck line": "no device answered",
     "stops answering": "no device answered",
-    "other firmware": "the device runs model",
+    "other firmware": " runs model ",
     "brown-out": "was reset by a brown-out",
     "watchdog": "was reset by the watchdog",
     "counters missing": "the measured stack is missing",

@@ -189,18 +189,19 @@ class ExpectedDevice:
     n_classes: int | None = None
     board: Board | None = None  # its clock and the kind of its serial line
 
-    def check(self, device: HelloReply) -> None:
+    def check(self, device: HelloReply, url: str) -> None:
         """Raise `DeviceError`, with the command to run, unless it meets the requirements."""
+        where = f"the device on {url}"
         if device.feature_type != protocol.FEATURE_TYPE_UINT8:
             raise ProtocolError(
-                f"the device takes features of type {device.feature_type}, but this program sends "
+                f"{where} takes features of type {device.feature_type}, but this program sends "
                 f"type {protocol.FEATURE_TYPE_UINT8} (uint8); {REFLASH_HINT}"
             )
         if self.model_hash is not None:
             expected = self.model_hash[:MODEL_HASH_BYTES]
             if device.model_hash != expected:
                 raise DeviceError(
-                    f"the device runs model {device.model_hash.hex()}, not {expected.hex()}; "
+                    f"{where} runs model {device.model_hash.hex()}, not {expected.hex()}; "
                     f"{REFLASH_HINT}"
                 )
         for count, found, what in (
@@ -209,26 +210,26 @@ class ExpectedDevice:
         ):
             if count not in {None, found}:
                 raise DeviceError(
-                    f"the device's model has {found} {what}, not {count}; {REFLASH_HINT}"
+                    f"{where} has a model with {found} {what}, not {count}; {REFLASH_HINT}"
                 )
         if self.board is not None:
-            _check_board(device, self.board)
+            _check_board(device, self.board, where)
 
 
-def _check_board(device: HelloReply, board: Board) -> None:
+def _check_board(device: HelloReply, board: Board, where: str) -> None:
     """Raise `DeviceError` unless the device has the board's clock and window."""
     if device.clock_hz != board.clock_hz:
         alike = [each.name for each in chip_boards() if each.clock_hz == device.clock_hz]
         named = f": {', '.join(alike)}" if alike else ""
         raise DeviceError(
-            f"the device reports a clock of {device.clock_hz:,} Hz, but {board.name} runs at "
+            f"{where} reports a clock of {device.clock_hz:,} Hz, but {board.name} runs at "
             f"{board.clock_hz:,} Hz; choose the right board with --board{named}"
         )
     software = board.serial == "software"
     allowed = range(1) if software else range(1, protocol.MOST_WINDOW_BYTES + 1)
     if device.window not in allowed:
         raise ProtocolError(
-            f"the device reports a send window of {device.window} bytes, but the send window of "
+            f"{where} reports a send window of {device.window} bytes, but the send window of "
             f"{board.name} must have {'0' if software else f'1 to {allowed[-1]}'} bytes; choose "
             f"the right board with --board, or {REFLASH_HINT}"
         )
@@ -355,7 +356,7 @@ class Connection:
             self.send(hello)
             device = self._await_hello(min(left_s, pause))
             if device is not None:
-                self._expected.check(device)
+                self._expected.check(device, self.url)
                 self.device = device
                 return
             pause = min(2 * pause, _HELLO_EVERY_S)

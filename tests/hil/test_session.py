@@ -98,7 +98,8 @@ def test_another_model_is_refused_with_the_command_that_mends_it(device):
     with pytest.raises(CheckFailed) as caught:
         connect(device, model_hash=bytes(32)).__enter__()
     assert str(caught.value) == (
-        f"the device runs model {device.model_hash.hex()}, not 0000000000000000; {REFLASH_HINT}"
+        f"the device on {device.url} runs model {device.model_hash.hex()}, "
+        f"not 0000000000000000; {REFLASH_HINT}"
     )
     assert caught.value.exit_code == 1
 
@@ -116,8 +117,8 @@ def hello(**changed):
             "speaks protocol v1, but this program speaks v2; .*`protonn-edge upload`",
         ),
         ({"feature_type": 7}, "takes features of type 7"),
-        ({"features": 16}, "model has 16 features, not 4"),
-        ({"classes": 10}, "model has 10 classes, not 3"),
+        ({"features": 16}, "has a model with 16 features, not 4"),
+        ({"classes": 10}, "has a model with 10 classes, not 3"),
     ],
 )
 def test_a_device_that_does_not_fit_is_refused(make_device, changed, words):

@@ -210,4 +210,4 @@ def test_a_model_without_room_is_refused(tmp_path: Path) -> None:
 def test_a_board_with_another_model_is_refused(uno: EmulatedUno, tmp_path: Path) -> None:
     build(with_numbers(FLOATS, teachable=3), "uno", tmp_path)
     said = refusal(run("taught", "--project", tmp_path, "--port", uno.url), exit_code=1)
-    assert "the device runs model" in said
+    assert f"the device on {uno.url} runs model" in said
