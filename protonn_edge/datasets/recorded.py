@@ -178,7 +178,7 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
         X=np.concatenate([dense_features(each.X, each.source) for each in tables.values()]),
         labels=Repeated(run for table in tables.values() for run in runs_in(table.labels)),
         seams=np.concatenate(seams),
-        notices=tuple(_merged(notes)),
+        notices=(*_merged(notes), *_without_units(tables)),
         sample_rate=_one_rate(tables),
         instrument=_one_instrument(tables),
         sessions=None,
@@ -190,14 +190,17 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
 
 
 def _merged(notices: Sequence[Notice]) -> Iterator[Notice]:
-    """Yield different notices once, with one range of rates for those that differ only in it."""
+    """Yield different notices once, with one range of rates, and the number of all gaps in time."""
     rates: dict[str, set[float]] = {}
+    apart = [int(each.text.split()[0].replace(",", "")) for each in notices if each.kind == "gaps"]
     for notice in dict.fromkeys(notices):
         rate, _, rest = notice.text.partition(" ")
-        if notice.kind != "rate":
-            yield notice
-        else:
+        if notice.kind == "rate":
             rates.setdefault(rest, set()).add(float(rate))
+        elif notice.kind != "gaps":
+            yield notice
+    if apart:
+        yield _of_gaps(sum(apart))
     for rest, found in rates.items():
         ends = sorted({min(found), max(found)})
         yield Notice("rate", f"{' to '.join(f'{end:g}' for end in ends)} {rest}")
@@ -273,10 +276,13 @@ def _with_times(table: Table) -> Table:
         )
     apart = gaps(times)
     if apart.any():
-        text = f"{counted(int(apart.sum()), 'gap')} in time; no window spans a gap"
-        table = replace(table, notices=(*table.notices, Notice("gaps", text)))
+        table = replace(table, notices=(*table.notices, _of_gaps(int(apart.sum()))))
     table = replace(table, seams=_seams_of(table) | apart)
     return _with_rate(table, times, are_dates=are_dates) if table.sample_rate is None else table
+
+
+def _of_gaps(count: int) -> Notice:
+    return Notice("gaps", f"{counted(count, 'gap')} in time; no window spans a gap")
 
 
 def _with_rate(table: Table, times: NDArray[np.float64], *, are_dates: bool) -> Table:
@@ -390,3 +396,15 @@ def _one_instrument(tables: Mapping[str, Provenance]) -> Instrument | None:
                 "recordings from the same sensor"
             )
     return common if len(known) == len(tables) else None
+
+
+def _without_units(tables: Mapping[str, Provenance]) -> Iterator[Notice]:
+    """Yield a warning if some files have units and others do not."""
+    names = [name for name, each in tables.items() if each.instrument is None]
+    if 0 < len(names) < len(tables):
+        text = (
+            f"the units of {counted(len(tables) - len(names), 'file')} are ignored, because "
+            f"{counted(len(names), 'other file')} {'has' if len(names) == 1 else 'have'} none "
+            f"({listed(names)}); give all files the same units"
+        )
+        yield Notice("units", text, warning=True)
