@@ -33,7 +33,8 @@ def client_of(address: str) -> Any:
     """
     require("distributed")
     distributed: Any = importlib.import_module("distributed")
-    for name in ("distributed", "distributed.client"):  # what matters is raised
+    # What matters is raised.
+    for name in ("distributed", "distributed.client", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)

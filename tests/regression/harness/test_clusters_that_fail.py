@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from typing import Any, cast
@@ -72,3 +73,5 @@ def test_a_lost_scheduler_is_named(cluster: Any, make_device: Any) -> None:
         for step in (workers.renew, lambda: workers.submit(cast("Any", "a fold"))):
             with pytest.raises(CheckFailed, match=LOST):
                 step()
+    for name in ("distributed.client", "distributed.core", "tornado.application"):
+        assert not logging.getLogger(name).isEnabledFor(logging.ERROR)
