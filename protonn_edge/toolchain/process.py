@@ -66,29 +66,35 @@ def run_within(
 
     After the deadline, the program and all that it started are ended; `remedy` is then the advice.
     Messages call it `name`. It runs by default in the current folder, with the caller's
-    environment. The caller handles failures.
+    environment except for a folder of temporary files that is removed with its contents. The caller
+    handles failures.
 
     Raises `CheckFailed` if the deadline passes, `FileNotFoundError` if there is no such program.
     """
+    variables = dict(environment or os.environ)
     groups = hasattr(os, "killpg")
     if groups:
-        found = shutil.which(command[0], path=(environment or os.environ).get("PATH"))
+        found = shutil.which(command[0], path=variables.get("PATH"))
         if found is None:
             raise FileNotFoundError(command[0])
     launched = ["/bin/sh", "-c", _LAUNCHER, "sh", *command] if groups else command
     watched, held = os.pipe()  # `held` is closed when this process ends, however it does
     try:
-        with subprocess.Popen(
-            launched,
-            cwd=folder,
-            env=environment,
-            stdin=watched if groups else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-            start_new_session=True,
-        ) as process:
+        with (
+            scratch_folder() as scratch,
+            subprocess.Popen(
+                launched,
+                cwd=folder,
+                # An ended compiler leaves temporary files.
+                env=variables | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch)),
+                stdin=watched if groups else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+                start_new_session=True,
+            ) as process,
+        ):
             try:
                 stdout, stderr = process.communicate(timeout=deadline_s)
             except subprocess.TimeoutExpired as error:

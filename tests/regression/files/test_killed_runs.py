@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
 from protonn_edge.system.folders import scratch_folder
+from protonn_edge.toolchain.process import run_within
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self").exists(), reason="looks into /proc: run it on Linux"
@@ -64,6 +66,15 @@ def test_after_a_kill_nothing_runs_on_and_the_next_run_clears_up(tmp_path: Path)
         assert not left.exists()
         assert mine.exists()
     assert not mine.exists()
+
+
+def test_temporary_files_of_programs_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    done = run_within(60, ["sh", "-c", 'echo >"$TMPDIR/left"; ls "$TMPDIR"'], name="sh")
+    assert done.stdout == "left\n"
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_else_is_cleared(tmp_path: Path) -> None:
