@@ -313,22 +313,30 @@ class SearchFile:
         return study
 
     def _repair(self) -> None:
-        """Remove the incomplete line that a killed process left."""
+        """Remove the last line if it is damaged, or what a killed process wrote of a line."""
         content = self._path.read_bytes()
         if not content:
             return
-        try:
-            first = json.loads(content.split(b"\n", 1)[0])
-            is_search = first["study_name"] == _NAME
-        except (ValueError, KeyError, TypeError, RecursionError):
-            is_search = False
-        if not is_search:
+        first = _parsed(content.split(b"\n", 1)[0])
+        if not isinstance(first, dict) or first.get("study_name") != _NAME:
             raise self._no_search()
-        if not content.endswith(b"\n"):
-            os.truncate(self._path, content.rfind(b"\n") + 1)
+        end = content.rfind(b"\n") + 1
+        last = content.rfind(b"\n", 0, max(0, end - 1)) + 1
+        if _parsed(content[last:end]) is None:  # optuna accepts it until a line is appended
+            end = last
+        if end < len(content):
+            os.truncate(self._path, end)
 
     def _no_search(self) -> InputError:
         return InputError(f"{self._path} is not a search file; name another file with --search")
+
+
+def _parsed(line: bytes) -> Any:
+    """Return a line's JSON; None if it is damaged."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 class _HeldLock:

@@ -1,4 +1,4 @@
-"""A damaged file of a search, or of its front, is refused when it is read."""
+"""A damaged file of a search, or of its front, is repaired or refused when it is read."""
 
 from __future__ import annotations
 
@@ -135,3 +135,14 @@ def test_a_front_of_impossible_numbers_is_refused(tmp_path, wrong):
         read_front(path)
     path.write_text(json.dumps(front | {"accuracy_by_flash": [GOOD]}), encoding="utf-8")
     assert read_front(path).by_flash[0].flash_bytes == 900
+
+
+@pytest.mark.parametrize("damaged", [b"", b"\xff", b'{"op_code":4,"values":n', b"[" * 100_000])
+@pytest.mark.parametrize("torn", [b"", b'{"op'])
+def test_a_search_goes_on_after_a_last_line_that_is_damaged(written, tmp_path, damaged, torn):
+    path = tmp_path / "search.jsonl"
+    path.write_bytes(path.read_bytes() + damaged + b"\n" + torn)
+    with SearchFile(path, {"seed": 0}, SPACE.distributions) as file:
+        file.add(record(2))
+    with SearchFile(path, {"seed": 0}, SPACE.distributions) as file:
+        assert sorted(file.records()) == [0, 1, 2]
