@@ -119,8 +119,8 @@ def _write_digits(dataset: Dataset, folder: Path, out: Output) -> None:
     parts = (dataset.X_train, dataset.y_train), (dataset.X_test, dataset.y_test)
     rows = (np.column_stack([y, X]).astype(int).tolist() for X, y in parts)
     texts = ("\n".join([head, *(",".join(map(str, row)) for row in part), ""]) for part in rows)
-    files = list(zip(paths.values(), (text.encode() for text in texts), strict=True))
-    write_new(lambda: files)
+    files = zip(paths.values(), texts, strict=True)
+    write_new(folder, {path.name: text.encode for path, text in files})
     out.say(f"wrote {paths['train']} and {paths['test']}")
     out.finish({name: str(path) for name, path in paths.items()})
 

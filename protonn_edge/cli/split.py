@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, compress
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from protonn_edge.datasets.splits import TextRows, chosen_for_test, read_rows
 from protonn_edge.datasets.takes import unread
 from protonn_edge.errors import InputError
 from protonn_edge.report.terminal import fact_table
-from protonn_edge.system.files import resolved, write_atomically
+from protonn_edge.system.files import resolved, write_together
 
 
 @command("split")
@@ -54,8 +54,7 @@ def split_command(
                 f"{output} is inside {data}, the folder to divide; choose a folder outside it"
             )
         out.notice(unread(data, found.takes, IMAGES))
-    folders = [output / part for part in parts]
-    write_new(lambda: chain(*map(found.files, folders, parts.values())), folders)
+    write_new(output, dict(chain(*map(found.files, parts, parts.values()))), parts)
     for part, rows in parts.items():
         classes = Counter(compress(found.labels, rows))
         record[part] = {
@@ -78,21 +77,24 @@ def split_command(
 
 
 def write_new(
-    files: Callable[[], Iterable[tuple[Path, bytes]]], folders: Iterable[Path] = ()
+    folder: Path, files: Mapping[str, Callable[[], bytes]], parts: Iterable[str] = ()
 ) -> None:
     """Write files; raise `InputError`, and write none, if another file has one of these names.
 
-    Nor may there be other files in some folders, such as those of another division.
+    Nor may there be other files in the folders of parts, such as those of another division.
     """
-    others = {path for folder in folders for path in folder.rglob("*") if path.is_file()}
-    for path, content in files():
-        if path.exists() and path.read_bytes() != content:
+    others = {path for part in parts for path in (folder / part).rglob("*") if path.is_file()}
+    missing = {}
+    for name, content in files.items():
+        path = folder / name
+        if not path.exists():
+            missing[name] = content
+        elif path.read_bytes() != content():
             raise InputError(f"{path} already exists; choose another folder with -o")
         others.discard(path)
     for path in sorted(others)[:1]:
         raise InputError(f"{path} already exists; choose another folder with -o")
-    for path, content in files():
-        write_atomically(path, content)
+    write_together(folder, missing)
 
 
 def _shown(count: int, classes: dict[str, int]) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -170,10 +171,12 @@ class ImageFiles:
         """The class of each file."""
         return [take.label for take in self.takes]
 
-    def files(self, part: Path, rows: NDArray[np.bool_]) -> Iterator[tuple[Path, bytes]]:
-        """Yield the path of each file of a part, and its contents."""
+    def files(
+        self, part: str, rows: NDArray[np.bool_]
+    ) -> Iterator[tuple[str, Callable[[], bytes]]]:
+        """Yield the name of each file of a part, and a function that reads it."""
         for take in compress(self.takes, rows):
-            yield part / take.name, _read(take.path, self.folder)
+            yield f"{part}/{take.name}", partial(_read, take.path, self.folder)
 
 
 def image_files(folder: Path, groups: str | None) -> ImageFiles:

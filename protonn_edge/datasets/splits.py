@@ -318,10 +318,12 @@ class TextRows:
     labels: list[str]
     groups: list[str] | None
 
-    def files(self, part: Path, rows: NDArray[np.bool_]) -> Iterator[tuple[Path, bytes]]:
-        """Yield the path of the only file of a part, and its contents."""
+    def files(
+        self, part: str, rows: NDArray[np.bool_]
+    ) -> Iterator[tuple[str, Callable[[], bytes]]]:
+        """Yield the name of the only file of a part, and a function that returns its contents."""
         content = self.head + "".join(compress(self.rows, rows))
-        yield part.with_name(part.name + self.suffix), content.encode()
+        yield part + self.suffix, content.encode
 
 
 def read_rows(path: Path, options: TableOptions, groups: str | None) -> TextRows:

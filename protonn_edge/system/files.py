@@ -12,12 +12,15 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Self
 
 from protonn_edge.errors import InputError
 from protonn_edge.system.folders import InUse, scratch_folder, try_lock
+
+Content = bytes | str | Callable[[], bytes]
+"""Bytes, text to write as UTF-8 with unchanged line ends, or a function that returns bytes."""
 
 
 def check_file(
@@ -142,7 +145,7 @@ class AppendedFile:
 
 
 def write_together(
-    folder: Path, files: Mapping[str, bytes | str], *, remove: Iterable[str] = ()
+    folder: Path, files: Mapping[str, Content], *, remove: Iterable[str] = ()
 ) -> None:
     """Write several files below a folder, named with ``/``: all of them, or none.
 
@@ -196,7 +199,7 @@ def _folders_made(folder: Path, names: Iterable[str] = ()) -> Iterator[None]:
         raise
 
 
-def _replace_all(folder: Path, files: Mapping[str, bytes | str], scratch: Path) -> None:
+def _replace_all(folder: Path, files: Mapping[str, Content], scratch: Path) -> None:
     """Move the new files into place; if one cannot be moved, restore the old files."""
     for number, (name, content) in enumerate(files.items()):
         fresh, place = scratch / f"{number}.new", folder / name
@@ -227,7 +230,9 @@ def _remove(folder: Path, name: PurePosixPath) -> None:
             (folder / parent).rmdir()
 
 
-def _bytes(content: bytes | str) -> bytes:
+def _bytes(content: Content) -> bytes:
+    if callable(content):
+        return content()
     return content.encode() if isinstance(content, str) else content
 
 
