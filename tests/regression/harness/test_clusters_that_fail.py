@@ -43,7 +43,7 @@ def session_on(cluster: Any, device: Any) -> ClusterSession:
 
 
 def test_a_frozen_worker_is_lost(
-    cluster: Any, make_device: Any, monkeypatch: pytest.MonkeyPatch
+    make_device: Any, cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     goes_on = threading.Event()
 
@@ -63,7 +63,7 @@ def test_a_frozen_worker_is_lost(
         goes_on.set()
 
 
-def test_a_lost_scheduler_is_named(cluster: Any, make_device: Any) -> None:
+def test_a_lost_scheduler_is_named(make_device: Any, cluster: Any) -> None:
     with session_on(cluster, make_device()) as session:
         session._client.close()  # as it does itself without its scheduler
         with pytest.raises(CheckFailed, match=LOST):
