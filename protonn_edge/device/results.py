@@ -33,7 +33,7 @@ _MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
 _LIMIT_BYTES = 4 << 30
 _INT32 = range(-(1 << 31), 1 << 31)
 _UINT32 = range(1 << 32)
-_RUN = re.compile("([0-9a-f]{16})-([0-9a-f]{16})-([0-9]{1,7})(?:-([0-9]{1,7}))?", re.ASCII)
+_RUN = re.compile("([0-9a-f]{16})-([0-9a-f]{16})-([0-9]{1,7})(?:-([0-9]{1,9}))?", re.ASCII)
 _DIGITS = 16  # of a SHA-256
 _FIXED = ("index", "label", "predicted", "cycles", "mismatch", "device")
 
