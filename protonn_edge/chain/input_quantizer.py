@@ -77,11 +77,16 @@ class InputQuantizer:
         """Return finite raw features (n, D) as bytes."""
         return saturated_steps(raw, self.zero, self.step, self.maximum, to_even=self.to_even)
 
-    def saturations(self, X: ArrayLike) -> int:
-        """Return the number of values of raw features (n, D) clamped by more than half a step."""
+    def clamped(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Return the numbers (D,) of values of raw features (n, D) clamped by over half a step."""
         with np.errstate(over="ignore"):
             steps = (np.asarray(X, dtype=np.float64) - self.zero) / self.step
-        return int(np.count_nonzero((steps < -0.5) | (steps >= self.maximum + 0.5)))
+        counts: NDArray[np.int64] = ((steps < -0.5) | (steps >= self.maximum + 0.5)).sum(axis=0)
+        return counts
+
+    def saturations(self, X: ArrayLike) -> int:
+        """Return the number of `clamped` values of all features."""
+        return int(self.clamped(X).sum())
 
     def restore(self, Q: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the raw features (n, D) that bytes (n, D) stand for."""

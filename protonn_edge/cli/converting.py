@@ -12,11 +12,12 @@ from scipy.optimize import linear_sum_assignment
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
 from protonn_edge.cli.fitting import of_data
 from protonn_edge.cli.paths import check_output
-from protonn_edge.cli.trained import describe, known_rows, sentence_of
+from protonn_edge.cli.trained import describe, known_rows, sentence_of, unlearned
 from protonn_edge.cli.training import reference_model_for
 from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES
 from protonn_edge.conversion.converting import from_sklearn
@@ -27,10 +28,12 @@ from protonn_edge.conversion.reading import StoredClassifier, load_estimator
 from protonn_edge.conversion.reference import same_answers, to_reference, write_reference_model
 from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
-from protonn_edge.datasets.dataset import dense_features
-from protonn_edge.datasets.naming import Notice, listed
+from protonn_edge.datasets.dataset import dense_features, is_sparse
+from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
+from protonn_edge.quantization import quantize
+from protonn_edge.report.terminal import saturation_fact
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.calibration import with_accuracy_floor
 
@@ -88,12 +91,24 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     if (columns := found.model.record.get("columns")) is not None:
         dataset = dataset.of_columns(columns)
     model = of_data(found.model, dataset)
-    out.notice(known_rows(model, dataset))
+    out.notice([*known_rows(model, dataset), *_of_answers(model, dataset)])
     if model.classes == dataset.classes:
         model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, given.output)
-    out.say(str(found), f"wrote {given.output}")
+    out.say(str(found))
+    if not is_sparse(X := dataset.X_train) and (count := quantize(model).features.saturations(X)):
+        out.say("  " + ": ".join(saturation_fact(count, X.size)))
+    out.say(f"wrote {given.output}")
     return found.to_json()
+
+
+def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
+    """Return warnings if a converted model is no better than a constant, or misses a class."""
+    order = {name: index for index, name in enumerate(dataset.classes)}
+    numbers = np.array([order.get(name, NO_CLASS) for name in model.classes])
+    parts = dataset.X_train, dataset.X_test
+    answers = [numbers[model.predict(X)] if X.shape[0] else numbers[:0] for X in parts]
+    return unlearned(dataset, *answers)
 
 
 def _estimator(source: Path, bits: int) -> Any:

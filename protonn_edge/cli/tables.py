@@ -16,16 +16,19 @@ from protonn_edge.chain.model import Model, expected_by, known_image_shape
 from protonn_edge.cli.command import Declared, Output, option, together
 from protonn_edge.cli.options import shape
 from protonn_edge.datasets.images import has_images
+from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.preparation import MISSING
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets import Notice
     from protonn_edge.datasets.reading import OnRows
 
 _load_points = later("protonn_edge.datasets", "load_points")
+_quantize = later("protonn_edge.quantization", "quantize")
+_why_floats_alone = later("protonn_edge.quantization", "why_floats_alone")
+_JUDGED_POINTS = 5  # most values of fewer points may be out of range by chance
 
 
 def columns_option(text: str, metavar: str = "COLUMNS") -> Any:
@@ -116,5 +119,25 @@ def points_for(
     )
     if measured and model.training_rows is not None:
         noticed += model.training_rows.overlap(X).notices()
-    out.notice(noticed)
+    out.notice([*noticed, *clamped_notices(model, X)])
     return X, y
+
+
+def clamped_notices(model: Model, X: NDArray[np.float32]) -> list[Notice]:
+    """Return a warning if most values of a feature of points (n, D) are clamped.
+
+    Values in a dead zone, and those beyond the thresholds of converted trees, are so on purpose.
+    """
+    settings, n = model.record.get("settings"), len(X)
+    meant = isinstance(settings, dict) and settings.get("dead_zone")
+    meant = meant or (model.head.kind == "forest" and "conversion" in model.record)
+    if n < _JUDGED_POINTS or meant or _why_floats_alone(model) is not None:
+        return []
+    found = np.flatnonzero(2 * _quantize(model).features.clamped(X) > n).tolist()
+    names = tuple(model.feature_names[i] if model.feature_names else str(i + 1) for i in found)
+    text = (
+        f"most values of {len(names):,} of {model.n_features:,} features are outside the range of "
+        f"the training data and are clamped: {listed(names)}; check the units and the order of the "
+        "columns"
+    )
+    return [Notice("clamped", text, warning=True, columns=names)] if names else []
