@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -365,11 +365,16 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             known = statistics_of(self.model_, points)
         else:
             numbers = None if groups is None else group_numbers(groups, len(points))
+            labels = column_or_1d(y)
+            check_consistent_length(points, labels)
             known = held_out_statistics(
-                self, points, np.asarray(y), self.model_, groups=numbers, on_fold=on_fold
+                self, points, labels, self.model_, groups=numbers, on_fold=on_fold
             )
         self.model_ = with_rejection(self.model_, known, rate, by)
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
 
     def _name(self, prepared: PreparedPoints) -> None:
         prepared.classes = tuple(label_text(str(label)) for label in self.classes_)

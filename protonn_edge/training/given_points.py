@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from protonn_edge.training.normalization import dense_unless_kept
 from protonn_edge.training.points import Float32, Indices, check_finite
 from protonn_edge.training.stored_points import is_large
 
+_WEIGHT_RATIO = 1e30  # of float32 weights
 ClassWeight = Mapping[Any, float] | str | None
 _TAKEN: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float32, "ensure_all_finite": False}
 
@@ -117,9 +119,17 @@ def point_weights(
         weights /= np.where(totals > 0, totals, 1.0)[y]
     elif isinstance(class_weight, Mapping):
         weights *= compute_class_weight(dict(class_weight), classes=classes, y=labels)[y]
-    if not (weights > 0).any():
+    positive = weights[weights > 0]
+    if not len(positive):
         raise InputError(
             "every point has weight 0; give a larger weight to at least one class that has points"
+        )
+    limit = min(math.inf, _WEIGHT_RATIO * float(positive.min()))
+    if not (weights.min() >= 0 and positive.max() < limit):
+        raise InputError(
+            f"the weights of points and classes reach from {weights.min():g} to "
+            f"{weights.max():g}, but none may be below 0, and the largest may be at most "
+            f"{_WEIGHT_RATIO:g} times the smallest above 0; give weights of similar size"
         )
     return weights
 

@@ -65,7 +65,7 @@ class Sides:
     second: int | None = None  # default of the second one, None if it is required
 
 
-COUNT = Number(int, 1, closed="left")
+COUNT = Number(int, 1, 2**31 - 1)
 PASSES = Number(int, 1, 1_000_000)
 TURNS = Number(int, 1, 1_000)
 BYTES = ByteCount(int, 1, closed="left")

@@ -46,7 +46,7 @@ class ForestParameters(declared.SharedParameters):
     )
     n_trees: int = declared.parameter(
         10,
-        declared.COUNT,
+        declared.Number(int, 1, 10_000),
         help="Number of trees; for boosting, number of rounds, each with a tree per class.",
         option="--trees",
     )

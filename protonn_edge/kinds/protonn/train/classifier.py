@@ -148,12 +148,12 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         ValueError
             If X or y are unusable, a label is not among the classes, or training diverges.
         """
-        first = not hasattr(self, "classes_")
+        given: Model | None = getattr(self, "model_", None)  # training continues from it
+        first = given is None
         if first and classes is None:
             raise InputError(
                 "the first call of partial_fit needs the labels of all calls; pass them as classes"
             )
-        given: Model | None = getattr(self, "model_", None)  # training continues from it
         changed = {} if given is None else {"initial_model": given, "budget": None}
         settings = self.frozen(**changed)
         multilabel = given_points.are_label_sets(y) or getattr(self, "multilabel_", False)

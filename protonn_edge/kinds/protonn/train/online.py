@@ -91,11 +91,18 @@ class OnlineTraining:
     def learn(
         self, points: Float32, y: Indices, weights: NDArray[np.float64] | None
     ) -> progress.EpochReport:
-        """Pass over raw points once; on divergence, repeat up to three times with smaller steps."""
+        """Pass over raw points once; on divergence, repeat up to three times with smaller steps.
+
+        If points are refused, the state remains that before the call.
+        """
+        prepared = self.training.prepared
+        inputs = prepared.normalized(points)
+        state = self._rate, self.n_seen, prepared.data_sha256, prepared.rows
+        running = copy.deepcopy(prepared.running)
         self._take_in(points, y, weights)
         Y = np.eye(self._n_classes, dtype=np.float32)[y]
         counted = None if weights is None else (weights / weights.mean()).astype(np.float32)
-        data = TrainingSet(self.training.prepared.normalized(points), y, Y, counted)
+        data = TrainingSet(inputs, y, Y, counted)
         call = len(self.history) + 1
         for _ in range(progress.ATTEMPTS):
             before = copy.deepcopy(self._adam)
@@ -111,8 +118,10 @@ class OnlineTraining:
                 continue
             self.history.append(progress.EpochReport(call, call, objective, accuracy))
             return self.history[-1]
+        lowest, prepared.running = progress.BACK_OFF * self._rate, running
+        self._rate, self.n_seen, prepared.data_sha256, prepared.rows = state
         raise InputError(
-            f"partial_fit diverges at a learning rate of {progress.BACK_OFF * self._rate:.2g} "
+            f"partial_fit diverges at a learning rate of {lowest:.2g} "
             f"({self.restarts[-1].reason}); try a smaller learning rate, or pass points that are "
             "more representative in the first call"
         )
