@@ -43,15 +43,18 @@ CASES = (Row("occupancy", "occupancy.npz"), Row("ecg5000", "ecg5000.npz"))
 """Data sets whose first class is normal."""
 
 COLUMNS = [
-    ("normal", lambda r: r["name"]),
-    ("learned", lambda r: f"{r['n_train']:,}"),
-    ("asked %", lambda r: f"{100 * r['rate']:g}"),
+    ("data set", lambda r: r["name"]),
+    ("points learned", lambda r: f"{r['n_train']:,}"),
+    ("requested %", lambda r: f"{100 * r['rate']:g}"),
     ("false alarms %", lambda r: f"{100 * r['false_alarms'] / r['normal']:.2f}"),
-    ("of", lambda r: f"{r['normal']:,}"),
-    ("expected", lambda r: "{:.2f} to {:.2f}".format(*r["expected_percent"])),
-    ("found %", lambda r: f"{100 * r['others_found'] / r['others']:.2f}"),
-    ("of others", lambda r: f"{r['others']:,}"),
-    ("official: false alarms, found %", lambda r: "{:.2f}, {:.2f}".format(*r["official_percent"])),
+    ("of points", lambda r: f"{r['normal']:,}"),
+    ("expected %", lambda r: "{:.2f} to {:.2f}".format(*r["expected_percent"])),
+    ("detected %", lambda r: f"{100 * r['others_found'] / r['others']:.2f}"),
+    ("of abnormal points", lambda r: f"{r['others']:,}"),
+    (
+        "official part: false alarms, detected %",
+        lambda r: "{:.2f}, {:.2f}".format(*r["official_percent"]),
+    ),
     ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
     ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
     ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}"),
