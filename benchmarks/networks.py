@@ -27,6 +27,7 @@ from typing import Any
 import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
+from four_bit_network import convolutional_network
 from network import Int64, Network
 from numpy.typing import NDArray
 from on_uno import ACCURACY_COLUMN, BYTES_COLUMN, CYCLES, TAKEN, run_on_uno
@@ -38,7 +39,6 @@ from trained_networks import CASES as TRAINED
 from protonn_edge.build.project import BuildOptions, Trial
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
-from protonn_edge.conversion.convolutional import convolutional_network
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.quantization import DeviceModel, quantize

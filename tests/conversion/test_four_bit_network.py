@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
+from checkout import CHECKOUT
 
-from protonn_edge.conversion.convolutional import convolutional_network
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
+
+sys.path.append(str(CHECKOUT / "benchmarks"))
+from four_bit_network import convolutional_network
 
 CLASSES = ("left", "right", "both")
 
