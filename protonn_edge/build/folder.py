@@ -21,7 +21,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import DevicePlan, Float32Plan, host, render_c
+from protonn_edge.codegen import DevicePlan, Float32Plan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.decision import OBSERVED
@@ -313,10 +313,8 @@ def write_project(
     board: Board,
 ) -> Project:
     """Write a complete project, using files of `firmware_of` if that folder has its own."""
-    if board.is_chip:
-        _copy_tree(resource("firmware"), folder / "firmware")
-    else:
-        write_atomically(folder / "firmware" / "host" / "main.c", host.HOST_MAIN.read_bytes())
+    part = "" if board.is_chip else "host"
+    _copy_tree(resource("firmware") / part, folder / "firmware" / part)
     own_settings = None
     if firmware_of is not None:
         for name in _SOURCE_FOLDERS:

@@ -16,14 +16,18 @@ from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.errors import CheckFailed
 from protonn_edge.quantization import DeviceModel
-from protonn_edge.system.files import write_atomically
+from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.process import build_host_executable
 
-HOST_MAIN = Path(__file__).with_name("host_main.c")  # the program around the generated C
 _DEADLINE_S = 300.0
 
 Feeding = Literal["whole", "push", "split", "chunks", "short", "raw"]
+
+
+def host_main() -> Path:
+    """Return the program around the generated C."""
+    return resource("firmware") / "host" / "main.c"
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,6 @@ def host_program(
         for name, text in render_c(model, plan).items():
             write_atomically(folder / name, text)
         whole = folder / "whole.c"  # one unit compiles quicker than two
-        write_atomically(whole, '#include "pnn_model.c"\n' + HOST_MAIN.read_text("utf-8"))
+        write_atomically(whole, '#include "pnn_model.c"\n' + host_main().read_text("utf-8"))
         executable = build_host_executable([whole], folder, folder / "model", sanitize)
         yield HostProgram(executable, model.n_features, model.n_classes)

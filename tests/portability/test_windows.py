@@ -162,7 +162,7 @@ def test_the_host_program_takes_bytes_as_bytes(tmp_path: Path):
         '{\n    fprintf(stderr, "%d %x\\n", file, (unsigned)mode);\n}\n'
     )
     program = tmp_path / "program"
-    sources = [host_c.HOST_MAIN, tmp_path / "pnn_model.c"]
+    sources = [host_c.host_main(), tmp_path / "pnn_model.c"]
     command = ["gcc", "-D_WIN32", f"-I{fake}", f"-I{tmp_path}", *sources, "-o", program]
     subprocess.run(command, check=True, timeout=60)
     done = subprocess.run([program], input=b"", capture_output=True, timeout=60, check=True)
