@@ -1,7 +1,6 @@
-"""Boards under test, each locked while tests of one process use it.
+"""Boards under test, each locked while tests of one process use it, and the record of their line.
 
-The lock is a file in a folder that all users of a machine share. It ends with its
-process.
+The lock is a file in a folder that all users of a machine share. It ends with its process.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import shutil
 import stat
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -25,14 +25,18 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.model import Model, expected_by
 from protonn_edge.datasets import load_points
 from protonn_edge.device import Host, Session
+from protonn_edge.device.connection import Link
+from protonn_edge.device.listener import Listener
 from protonn_edge.device.meters.meter import Meter
 from protonn_edge.device.power import PowerCycle
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.measurement import Measurement, measure
-from protonn_edge.export.folder import check_project
+from protonn_edge.export.folder import LIVE, check_project, written_in
 from protonn_edge.quantization import DeviceModel
+from protonn_edge.sensors import check_read, read_sensor
 from protonn_edge.system.folders import InUse, try_lock
+from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.verification.agreement import open_session
 
 _ASK_AGAIN_S = 0.2
@@ -225,3 +229,106 @@ def labelled_points(model: Model, path: Path) -> tuple[NDArray[np.float32], NDAr
     Raises `InputError` if the points do not match the model.
     """
     return load_points(path, expected_by(model))
+
+
+@contextlib.contextmanager
+def live_board(
+    folder: Path,
+    board: Board,
+    port: str | None,
+    played: Sequence[str],
+    host: Host,
+    copy: Path | None = None,
+) -> Iterator[Listener]:
+    """Open a board with the firmware of `build --sensor`, at a port or emulated.
+
+    - `folder`: the project that the emulated board runs.
+    - `played`: sensors of the emulated board with their recordings, ``NAME=FILE[,rate=HZ]``.
+    - `copy`: an empty folder in which the project is compiled; by default, its own.
+
+    Raises `InputError` if the folder has no such project, or if a recording cannot be played or is
+    from a sensor that the firmware does not read, and `DeviceError` if the board does not identify
+    itself.
+    """
+    emulated = port is None
+    if played and not emulated:
+        raise InputError("--pnn-sensor needs the emulated board; omit --pnn-sensor or --pnn-port")
+    with contextlib.ExitStack() as stack:
+        with _renamed():
+            sensors = [read_sensor(each) for each in played]
+        if port is None:
+            if written_in(folder).kind != LIVE:
+                raise InputError(
+                    f"{folder} has no firmware that reads a sensor; run `protonn-edge build "
+                    "--sensor`, and name the folder that it wrote with --pnn-project"
+                )
+            sources = folder if copy is None else copied_project(folder, copy)
+            elf = build_firmware(sources, board.environment)
+            port = stack.enter_context(EmulatedBoard(elf, board=board, sensors=sensors)).url
+        line = stack.enter_context(contextlib.closing(host.open(port, board.baud)))
+        listener = Listener(line, port)
+        listener.wait()
+        with _renamed():
+            check_read(sensors, listener.description.sensors, emulate=emulated)
+        yield listener
+
+
+@contextlib.contextmanager
+def _renamed() -> Iterator[None]:
+    """Make errors name pytest's option."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(str(error).replace("--sensor", "--pnn-sensor")) from error
+
+
+_KEPT = 100  # number of latest entries, at most 4 kB each
+_SHOWN_BYTES = 64  # bytes shown of an entry
+
+
+class LoggingHost(Host):
+    """A host that records the latest bytes of all lines that it opens."""
+
+    def __init__(self) -> None:
+        self._began = self.now()
+        self._entries: deque[tuple[float, str, bytes]] = deque(maxlen=_KEPT)
+
+    def open(self, url: str, baud: int) -> Link:
+        """Return an open line; raises `LinkError` if this fails."""
+        self.note("opened", url.encode())
+        return _LoggedLink(url, baud, self)
+
+    def note(self, what: str, data: bytes) -> None:
+        """Record an entry with the current time."""
+        self._entries.append((self.now() - self._began, what, data))
+
+    @property
+    def text(self) -> str:
+        """The entries, one per line: seconds, direction, and bytes in hexadecimal."""
+        return "\n".join(
+            f"{at:10.4f} {what} {_shown(what, data)}" for at, what, data in self._entries
+        )
+
+
+def _shown(what: str, data: bytes) -> str:
+    if what == "opened":
+        return data.decode(errors="replace")
+    more = f" and {len(data) - _SHOWN_BYTES} more" if len(data) > _SHOWN_BYTES else ""
+    return data[:_SHOWN_BYTES].hex(" ") + more
+
+
+class _LoggedLink(Link):
+    def __init__(self, url: str, baud: int, log: LoggingHost) -> None:
+        self._log = log
+        super().__init__(url, baud)
+
+    def read(self, wait_s: float) -> bytes:
+        data = super().read(wait_s)
+        if data:
+            self._log.note("from the board", data)
+        return data
+
+    def write(self, data: bytes) -> None:
+        if data:
+            self._log.note("to the board  ", data)
+        super().write(data)

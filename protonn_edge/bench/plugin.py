@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from protonn_edge.bench.boards import BoardUnderTest
-    from protonn_edge.bench.line_log import LoggingHost
+    from protonn_edge.bench.boards import BoardUnderTest, LoggingHost
     from protonn_edge.boards import Board
     from protonn_edge.build.folder import Project
     from protonn_edge.chain.model import Model
@@ -190,7 +189,7 @@ def pnn_ports(pnn_port: str | None) -> Sequence[str]:
 @pytest.fixture(scope="session")
 def pnn_line_log(pytestconfig: pytest.Config) -> LoggingHost:
     """Provide the record of the line, which the report of a failed test includes."""
-    from protonn_edge.bench.line_log import LoggingHost  # noqa: PLC0415
+    from protonn_edge.bench.boards import LoggingHost  # noqa: PLC0415
 
     log = pytestconfig.stash[_LOG] = LoggingHost()
     return log
@@ -249,7 +248,7 @@ def pnn_monitor(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Listener]:
     """Provide the answers of firmware with a sensor, as in `protonn-edge monitor`."""
-    from protonn_edge.bench.sensors import live_board  # noqa: PLC0415
+    from protonn_edge.bench.boards import live_board  # noqa: PLC0415
 
     folder = pytestconfig.getoption("--pnn-project") or pytestconfig.rootpath
     played = pytestconfig.getoption("--pnn-sensor")

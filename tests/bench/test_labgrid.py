@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from fake_device import ImpatientHost, quick_to_close
 
-from protonn_edge.bench import boards, line_log
+from protonn_edge.bench import boards
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.device import Result
@@ -158,7 +158,7 @@ def test_two_of_four_boards_die_and_each_point_is_answered_once(users_lab, monke
         for name in names:
             client("-p", name, "acquire")
         host = LethalHost(list(unos.values()), [unos["uno2"], unos["uno3"]])
-        monkeypatch.setattr(line_log, "LoggingHost", lambda: host)
+        monkeypatch.setattr(boards, "LoggingHost", lambda: host)
         result = user.runpytest_inprocess(*TESTS)
     result.assert_outcomes(passed=1)
     lost = [board.url for board in host.doomed]
