@@ -26,6 +26,7 @@ from protonn_edge.kinds.basis_images.train.images import Teacher
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
+from protonn_edge.training.features import FeatureData
 
 POINTS = 4_000
 _FOLLOWED = 2_000  # test points on which accuracy by epoch is measured
@@ -60,7 +61,7 @@ class Task:
     def wanted(self, **changed: Any) -> WantedImages:
         """Return the student and images of the settings, some of them changed."""
         classifier = BasisImagesClassifier(**{**self.settings, **changed})
-        return classifier.frozen().wanted_images(self.X, None)
+        return classifier.frozen().wanted_images(FeatureData(self.X))
 
     @property
     def teacher_wanted(self) -> Wanted:

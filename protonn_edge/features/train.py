@@ -26,7 +26,6 @@ from protonn_edge.training import features
 from protonn_edge.training import refusals as rows
 from protonn_edge.training.augmentation import SignalMovement, SoundMovement
 from protonn_edge.training.parameters import FeatureParameters
-from protonn_edge.training.points import Float32
 
 _CELLS_SEARCHED = (4, 5, 3)  # numbers of cells per side
 _SUMMED = rows.Refusal(lambda case: Gradients.kind in case.kinds, "gradients are summed")
@@ -69,13 +68,11 @@ class GradientRequest(features.ImageRequest):
             cells = (min(shape[0], n), min(shape[1], n))
             yield f"{cls.word}:{shape_text(cells)}", {"clip": 0.0}
 
-    def stage_for(
-        self, settings: FeatureParameters, points: Float32, weights: Float32 | None
-    ) -> FeatureStage:
+    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
         """Return sums of gradients."""
-        pixels = features.pixel_scale(points, weights)
+        pixels = features.pixel_scale(given)
         stage = Gradients(*self.shapes(settings), self.cells, self.directions, pixels, self.deskew)
-        return stage.fitted(points)
+        return stage.fitted(given.points)
 
 
 _PIXELS_SEARCHED = (2, 3)  # approximate side of an area
@@ -130,11 +127,9 @@ class PoolingRequest(features.ImageRequest):
         same = (*self.shapes(settings), self.shape) == there
         return same and self.deskew == (stage.deskewed is not None)
 
-    def stage_for(
-        self, settings: FeatureParameters, points: Float32, weights: Float32 | None
-    ) -> FeatureStage:
+    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
         """Return average pooling."""
-        scale = features.pixel_scale(points, weights) if self.deskew else None
+        scale = features.pixel_scale(given) if self.deskew else None
         return AveragePooling(*self.shapes(settings), self.shape, scale)
 
 
@@ -191,12 +186,10 @@ class AudioRequest(features.FeatureRequest):
         """The level at which clips begin."""
         return self.onset or _DEFAULT_ONSET
 
-    def stage_for(
-        self, settings: FeatureParameters, points: Float32, _: Float32 | None
-    ) -> FeatureStage:
+    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
         """Return energies of sound."""
         rate = DEFAULT_RATE if settings.sample_rate is None else float(settings.sample_rate)
-        return AudioStage.fitted(*self.sizes, points, rate, self.level)
+        return AudioStage.fitted(*self.sizes, given.points, rate, self.level)
 
 
 def with_onset(text: str, level: int) -> str:
@@ -245,12 +238,10 @@ class WindowRequest(features.FeatureRequest):
         """Read the features that the terms name."""
         return cls(kinds=FeatureSet.of(",".join(terms)), **image)
 
-    def stage_for(
-        self, settings: FeatureParameters, points: Float32, _: Float32 | None
-    ) -> FeatureStage:
+    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
         """Return features of windows."""
-        shape = settings.window_shape or (points.shape[1], 1)
-        return WindowFeatureStage.fitted(self.kinds, shape, points, settings.sample_rate)
+        shape = settings.window_shape or (given.points.shape[1], 1)
+        return WindowFeatureStage.fitted(self.kinds, shape, given.points, settings.sample_rate)
 
 
 IMAGES: tuple[rows.Refusal, ...] = (

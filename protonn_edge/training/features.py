@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.chain.statistics import common_range
@@ -14,7 +14,7 @@ from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:
-    from protonn_edge.training.points import Float32, Indices
+    from protonn_edge.training.points import Float32
     from protonn_edge.training.refusals import Refusal
 
 NO_FEATURES = "none"
@@ -24,6 +24,15 @@ Settings = Any
 """Stands for `FeatureParameters`, whose module imports this one."""
 
 _TWO = re.compile(r"(\d{1,6})x(\d{1,6})(?:/(\d{1,2}))?")
+
+
+class FeatureData(NamedTuple):
+    """Raw points by which a stage is chosen and, if there are classes, from which it is learned."""
+
+    points: Float32  # (n, features)
+    weights: Float32 | None = None  # (n,): the weight of each point
+    y: Any = None  # (n,): class indices; points of no class have the index after the last one
+    seed: int = 0  # of all random choices
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,23 +69,9 @@ class FeatureRequest:
         """Return whether it equals the features of the initial model."""
         return False
 
-    def stage_for(
-        self, settings: Settings, points: Float32, weights: Float32 | None
-    ) -> FeatureStage:
+    def stage_for(self, settings: Settings, given: FeatureData) -> FeatureStage:
         """Return the stage; see `FeatureParameters.feature_stage_for`."""
         raise NotImplementedError
-
-    def learned_for(
-        self,
-        settings: Settings,
-        points: Float32,
-        y: Indices,  # noqa: ARG002
-        weights: Float32 | None,
-        *,
-        seed: int,  # noqa: ARG002
-    ) -> FeatureStage:
-        """Return the stage, learned; see `FeatureParameters.learned_stage_for`."""
-        return self.stage_for(settings, points, weights)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,22 +100,21 @@ class GivenStage(FeatureRequest):
         """The kind of the stage."""
         return self.stage.kind
 
-    def stage_for(
-        self, _settings: Settings, points: Float32, _weights: Float32 | None
-    ) -> FeatureStage:
-        """Return the stage, for points (n, features) like its model's."""
-        if self.stage.n_features != points.shape[1]:
+    def stage_for(self, _settings: Settings, given: FeatureData) -> FeatureStage:
+        """Return the stage, for points like its model's."""
+        n_features = given.points.shape[1]
+        if self.stage.n_features != n_features:
             raise InputError(
                 f"the given model's features need points with {self.stage.n_features:,} values, "
-                f"but these points have {points.shape[1]:,}; use points like those that the model "
-                "was trained on"
+                f"but these points have {n_features:,}; use points like those that the model was "
+                "trained on"
             )
         return self.stage
 
 
-def pixel_scale(points: Float32, weights: Float32 | None) -> PixelScale:
+def pixel_scale(given: FeatureData) -> PixelScale:
     """Return the conversion of raw pixels to bytes."""
-    return PixelScale.between(*common_range(points, weights))
+    return PixelScale.between(*common_range(given.points, given.weights))
 
 
 def sides_of(term: str, form: str) -> tuple[Shape, int | None]:

@@ -20,9 +20,8 @@ from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
-    from protonn_edge.training.features import FeatureRequest
+    from protonn_edge.training.features import FeatureData, FeatureRequest
     from protonn_edge.training.given_points import ClassWeight
-    from protonn_edge.training.points import Float32, Indices
     from protonn_edge.training.progress import Callback
 
 _read_features = later("protonn_edge.features.train", "read_features")
@@ -264,24 +263,14 @@ class FeatureParameters(Parameterized):
         request: FeatureRequest = _read_features(self.features)
         return request
 
-    def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
-        """Return the requested stage, or None; a stage with weights is still untrained.
+    def feature_stage_for(self, given: FeatureData) -> FeatureStage | None:
+        """Return the requested stage, or None; its scales are chosen by the ranges of the points.
 
-        The ranges of raw points (n, features) with weights (n,) determine its scales. Raises
-        `InputError` if the parameters do not fit the points.
+        If the stage has weights, they are learned from the classes; without these, they are random.
+        Raises `InputError` if the parameters do not fit the points.
         """
         asked = self.asked
-        return None if asked is None else asked.stage_for(self, points, weights)
-
-    def learned_stage_for(
-        self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
-    ) -> FeatureStage | None:
-        """Return the stage like `feature_stage_for`, learned if there is something to learn.
-
-        Points of no class have the index after the last one among the class indices y (n,).
-        """
-        asked = self.asked
-        return None if asked is None else asked.learned_for(self, points, y, weights, seed=seed)
+        return None if asked is None else asked.stage_for(self, given)
 
     def keep_network(self, network: Any) -> None:
         """Keep the network that was learned, for a classifier that takes more than its layers."""

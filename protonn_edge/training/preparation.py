@@ -19,6 +19,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training import normalization
 from protonn_edge.training.augmentation import check_image_shape, make_exposure_points, move
+from protonn_edge.training.features import FeatureData
 from protonn_edge.training.given_points import GivenPoints, best_threshold
 from protonn_edge.training.initialization import REACH, with_reach
 from protonn_edge.training.parameters import SharedParameters
@@ -54,32 +55,21 @@ class FeatureMaking:
     ends: tuple[Float32, Float32] | None = None  # (D,): limits beyond which values are outliers
 
     @classmethod
-    def chosen(
-        cls,
-        settings: SharedParameters,
-        points: Float32 | Sparse,
-        y: Indices | Sparse,
-        weights: Float32 | None,
-        *,
-        seed: int,
-    ) -> Self:
+    def chosen(cls, settings: SharedParameters, given: FeatureData) -> Self:
         """Choose the stages of the initial model, or by the settings and raw points."""
-        _check_image(settings, points)
+        _check_image(settings, given.points)
         if settings.one_class:
-            points, weights = with_reach(points, weights)
-        given = settings.initial_model
-        stage = (
-            settings.learned_stage_for(points, y, weights, seed=seed)
-            if given is None
-            else given.feature_stage
-        )
-        if given is not None and given.clipped:
-            lower, upper = given.inputs.lower, given.inputs.upper
+            points, weights = with_reach(given.points, given.weights)
+            given = given._replace(points=points, weights=weights)
+        start = settings.initial_model
+        stage = settings.feature_stage_for(given) if start is None else start.feature_stage
+        if start is not None and start.clipped:
+            lower, upper = start.inputs.lower, start.inputs.upper
             return cls(stage, (lower.astype(np.float32), upper.astype(np.float32)))
         if settings.clip == 0:
             return cls(stage)
-        features = cls(stage).apply(points)
-        return cls(stage, _ends_without_outliers(features, weights, float(settings.clip)))
+        features = cls(stage).apply(given.points)
+        return cls(stage, _ends_without_outliers(features, given.weights, float(settings.clip)))
 
     def apply(self, points: Any) -> Any:
         """Return the features of raw points (n, D), outliers clamped."""
@@ -136,8 +126,9 @@ def _moved(
 def count_inputs(settings: SharedParameters, points: Float32 | Sparse) -> int:
     """Return the number of inputs of a model for points (n, features), n >= 1."""
     _check_image(settings, points)
-    given = settings.initial_model
-    stage = settings.feature_stage_for(points[:1], None) if given is None else given.feature_stage
+    start = settings.initial_model
+    data = FeatureData(points[:1])
+    stage = settings.feature_stage_for(data) if start is None else start.feature_stage
     return int(points.shape[1]) if stage is None else stage.n_outputs
 
 
@@ -217,7 +208,8 @@ class PreparedPoints:
             check_sizes((given.n_features, given.n_classes), points.shape[1], n_classes)
         if settings.strangers > 0:
             self._add_exposure_points()
-        self.making = FeatureMaking.chosen(settings, self.raw, self._y, self._weights, seed=seed)
+        data = FeatureData(self.raw, self._weights, self._y, seed)
+        self.making = FeatureMaking.chosen(settings, data)
         self._features = self.making.apply(self.raw)
         self._stored = stored
         self.running = normalization.RunningInputs(self._features.shape[1], self.making.stage)

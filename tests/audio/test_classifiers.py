@@ -17,6 +17,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS
+from protonn_edge.training.features import FeatureData
 
 _BRIEF = {"epochs": 40, "n_trees": 5, "depth": 2}
 _OF_SOUND = [kind for name, kind in CLASSIFIERS.items() if name != "basis-images"]
@@ -71,7 +72,7 @@ def test_what_is_no_sound_is_refused(settings: dict[str, Any], sentence: str) ->
 
 def test_the_rate_decides_on_the_bands() -> None:
     fast, slow = (
-        ProtoNNClassifier(features="audio:3x2", sample_rate=rate).feature_stage_for(X, None)
+        ProtoNNClassifier(features="audio:3x2", sample_rate=rate).feature_stage_for(FeatureData(X))
         for rate in (16_000.0, 4_000.0)
     )
     assert fast != slow

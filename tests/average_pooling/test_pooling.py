@@ -18,6 +18,7 @@ from protonn_edge.features.average_pooling.pooling import (
     IntegerAveragePooling,
 )
 from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.training.features import FeatureData
 from protonn_edge.training.parameters import SharedParameters
 
 SIDES = st.integers(1, 40)
@@ -119,8 +120,9 @@ def test_sizes_that_are_named_would_do(cropped: tuple[int, int], shape: tuple[in
 
 def test_settings_of_training_say_which_pooling() -> None:
     def stage_of(**settings: object) -> object:
+        points = np.arange(128, dtype=np.float32).reshape(2, 64)
         parameters = SharedParameters(image_shape=(8, 8), **settings)
-        return parameters.feature_stage_for(np.arange(128, dtype=np.float32).reshape(2, 64), None)
+        return parameters.feature_stage_for(FeatureData(points))
 
     assert stage_of() is None
     assert stage_of(features="pool:4x4") == AveragePooling((8, 8), (8, 8), (4, 4))

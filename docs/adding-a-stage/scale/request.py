@@ -10,9 +10,8 @@ import numpy as np
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.statistics import common_range
-from protonn_edge.training.features import FeatureRequest, only_term, unread
+from protonn_edge.training.features import FeatureData, FeatureRequest, only_term, unread
 from protonn_edge.training.parameters import FeatureParameters
-from protonn_edge.training.points import Float32
 from protonn_edge.training.refusals import SPARSE, Refusal, but
 from scale.stage import Scale
 
@@ -41,14 +40,9 @@ class ScaleRequest(FeatureRequest):
         except ValueError:
             raise unread(term, f"must look like {cls.form}") from None
 
-    def stage_for(
-        self,
-        settings: FeatureParameters,  # noqa: ARG002
-        points: Float32,
-        weights: Float32 | None,
-    ) -> FeatureStage:
+    def stage_for(self, settings: FeatureParameters, given: FeatureData) -> FeatureStage:  # noqa: ARG002
         """Return the stage."""
-        lower, upper, background = common_range(points, weights)
+        lower, upper, background = common_range(given.points, given.weights)
         zero = upper if upper - background < background - lower else lower
-        factors = self.falloff ** np.arange(points.shape[1])
+        factors = self.falloff ** np.arange(given.points.shape[1])
         return Scale(tuple(factors.tolist()), zero)

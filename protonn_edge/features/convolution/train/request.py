@@ -17,9 +17,8 @@ from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.training import refusals as rows
-from protonn_edge.training.features import ImageRequest, pixel_scale, unread
+from protonn_edge.training.features import FeatureData, ImageRequest, pixel_scale, unread
 from protonn_edge.training.parameters import FeatureParameters
-from protonn_edge.training.points import Float32, Indices
 
 KIND = Convolutions.kind
 _BITS = re.compile(r"bits:(\d)(?:/(\d))?")
@@ -96,32 +95,19 @@ class ConvolutionRequest(ImageRequest):
             terms = terms[:-1]
         return cls(layers=",".join(terms).partition(":")[2], bits=bits, **image)
 
-    def stage_for(
-        self, settings: FeatureParameters, points: Float32, weights: Float32 | None
-    ) -> FeatureStage:
-        """Return convolutions with random weights."""
-        wanted = self.network(settings, points, weights)
-        return wanted.stage(learning.untrained_layers(wanted))
-
-    def learned_for(
-        self,
-        settings: FeatureParameters,
-        points: Float32,
-        y: Indices,
-        weights: Float32 | None,
-        *,
-        seed: int,
-    ) -> FeatureStage:
-        """Learn convolutions and return them; the settings keep the whole network."""
-        wanted = self.network(settings, points, weights)
+    def stage_for(self, settings: FeatureParameters, given: FeatureData) -> FeatureStage:
+        """Return convolutions; the settings keep the whole network if they are learned."""
+        wanted = self.network(settings, given)
+        if given.y is None:
+            return wanted.stage(learning.untrained_layers(wanted))
         told = learning.reporting(settings.network_callback, "layers", settings.network_epochs)
-        network = learning.learned_network(wanted, points, y, weights, seed=seed, callback=told)
+        network = learning.learned_network(
+            wanted, given.points, given.y, given.weights, seed=given.seed, callback=told
+        )
         settings.keep_network(network)
         return wanted.stage(network.layers)
 
-    def network(
-        self, settings: FeatureParameters, points: Float32, weights: Float32 | None
-    ) -> learning.Wanted:
+    def network(self, settings: FeatureParameters, given: FeatureData) -> learning.Wanted:
         """Return the network that is to be learned from raw points (n, H W)."""
         window = settings.window_shape
         side, layouts = read_network(self.layers, signal=window is not None)
@@ -136,9 +122,7 @@ class ConvolutionRequest(ImageRequest):
         return learning.Wanted(
             image_shape,
             averages,
-            pixel_scale(points, weights)
-            if window is None
-            else ChannelScale.of_windows(points, window),
+            pixel_scale(given) if window is None else ChannelScale.of_windows(given.points, window),
             layouts,
             self.bits,
             learning.Schedule(

@@ -41,6 +41,7 @@ from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train import images as basis
 from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork
+from protonn_edge.training.features import FeatureData
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
@@ -284,27 +285,30 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
             columns={**extension.columns, "M": ("basis_images",)},
         )
 
-    def feature_stage_for(self, points: Float32, weights: Float32 | None) -> FeatureStage | None:
-        """Return a student with random weights."""
+    def feature_stage_for(self, given: FeatureData) -> FeatureStage | None:
+        """Return the student; learn it and the images from classes, and keep these and the teacher.
+
+        Without classes, its weights are random.
+        """
         if not isinstance(self.asked, ConvolutionRequest):  # and will be refused
-            return super().feature_stage_for(points, weights)
+            return super().feature_stage_for(given)
+        if given.y is not None:
+            self.taught = self._taught_student(given)
+            return _stage(self.taught)
         if isinstance(self.teacher, TaughtStudent):
             return _stage(self.teacher)
-        student = self.wanted_images(points, weights).whole_student
+        student = self.wanted_images(given).whole_student
         return student.stage(untrained_layers(student))
 
-    def learned_stage_for(
-        self, points: Float32, y: Indices, weights: Float32 | None, *, seed: int
-    ) -> FeatureStage | None:
-        """Learn the student and the images; return the student, and keep images and teacher."""
+    def _taught_student(self, given: FeatureData) -> TaughtStudent:
         if isinstance(self.teacher, TaughtStudent):
-            self.taught = self.teacher
-            return _stage(self.taught)
-        wanted = self.wanted_images(points, weights)
-        teacher = self._teacher_for(wanted.student, points, y, weights, seed)
+            return self.teacher
+        wanted = self.wanted_images(given)
+        teacher = self._teacher_for(wanted.student, given)
         told = reporting(self.network_callback, "student", self.network_epochs)
-        self.taught = learned_student(wanted, teacher, points, y, weights, seed=seed, callback=told)
-        return _stage(self.taught)
+        return learned_student(
+            wanted, teacher, given.points, given.y, given.weights, seed=given.seed, callback=told
+        )
 
     @property
     def _student(self) -> ConvolutionRequest:
@@ -312,27 +316,27 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
         assert isinstance(asked, ConvolutionRequest)  # others are refused before
         return asked
 
-    def wanted_images(self, points: Float32, weights: Float32 | None) -> WantedImages:
+    def wanted_images(self, given: FeatureData) -> WantedImages:
         """Return the student and the images that are to be learned from raw points."""
-        student = self._student.network(self, points, weights)
+        student = self._student.network(self, given)
         grid = self.image_parts or (1, 1)
         return WantedImages(student, self.basis_images, grid, float(self.similarity))
 
-    def _teacher_for(
-        self, student: Wanted, points: Float32, y: Indices, weights: Float32 | None, seed: int
-    ) -> basis.Teacher:
-        given = self.teacher
-        if isinstance(given, str | None):
-            layers = wider(self._student.layers) if given is None else given
+    def _teacher_for(self, student: Wanted, given: FeatureData) -> basis.Teacher:
+        teacher = self.teacher
+        if isinstance(teacher, str | None):
+            layers = wider(self._student.layers) if teacher is None else teacher
             settings = self.frozen(network_epochs=self.teacher_epochs)
-            wanted = replace(self._student, layers=layers).network(settings, points, weights)
+            wanted = replace(self._student, layers=layers).network(settings, given)
             told = reporting(self.network_callback, "teacher", self.teacher_epochs)
-            return learned_teacher(wanted, points, y, weights, seed=seed, callback=told)
-        if hasattr(given, "forward"):
-            teacher: basis.Teacher = given
-            return teacher
+            return learned_teacher(
+                wanted, given.points, given.y, given.weights, seed=given.seed, callback=told
+            )
+        if hasattr(teacher, "forward"):
+            found: basis.Teacher = teacher
+            return found
         assert isinstance(student.pixels, PixelScale)  # windows are refused before
-        return basis.EstimatorTeacher.of(given, student.image_shape, student.pixels)
+        return basis.EstimatorTeacher.of(teacher, student.image_shape, student.pixels)
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         settings = prepared.settings
