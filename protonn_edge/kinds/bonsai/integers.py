@@ -233,6 +233,9 @@ class IntegerBonsaiTree(CompleteTree, IntegerStage):
         ):
             check_bits(name, sums.range_for(self.feed), UPPER_BITS + shift)
             check_bits(f"biases of {name}", Range(sums.bias, sums.bias), SUM_BITS)
+        reached, half = self.gates.range_for(self.feed), TABLE_SIZE // 2
+        indices = Range(reached.low, reached.high + (half << self.gate_shift))  # as the walk adds
+        check_bits("indices of gates", indices, UPPER_BITS + self.gate_shift)
         check_bits("scores", self.output, SCORE_BITS)
 
     @property

@@ -34,6 +34,8 @@ _SPREAD = 40.0**2  # its approximate variance in these steps
 _TOLERATED_ERROR = 1.5
 _TABLE_STEP = 1 / 32  # of the tanh: both ends of an entry are within 1.6 % of its middle
 _GATE_MAXIMUM = 127
+_HALF = trees.TABLE_SIZE // 2  # is added to a shifted gate, for its index
+_SUM_LIMIT = (1 << (trees.SUM_BITS - 1)) - 1 - (_HALF << trees.LARGEST_SHIFT)
 _FINER = 2.0 ** (-np.arange(11) / 2)  # units to try, relative to the largest weight's
 
 
@@ -104,7 +106,7 @@ def _quantized_tree(
         if not (each.weights.any() or each.constant.any()):
             raise _all_zero(name)
     gates, gate_shift, gate_step = _quantized_gates(of_gates, feed)
-    middles = np.arange(trees.TABLE_SIZE) - trees.TABLE_SIZE // 2 + 0.5
+    middles = np.arange(trees.TABLE_SIZE) - _HALF + 0.5
     table = np.rint(_GATE_MAXIMUM * np.tanh(gate_step * middles)).astype(np.int8)
     branches = _quantized_branches(of_branches, feed)
     unit = 0.0
@@ -156,8 +158,8 @@ def _quantized_gates(of_gates: folding.FoldedMap, feed: Range) -> tuple[trees.Su
     gates, unit = _rounded(of_gates, feed, unit)
     shift = trees.LARGEST_SHIFT
     low, high = gates.range_for(feed).ends
-    largest = max(-low, high + 1)
     while shift and unit * (1 << shift) > _TABLE_STEP * 1.5:
+        largest = max(-low, high + 1 + (_HALF << (shift - 1)))
         if largest > 1 << (trees.UPPER_BITS - 1 + shift - 1):
             break
         shift -= 1
@@ -166,8 +168,7 @@ def _quantized_gates(of_gates: folding.FoldedMap, feed: Range) -> tuple[trees.Su
 
 def _rounded(folded: folding.FoldedMap, feed: Range, least: float) -> tuple[trees.Sums, float]:
     """Return rows as integers in the returned unit, at least `least`, for which sums fit."""
-    limit = (1 << (trees.SUM_BITS - 1)) - 1
-    of_constant = float(np.abs(folded.constant).max(initial=0.0)) / limit
+    of_constant = float(np.abs(folded.constant).max(initial=0.0)) / _SUM_LIMIT
     finest = max(_best_unit(folded), least, of_constant)
     if finest == 0:
         zeros = np.zeros(folded.weights.shape, np.int8)
@@ -176,9 +177,9 @@ def _rounded(folded: folding.FoldedMap, feed: Range, least: float) -> tuple[tree
         rounded = folding.RoundedWeights(folded, unit)
         # The mean rounding error is known, so it is subtracted.
         bias = np.rint((folded.constant - rounded.drift) / unit)
-        if np.abs(bias).max() <= limit:
+        if np.abs(bias).max() <= _SUM_LIMIT:
             sums = trees.Sums(rounded.residuals.astype(np.int8), bias.astype(np.int64))
-            if max(map(abs, sums.range_for(feed).ends)) <= limit:
+            if max(map(abs, sums.range_for(feed).ends)) <= _SUM_LIMIT:
                 return sums, unit
     raise _no_scale("the tree")
 
