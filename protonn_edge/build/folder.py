@@ -226,13 +226,20 @@ class Project:
         return elf if elf.stat().st_mtime >= newest else None
 
     def has_own_sources(self) -> bool:
-        """Whether its hand-written sources are this package's, which have the protocol."""
-        own = resource("firmware")
-        return all(
-            path.read_bytes() == (self.folder / "firmware" / path.relative_to(own)).read_bytes()
-            for path in own.rglob("*.[ch]")
-            if path.relative_to(own).parts[0] != _GENERATED.name
-        )
+        """Whether its hand-written sources are this package's, and no others."""
+        more = [each for name in _SOURCE_FOLDERS[1:] for each in (self.folder / name).rglob("*")]
+        own, mine = _sources(resource("firmware")), _sources(self.folder / "firmware")
+        return own == mine and not any(each.is_file() for each in more)
+
+
+def _sources(folder: Path) -> dict[Path, bytes]:
+    """Return what is compiled from a folder, without generated files, by relative paths."""
+    paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+    return {
+        name: path.read_bytes()
+        for name, path in paths.items()
+        if name.parts[0] not in {_GENERATED.name, "test"} and name.suffix != ".md"
+    }
 
 
 def _product(board: Board) -> Path:

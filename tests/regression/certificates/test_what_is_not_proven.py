@@ -277,6 +277,28 @@ def test_firmware_of_other_sources_is_noticed(project: Path, tmp_path: Path, wha
     assert "differs from what its sources compile to" in refusal(done, exit_code=1)
 
 
+DEEPER = """
+__asm__(".global hidden\\nhidden:\\n.rept 40\\npush r24\\n.endr\\n.rept 40\\npop r24\\n.endr\\n"
+    "ret\\n.section .progmem.gcc_sw_table,\\"ax\\",@progbits\\n.L9: .word gs(hidden)\\n"
+    ".section .init8,\\"ax\\",@progbits\\ncall early\\n.text");
+__attribute__((used, externally_visible)) void early(void) { JUMP }
+"""
+
+
+@pytest.mark.parametrize("place", ["firmware/more.c", "lib/more/more.c"])
+def test_sources_besides_the_package_s_are_conditions(
+    project: Path, tmp_path: Path, place: str
+) -> None:
+    copy, _ = copied(project, tmp_path)
+    (copy / place).parent.mkdir(parents=True, exist_ok=True)
+    (copy / place).write_text(DEEPER.replace("JUMP", JUMP))
+    claims = run_json("certify", copy, "-o", tmp_path / "c.json", "--points", 8)["claims"]
+    by_name = {claim["name"]: claim["statement"] for claim in claims}
+    assert by_name["cycles-most"].endswith(", if its labels are correct")
+    if place.startswith("firmware"):  # a library that nothing includes is not linked
+        assert by_name["stack"].endswith(", if each jump table leads only into its own function")
+
+
 def test_the_board_of_a_project_is_the_one_it_was_built_for(project: Path, tmp_path: Path) -> None:
     done = run("certify", project, "-o", tmp_path / "c.json", "--board", "mega2560")
     assert "was built for an ATmega328P" in refusal(done)
