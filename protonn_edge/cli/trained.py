@@ -49,7 +49,11 @@ def describe(model: Model, dataset: Dataset, out: Output) -> ModelSummary:
     of_test = model.predict(X) if len(y) else np.empty(0, np.int64)
     answers = model.predict(dataset.X_train), of_test
     out.notice(
-        [*unlearned(dataset, *answers), *unbalanced(model, dataset), *known_rows(model, dataset)]
+        [
+            *unlearned(dataset, *answers, weighted=_is_weighted(model)),
+            *unbalanced(model, dataset),
+            *known_rows(model, dataset),
+        ]
     )
     record = {
         "train_accuracy": accuracy.share_right(answers[0], dataset.y_train),
@@ -102,9 +106,16 @@ def quality_of(
 
 
 def unlearned(
-    dataset: Dataset, of_training: NDArray[np.int64], of_test: NDArray[np.int64]
+    dataset: Dataset,
+    of_training: NDArray[np.int64],
+    of_test: NDArray[np.int64],
+    *,
+    weighted: bool = False,
 ) -> list[Notice]:
-    """Warn of a model that is no better than a constant, or never answers a class."""
+    """Warn of a model that is no better than a constant, or never answers a class.
+
+    If the model was trained with `weighted` classes, each of them counts alike.
+    """
     if dataset.n_classes < 2:
         return []
     notices = []
@@ -112,11 +123,14 @@ def unlearned(
     if len(dataset.y_test):
         y, answers, part = dataset.y_test, of_test, "test"
     counts = np.bincount(y)
-    right, constant = accuracy.share_right(answers, y), float(counts.max() / len(y))
-    by_chance = math.sqrt(constant * (1 - constant) / len(y))  # a standard error
-    if constant < 1 and right <= constant + by_chance:
+    weights = 1 / counts[y] if weighted else np.ones(len(y))
+    weights /= weights.sum()
+    right, constant = float(weights[answers == y].sum()), float(np.bincount(y, weights).max())
+    by_chance = math.sqrt(constant * (1 - constant) * (weights**2).sum())  # a standard error
+    if counts.max() < len(y) and right <= constant + by_chance:
         text = (
-            f"{100 * right:.2f} % of {len(y):,} {part} points are classified correctly, which is "
+            f"{100 * right:.2f} % of {len(y):,} {part} points are classified correctly, "
+            f"{'as a mean over the classes, ' if weighted else ''}which is "
             f"not clearly better than always answering {quoted(dataset.classes[counts.argmax()])} "
             f"({100 * constant:.2f} %); check the labels and features, or train longer"
         )
@@ -136,16 +150,20 @@ def known_rows(model: Model, dataset: Dataset) -> tuple[Notice, ...]:
     return () if rows is None or is_sparse(X) else rows.overlap(X).notices()
 
 
+def _is_weighted(model: Model) -> bool:
+    return model.record.get("settings", {}).get("class_weight") is not None
+
+
 def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
     """Return a warning if most training points are of one class, so that accuracy misleads."""
     counts = np.bincount(dataset.y_train)
     share = float(counts.max() / len(dataset.y_train))
-    weighted = model.record.get("settings", {}).get("class_weight") is not None
+    weighted = _is_weighted(model)
     tested = len(dataset.y_test) > 0
     if dataset.n_classes < 2 or not _UNBALANCED < share < 1 or (weighted and tested):
         return []
     text = (
-        f"{100 * share:.0f} % of the training points are of class "
+        f"{100 * share:.3g} % of the training points are of class "
         f"{quoted(dataset.classes[counts.argmax()])}; check the recall of each class"
     )
     text += "" if tested else ", which --holdout 0.25 and 'hil' print"

@@ -228,7 +228,7 @@ def dataset_from(
     if len(found) < least_classes:
         raise InputError(
             f"{train.source} has only one class, {next(iter(found))!r}, but a classifier needs at "
-            "least 2; add points of another class"
+            "least 2; add points of another class, or train with --one-class"
         )
     missing = [name for name in names if name not in found]
     if missing:
@@ -279,7 +279,9 @@ def class_indices(
             known = ", ".join(repr(name) for name in list(classes)[:12])
             more = ", ..." if len(classes) > 12 else ""
             guessed = table.layout is not None and table.layout.label_found.startswith("the last")
-            remedy = "name the column of labels with --label" if guessed else "correct the label"
+            remedy = "correct the label, or leave out the rows with it"
+            if guessed and index_of.keys().isdisjoint(table.labels):
+                remedy = "name the column of labels with --label"
             raise InputError(
                 f"{table.source} has the label {label[:40]!r} in row {row}, but {where} has only "
                 f"the classes {known}{more}; {remedy}"

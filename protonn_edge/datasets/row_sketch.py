@@ -73,7 +73,7 @@ class Overlap:
         text = (
             f"the model was trained on {self}, so the accuracy on these points is higher than on "
             "new data; measure it on points held out with 'split', 'windows --test' or 'train "
-            "--holdout'"
+            "--holdout', from data without repeated rows"
         )
         many = self.known > _BY_CHANCE * self.compared
         return (Notice("training_rows", text, warning=True),) if many else ()

@@ -7,7 +7,7 @@
 3. Label: the column that ``--label`` names; else the column ``label``, ``class`` or ``target``,
    in any case; else the last one that is not left out. A model's features are never labels.
 4. Features: all other columns. Left out are those that ``--drop`` names, an index (a column without
-   a name or called ``index`` or ``id``, or a first column that counts the rows), times (called
+   a name or called ``index`` or ``id``, or a first column that counts rows), times (called
    ``time``, ``timestamp``, ``ms`` or the like, with numbers that rise; or dates), sessions (called
    ``session``, ``subject``, ``person``, ``user``, ``machine_id`` or the like), and text, unless
    ``--one-hot`` names its column. A unit in brackets is not part of a name: ``Time (s)``.
@@ -402,10 +402,10 @@ def _reason(column: Column, *, header: bool) -> Reason | None:
 
 
 def _counts_rows(column: Column) -> bool:
-    """Return whether the first cells count the rows from 0 or 1."""
+    """Return whether the first cells count the rows, perhaps without those of another part."""
     cells = [naming.label_text(cell) for cell in column.first]
-    begin = 0 if cells[:1] == ["0"] else 1
-    return len(cells) >= _INDEX_ROWS and cells == [str(begin + row) for row in range(len(cells))]
+    whole = len(cells) >= _INDEX_ROWS and all(map(str.isdecimal, cells))
+    return whole and min(after - before for before, after in pairwise(map(float, cells))) == 1
 
 
 def is_called_as_time(name: str) -> bool:

@@ -22,6 +22,7 @@ _JUDGED_POINTS = 20  # with fewer points, most may have different classes
 
 _MOST_FEATURES = 500  # maximum compared with the label
 _MOST_ROWS = 20_000
+_STAND_INS = [sign * (10**digits - 1) for sign in (-1, 1) for digits in (2, 3, 4, 5)]  # for gaps
 _FEWEST_ROWS = 50  # with fewer rows, a feature may agree with the label by chance
 _MOST_COUNTS = 2_000_000
 _GIVEN_AWAY, _ROWS_PER_VALUE = 0.995, 5
@@ -185,7 +186,25 @@ def _about_features(dataset: Dataset) -> list[Notice]:
         count = f"{len(constant):,} of {dataset.n_features:,} features"
         text = f"{count} never vary in the training points: {listed(columns)}"
         found.append(Notice("constant", text, warning=True, columns=columns))
+    for index in np.flatnonzero(np.isin(ends, _STAND_INS).any(axis=0)).tolist():
+        found += _about_stand_ins(X[:, index], names[index] if names else "", index + 1)
     return found
+
+
+def _about_stand_ins(values: NDArray[np.float32], name: str, number: int) -> list[Notice]:
+    """Return a warning if a number such as -999, far from all others, may stand for gaps."""
+    values = values[~np.isnan(values)]
+    likely = [each for each in (values.min(), values.max()) if each in _STAND_INS]
+    others = values[~np.isin(values, likely)]
+    nearest = [float(np.abs(others - each).min()) for each in likely if len(others)]
+    if not nearest or min(nearest) <= np.ptp(others):
+        return []
+    text = (
+        f"{title(name, number)} contains {' and '.join(f'{each:g}' for each in likely)} "
+        f"{len(values) - len(others):,} times, but otherwise only {others.min():g} to "
+        f"{others.max():g}; if this stands for a missing value, empty these cells"
+    )
+    return [Notice("stand_in", text, warning=True, columns=(name or str(number),))]
 
 
 # --- columns, and those that give the label away --------------------------------------------------
