@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from protonn_edge.avr.cores import UNO_CORE, Core
@@ -27,18 +27,24 @@ class Limits:
     flash_bytes: int = 32_256
     sram_bytes: int = 2_048
     core: Core = UNO_CORE
+    table_bytes: int = READABLE_BYTES - _OTHER_CONSTANTS  # of the flash
 
     @classmethod
     def of(cls, board: Board) -> Limits:
         """Return the limits of a whole board."""
         return cls(board.flash_bytes, board.sram_bytes, board.cpu)
 
+    def beside(self, constants: int) -> Limits:
+        """Return the limits of a model that shares the flash with so many bytes of constants."""
+        flash, tables = self.flash_bytes - constants, self.table_bytes - constants
+        return replace(self, flash_bytes=flash, table_bytes=tables)
+
     def hold(self, plan: Plan) -> bool:
         """Whether a plan fits, as far as is known before linking."""
         return (
             plan.flash_bytes <= self.flash_bytes
             and plan.sram_bytes <= self.sram_bytes
-            and plan.table_bytes <= READABLE_BYTES - _OTHER_CONSTANTS
+            and plan.table_bytes <= self.table_bytes
         )
 
 

@@ -115,10 +115,9 @@ def export(
     if flash_bytes is not None:
         board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
     reference, windowing = _reference(model, windowing, observe=observe)
-    vectors = _vectors(model, reference, board, points)
+    vectors = _vectors(model, reference, Limits.of(board), points)
     beside = max(vectors.flash_bytes, _raw_bytes(reference))
-    limits = replace(Limits.of(board), flash_bytes=board.flash_bytes - beside)
-    plan = make_plan(reference, limits, activity=model.activity)
+    plan = _planned(model, reference, kind, Limits.of(board).beside(beside))
     _check_memories(model, windowing, plan, board)
     library = Library(
         rendering.library_name(name or place.name, prefix),
@@ -179,17 +178,30 @@ def _check_memories(model: Model, windowing: Windowing | None, plan: Plan, board
         )
 
 
+def _planned(model: Model, reference: IntegerChain, kind: Kind, limits: Limits) -> Plan:
+    """Return the plan; raises `CheckFailed` if a chip could not read all its tables in flash."""
+    plan = make_plan(reference, limits, activity=model.activity)
+    if kind != "c" and plan.table_bytes > limits.table_bytes:
+        raise CheckFailed(
+            f"the model's tables need {plan.table_bytes:,} B of flash, but besides the library's "
+            f"other tables, the generated code can read only {max(0, limits.table_bytes):,} B; try "
+            f"{' or '.join(model.all_remedies.flash)}"
+        )
+    return plan
+
+
 def _vectors(
-    model: Model, reference: IntegerChain, board: Board, points: ArrayLike | None
+    model: Model, reference: IntegerChain, limits: Limits, points: ArrayLike | None
 ) -> KnownAnswers:
     """Return the test vectors; fewer where the smallest plan that fits leaves no room for all."""
     if points is None:
         vectors = self_test.vectors_from_model(model, reference)
     else:
         vectors = self_test.vectors_from_data(reference, points)
-    smallest = min(plan.flash_bytes for plan in plans(reference, Limits.of(board)))
-    room = board.flash_bytes - smallest
-    return vectors if room <= 0 else vectors.within(room)
+    choices = plans(reference, limits)
+    room = limits.flash_bytes - min(plan.flash_bytes for plan in choices)
+    readable = limits.table_bytes - min(plan.table_bytes for plan in choices)
+    return vectors if room <= 0 else vectors.within(min(room, readable))
 
 
 def _raw_bytes(model: IntegerChain) -> int:
