@@ -35,7 +35,7 @@ class Limits:
         return cls(board.flash_bytes, board.sram_bytes, board.cpu)
 
     def beside(self, constants: int) -> Limits:
-        """Return the limits of a model that shares the flash with so many bytes of constants."""
+        """Return the limits of a model that shares the flash with other constants, in bytes."""
         flash, tables = self.flash_bytes - constants, self.table_bytes - constants
         return replace(self, flash_bytes=flash, table_bytes=tables)
 
