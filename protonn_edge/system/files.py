@@ -107,16 +107,18 @@ def resolved(path: Path) -> Path:
 class AppendedFile:
     """A file that one run at a time appends to, in a ``with``; `InputError` if it is in use.
 
-    Each append is written immediately, so a killed run loses at most part of a line.
+    Each append is written immediately, so a killed run loses at most part of a line. `flag` is the
+    option that names the file.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, flag: str = "-o") -> None:
         self._path = path
+        self._flag = flag
         try:
             self._file = path.open("a+b", buffering=0)
         except OSError as error:
             raise InputError(
-                f"cannot write {path}: {error.strerror}; choose another file with -o"
+                f"cannot write {path}: {error.strerror}; choose another file with {flag}"
             ) from error
         try:
             try_lock(self._file.fileno())
@@ -124,7 +126,7 @@ class AppendedFile:
             self._file.close()
             raise InputError(
                 f"another run is writing to {path}; wait until it ends, or name another file with "
-                "-o"
+                f"{flag}"
             ) from error
 
     def __enter__(self) -> Self:
@@ -140,7 +142,7 @@ class AppendedFile:
         except OSError as error:
             raise InputError(
                 f"cannot write {self._path}: {error.strerror}; check the disk, or choose another "
-                "file with -o"
+                f"file with {self._flag}"
             ) from error
 
 

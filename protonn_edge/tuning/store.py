@@ -1,19 +1,17 @@
 """The trials of a search in a file, so that a stopped search can be resumed.
 
 The file is optuna's journal, a line of JSON per trial, which optuna and its dashboard read. It
-contains only finished trials. A lock on the file ensures that only one search at a time writes to
-it; the system releases the lock when the process ends, however it ends.
+contains only finished trials.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import optuna
@@ -31,8 +29,7 @@ from protonn_edge.boards import Board
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.errors import InputError
 from protonn_edge.system import schema
-from protonn_edge.system.files import check_file
-from protonn_edge.system.folders import InUse, try_lock
+from protonn_edge.system.files import AppendedFile, check_file
 from protonn_edge.tuning.limits import LIMIT_NAMES, Figures
 
 _FOLDS = 20
@@ -48,24 +45,26 @@ _FIGURES = schema.record_of(
         "mean_cycles": schema.number(0, 1e15),
     }
 )
-_TRIAL: dict[str, schema.Check] = {
-    "number": schema.whole(0, 10**9),
-    "outcome": schema.one_of("complete", "pruned", "rejected", "failed"),
-    "figures": schema.optional(_FIGURES),
-    "scores": schema.list_of(_SHARE, _FOLDS),
-    "accuracies": schema.list_of(_SHARE, _FOLDS),
-    "rungs": schema.list_of(
-        lambda pair: isinstance(pair, list) and len(pair) == 2 and all(map(_SHARE, pair)), 100
-    ),
-    "seconds": schema.number(0, 1e12),
-    "reason": schema.text(_REASON_LENGTH),
-    "excess": lambda value: (
-        isinstance(value, dict)
-        and value.keys() <= LIMIT_NAMES
-        and all(map(schema.number(0, 1e300), value.values()))
-    ),
-    "is_default": lambda value: type(value) is bool,
-}
+_ATTRIBUTES = schema.record_of(
+    {
+        "number": schema.whole(0, 10**9),
+        "outcome": schema.one_of("complete", "pruned", "rejected", "failed"),
+        "figures": schema.optional(_FIGURES),
+        "scores": schema.list_of(_SHARE, _FOLDS),
+        "accuracies": schema.list_of(_SHARE, _FOLDS),
+        "rungs": schema.list_of(
+            lambda pair: isinstance(pair, list) and len(pair) == 2 and all(map(_SHARE, pair)), 100
+        ),
+        "seconds": schema.number(0, 1e12),
+        "reason": schema.text(_REASON_LENGTH),
+        "excess": lambda value: (
+            isinstance(value, dict)
+            and value.keys() <= LIMIT_NAMES
+            and all(map(schema.number(0, 1e300), value.values()))
+        ),
+        "is_default": lambda value: type(value) is bool,
+    }
+)
 _NAME = "protonn-edge"
 _LIMIT_BYTES = 1 << 30
 _STATES = {
@@ -78,9 +77,7 @@ _STATES = {
 
 def is_trial(attributes: Any) -> bool:
     """Return whether a trial in a file is one that `Record` writes."""
-    if not isinstance(attributes, dict) or attributes.keys() != _TRIAL.keys():
-        return False
-    if not all(holds(attributes[name]) for name, holds in _TRIAL.items()):
+    if not _ATTRIBUTES(attributes):
         return False
     # A complete trial has scores and figures, one that does not fit has figures.
     measured = attributes["figures"] is not None
@@ -208,32 +205,26 @@ class Record:
         return cls(settings=trial.params, **kept)
 
 
-class SearchFile:
+class SearchFile(AppendedFile):
     """The file of a search, for a ``with`` statement; it is created if it does not exist.
 
-    Raises `InputError` on entering, if the file is not a search's, is in use, or belongs to a
-    search with another identity; see `search.identity`.
+    Raises `InputError` if the file is not a search's, is in use, or belongs to a search with
+    another identity; see `search.identity`.
     """
 
     def __init__(
         self, path: Path, identity: Mapping[str, Any], distributions: dict[str, BaseDistribution]
     ) -> None:
-        self._path = path
+        if path.exists():
+            check_file(path, limit_bytes=_LIMIT_BYTES, may_be_empty=True)
+        super().__init__(path, "--search")
         self._identity = json.loads(json.dumps(identity))
         self._distributions = distributions
-        self._descriptor = -1
-
-    def __enter__(self) -> Self:
-        self._lock()
         try:
             self._study = self._open()
         except BaseException:
-            self._unlock()
+            self._file.close()
             raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._unlock()
 
     def records(self) -> dict[int, Record]:
         """Return the finished trials by their numbers; raise `InputError` if one is damaged."""
@@ -270,22 +261,6 @@ class SearchFile:
         trial = record.frozen(self._distributions)
         with self._by_optuna():
             self._study.add_trial(trial)
-
-    def _lock(self) -> None:
-        if self._path.exists():
-            check_file(self._path, limit_bytes=_LIMIT_BYTES, may_be_empty=True)
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            try_lock(self._descriptor)
-        except InUse as error:
-            self._unlock()
-            raise InputError(
-                f"another search is writing to {self._path}; wait until it ends, or name another "
-                "file with --search"
-            ) from error
-
-    def _unlock(self) -> None:
-        os.close(self._descriptor)
 
     def _open(self) -> optuna.Study:
         self._repair()
@@ -325,7 +300,7 @@ class SearchFile:
         if _parsed(content[last:end]) is None:  # optuna accepts it until a line is appended
             end = last
         if end < len(content):
-            os.truncate(self._path, end)
+            self._file.truncate(end)
 
     def _no_search(self) -> InputError:
         return InputError(f"{self._path} is not a search file; name another file with --search")

@@ -95,7 +95,7 @@ def test_damage_further_down_is_said(opened, records, tmp_path):
 def test_one_search_at_a_time(opened):
     with (
         opened(),
-        pytest.raises(InputError, match="another search is writing"),
+        pytest.raises(InputError, match="another run is writing"),
         opened(),
     ):
         pass

@@ -93,7 +93,7 @@ def test_a_second_search_is_refused(tmp_path: Path) -> None:
     path.touch()
     with (
         held_by_another_process(path),
-        pytest.raises(InputError, match="another search is writing to"),
+        pytest.raises(InputError, match="another run is writing to"),
         SearchFile(path, {}, {}),
     ):
         pass
