@@ -125,9 +125,10 @@ def unlearned(
     counts = np.bincount(y)
     weights = 1 / counts[y] if weighted else np.ones(len(y))
     weights /= weights.sum()
-    right, constant = float(weights[answers == y].sum()), float(np.bincount(y, weights).max())
+    right = float(weights[answers == y].sum())
+    constant = 1 / np.count_nonzero(counts) if weighted else float(counts.max() / len(y))
     by_chance = math.sqrt(constant * (1 - constant) * (weights**2).sum())  # a standard error
-    if counts.max() < len(y) and right <= constant + by_chance:
+    if constant < 1 and right <= constant + by_chance:
         text = (
             f"{100 * right:.2f} % of {len(y):,} {part} points are classified correctly, "
             f"{'as a mean over the classes, ' if weighted else ''}which is "
