@@ -37,16 +37,16 @@ def accuracy_panels(one: Evidence) -> list[Panel]:
     right, n = int(counts.diagonal().sum()), len(one.results)
     low, high = wilson_interval(right, n)
     lost = n - len(one.answered)
-    words = f"{right:,} of {n:,} points are classified correctly: {100 * right / n:.2f} % (95 % "
-    words += f"Wilson score interval: {100 * low:.1f} to {100 * high:.1f} %)."
-    words += f" {counted(lost, 'point')} got no answer." if lost else ""
-    words += _unknown_words(one) + _quality_words(one.quality)
+    caption = f"{right:,} of {n:,} points are classified correctly: {100 * right / n:.2f} % (95 % "
+    caption += f"Wilson score interval: {100 * low:.1f} to {100 * high:.1f} %)."
+    caption += f" {counted(lost, 'point')} got no answer." if lost else ""
+    caption += _unknown_words(one) + _quality_words(one.quality)
     if len(classes) <= _MATRIX_CLASSES:
-        shown = Panel(matrix=_matrix(counts, classes), caption=words, live="matrix")
+        shown = Panel(matrix=_matrix(counts, classes), caption=caption, live="matrix")
     else:
         drawn = figures.confusion_figure(counts, classes)
         table = _confusions(counts, classes)
-        shown = Panel.drawn(drawn, words, title="Confusion matrix. ", table=table)
+        shown = Panel.drawn(drawn, caption, title="Confusion matrix. ", table=table)
     by_class = PageTable("By class", BY_CLASS, class_rows(names, class_figures(counts)))
     return [shown, Panel(table=by_class, live="cell")]
 
@@ -71,10 +71,10 @@ def _unknown_words(one: Evidence) -> str:
         return " No point was answered 'unknown'."
     verb = "was" if summary.unknown == 1 else "were"
     share = 100 * summary.unknown / summary.n
-    words = f" {counted(summary.unknown, 'point')} {verb} answered 'unknown' ({share:.2f} %)"
+    sentence = f" {counted(summary.unknown, 'point')} {verb} answered 'unknown' ({share:.2f} %)"
     right = summary.accuracy_of_classified
     others = "" if right is None else f"; {100 * right:.2f} % of the other answers are correct"
-    return f"{words}{others}."
+    return f"{sentence}{others}."
 
 
 def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Matrix:
@@ -90,9 +90,9 @@ def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Matrix:
         kind = "right" if row == column else "unknown" if column == len(classes) else "wrong"
         of_class = f"{100 * shares[row, column]:.3g} % of the class"
         points = counted(count, "point")
-        words = f"{actual[row]}, answered {answers[column]}: {points}, {of_class}"
+        label = f"{actual[row]}, answered {answers[column]}: {points}, {of_class}"
         # A few mistakes of many must be seen; ink must stay readable on all of them.
-        return Cell(count, round(12 + 38 * float(np.sqrt(shares[row, column]))), kind, words)
+        return Cell(count, round(12 + 38 * float(np.sqrt(shares[row, column]))), kind, label)
 
     columns = range(len(answers))
     rows = tuple(tuple(cell(row, column) for column in columns) for row in range(len(actual)))
@@ -101,11 +101,11 @@ def _matrix(counts: NDArray[np.int64], classes: Sequence[str]) -> Matrix:
 
 def _confusions(counts: NDArray[np.int64], classes: Sequence[str]) -> PageTable:
     names = answer_names(counts.shape[1], classes)
-    found = frequent_confusions(counts, _CONFUSIONS_SHOWN)
+    frequent = frequent_confusions(counts, _CONFUSIONS_SHOWN)
     return PageTable(
         "The most frequent mistakes",
         ("actual", "predicted", "points"),
-        tuple((names[actual], names[said], f"{n:,}") for actual, said, n in found),
+        tuple((names[actual], names[said], f"{n:,}") for actual, said, n in frequent),
         texts=frozenset({1}),
     )
 
@@ -122,10 +122,10 @@ def mistake_panels(one: Evidence) -> list[Panel]:
     pictures = []
     for result in wrong[:_MISTAKES_SHOWN]:
         assert result.predicted is not None
-        words = f"{answer_name(classes, result.label)}, taken for {classes[result.predicted]}"
+        mistake = f"{answer_name(classes, result.label)}, taken for {classes[result.predicted]}"
         raw = one.points.raw[one.points.place[result.index]].astype(np.float64)
-        drawn = picture_of(one, raw, f"Point {result.index}: {words}")
-        pictures.append(Picture(drawn, words, result.index))
+        drawn = picture_of(one, raw, f"Point {result.index}: {mistake}")
+        pictures.append(Picture(drawn, mistake, result.index))
     more = len(wrong) - len(pictures)
     trace = trace_of(one)
     caption = "" if trace is None else f"Each line is a channel: {trace.words}. "
@@ -153,16 +153,16 @@ def space_panels(one: Evidence) -> list[Panel]:
     if plane is None:
         return []
     shown = plane.scatter
-    words = f"The {plane.space}, which has {plane.dimensions} dimensions"
+    caption = f"The {plane.space}, which has {plane.dimensions} dimensions"
     if plane.dimensions > 2:
         share = f"{100 * plane.explained:.0f} %"
-        words += f", drawn along two principal axes with {share} of the points' variance"
-    words += f". Dots are {len(shown.points):,} test points in the colour of their class"
-    words += ", ringed where the answer is wrong" if any(p.wrong for p in shown.points) else ""
+        caption += f", drawn along two principal axes with {share} of the points' variance"
+    caption += f". Dots are {len(shown.points):,} test points in the colour of their class"
+    caption += ", ringed where the answer is wrong" if any(p.wrong for p in shown.points) else ""
     if shown.prototypes:
-        words += f"; squares are {len(shown.prototypes):,} prototypes"
-    words += f" ({plane.far:,} others are too far away to be shown)" if plane.far else ""
-    return [Panel(scatter=shown, caption=words + ".", live="plane")]
+        caption += f"; squares are {len(shown.prototypes):,} prototypes"
+    caption += f" ({plane.far:,} others are too far away to be shown)" if plane.far else ""
+    return [Panel(scatter=shown, caption=caption + ".", live="plane")]
 
 
 def seen_panels(one: Evidence) -> list[Panel]:
@@ -211,10 +211,10 @@ def _threshold_panels(
         for name, _, each in groups
     ]
     at = thresholds.index(chosen)
-    told = [f"{100 * shares[at]:.2f} % of the {name}" for name, shares in curves]
-    words = (
+    rejected = [f"{100 * shares[at]:.2f} % of the {name}" for name, shares in curves]
+    caption = (
         f"If the {what} of a point is below {chosen:,}, the answer is 'unknown'. This threshold "
-        f"rejects {' and '.join(told)}. A higher threshold rejects more points."
+        f"rejects {' and '.join(rejected)}. A higher threshold rejects more points."
     )
     key = tuple((colour, f"{name} rejected") for name, colour, _ in groups)
     key = ((key[0][0], "right answers rejected (false alarms)"), *key[1:])
@@ -226,4 +226,4 @@ def _threshold_panels(
     drawn = figures.threshold_figure(thresholds, curves, chosen, what)
     headings = ("threshold", *(name for name, _ in curves))
     table = PageTable("Rejected answers, by threshold", headings, rows)
-    return [Panel.drawn(drawn, words, key=key), Panel(table=table)]
+    return [Panel.drawn(drawn, caption, key=key), Panel(table=table)]

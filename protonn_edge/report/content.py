@@ -46,8 +46,8 @@ _LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that fit in all headings of a matrix
 
 def figure(svg: str, name: str) -> Markup:
     """Return a figure with a name for screen readers, as one picture."""
-    words = f'<svg role="img" aria-label="{escape(name)}" '
-    return Markup(svg.replace("<svg ", words, 1))  # noqa: S704  (text from data is escaped)
+    opening = f'<svg role="img" aria-label="{escape(name)}" '
+    return Markup(svg.replace("<svg ", opening, 1))  # noqa: S704  (text from data is escaped)
 
 
 @dataclass(frozen=True)
@@ -157,14 +157,14 @@ class Panel:
     def drawn(
         cls,
         svg: str,
-        words: str,
+        caption: str,
         *,
         title: str = "",
         key: tuple[tuple[str, str], ...] = (),
         table: PageTable | None = None,
     ) -> Panel:
         """Return a figure with its words below it, which its label has behind a title."""
-        return cls(figure=figure(svg, title + words), caption=words, key=key, table=table)
+        return cls(figure=figure(svg, title + caption), caption=caption, key=key, table=table)
 
 
 @dataclass(frozen=True)
@@ -269,8 +269,8 @@ class Front:
 def read_front(path: Path) -> Front:
     """Return a search's result from ``tune --front FILE.json``; `InputError` for other files."""
     with _record(path, "'tune --front FILE.json'") as record:
-        found = [record[name] for name in ("accuracy_by_flash", "accuracy_by_cycles")]
-        return Front(*(_objects(FrontPoint, _CANDIDATE, each) for each in found))
+        fronts = [record[name] for name in ("accuracy_by_flash", "accuracy_by_cycles")]
+        return Front(*(_objects(FrontPoint, _CANDIDATE, each) for each in fronts))
 
 
 def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
@@ -300,13 +300,13 @@ def _record(path: Path, written: str, model_sha256: str | None = None) -> Iterat
     contents = read_file(path, limit_bytes=_LARGEST_FILE)
     try:
         record = json.loads(contents)
-        known = model_sha256 and record["model_sha256"]
+        recorded_sha256 = model_sha256 and record["model_sha256"]
         yield record
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(
             f"{path} is not the output of {written}; name a file with this output"
         ) from error
-    if known != model_sha256:
+    if recorded_sha256 != model_sha256:
         raise InputError(
             f"{path} is about another model than the results; use {written} with the model of the "
             "results"
@@ -314,15 +314,15 @@ def _record(path: Path, written: str, model_sha256: str | None = None) -> Iterat
 
 
 def _objects(
-    kind: Callable[..., _Taken], checks: Mapping[str, Check], found: Any
+    kind: Callable[..., _Taken], checks: Mapping[str, Check], records: Any
 ) -> tuple[_Taken, ...]:
     """Return the objects of some records, which may have other keys; `ValueError` if unfit."""
-    known = [{name: each[name] for name in checks} for each in found]
-    if not known or not list_of(record_of(checks), _MOST_CANDIDATES)(known):
+    fields = [{name: each[name] for name in checks} for each in records]
+    if not fields or not list_of(record_of(checks), _MOST_CANDIDATES)(fields):
         raise ValueError("a number is out of range")
     return tuple(
         kind(**{name: tuple(x) if isinstance(x, list) else x for name, x in each.items()})
-        for each in known
+        for each in fields
     )
 
 

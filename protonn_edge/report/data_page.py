@@ -91,15 +91,15 @@ class _View:
         if self._windows or self._image:
             count = self._dataset.point_shape[1] if self._windows else 1
             names = channel_names(names, count) or ("value",) * (count == 1)
-        found = []
+        columns = []
         for index in range(min(count, _COLUMNS)):
             values = self.X[:, index::count]
-            known = values[~np.isnan(values)] if not np.isnan(values).all() else np.zeros(1)
-            low, high = np.percentile(known, _ENDS).tolist()
+            present = values[~np.isnan(values)] if not np.isnan(values).all() else np.zeros(1)
+            low, high = np.percentile(present, _ENDS).tolist()
             if low == high:
-                low, high = float(known.min()), float(known.max())
-            found.append((names[index] if names else str(index + 1), values, low, high))
-        return found
+                low, high = float(present.min()), float(present.max())
+            columns.append((names[index] if names else str(index + 1), values, low, high))
+        return columns
 
     def histograms(self, table: PageTable | None) -> Iterator[Panel]:
         """Yield a histogram of each column, with a line for each class, above a table of them."""
@@ -110,33 +110,33 @@ class _View:
                 shares = [_shares(each, low, high) for each in islice(of_class, _COLOURS)]
                 top = max(float(heights.max()) for heights in shares)
                 edges = np.repeat(np.linspace(0, 1, _BINS + 1), 2)
-                words = f"{name}: {low:.4g} to {high:.4g}"
-                markup = _lines([(edges, heights / top) for heights in shares if top], words)
-                drawn.append(Picture(markup, words, len(drawn)))
+                caption = f"{name}: {low:.4g} to {high:.4g}"
+                markup = _lines([(edges, heights / top) for heights in shares if top], caption)
+                drawn.append(Picture(markup, caption, len(drawn)))
         if drawn or table:
             key = _key(self.classes if drawn else ())
             yield Panel(gallery=tuple(drawn), key=key, table=table)
 
     def takes(self) -> Iterator[Panel]:
         """Yield some points as curves, spectrograms or images; or takes of a recording."""
-        found = self._points() if self._windows or self._image else self._recorded()
+        pictured = self._points() if self._windows or self._image else self._recorded()
         rate = self._dataset.sample_rate or 1.0
         drawn: list[Picture] = []
         low, high = np.array([each[2:] for each in self._columns]).reshape(-1, 2).T
         spread = np.maximum(high - low, 1e-9)
-        for label, name, take in found:
-            words = f"{self.classes[label]}, {name}"
+        for label, name, take in pictured:
+            caption = f"{self.classes[label]}, {name}"
             if self._sound:
-                words += f": 0 to {rate / 2000:g} kHz, {len(take) / rate:.2g} s"
-                markup = ink_image(_spectrogram(take[:, 0]), f"Spectrogram of {words}")
+                caption += f": 0 to {rate / 2000:g} kHz, {len(take) / rate:.2g} s"
+                markup = ink_image(_spectrogram(take[:, 0]), f"Spectrogram of {caption}")
             elif self._image:
                 step = -(-max(take.shape) // _WIDTH)
-                markup = ink_image((take[::step, ::step] - low[0]) / spread[0], words)
+                markup = ink_image((take[::step, ::step] - low[0]) / spread[0], caption)
             else:
                 rows = np.linspace(0, len(take) - 1, min(len(take), _MOST_SAMPLES)).astype(int)
                 levels = np.clip((take[rows, : len(low)] - low) / spread, 0, 1)
-                markup = _lines([(rows / max(rows[-1], 1), each) for each in levels.T], words)
-            drawn.append(Picture(markup, words, len(drawn)))
+                markup = _lines([(rows / max(rows[-1], 1), each) for each in levels.T], caption)
+            drawn.append(Picture(markup, caption, len(drawn)))
         if drawn:
             channels = [] if self._sound or self._image else [each[0] for each in self._columns]
             yield Panel(gallery=tuple(drawn), key=_key(channels))
@@ -150,8 +150,8 @@ class _View:
     def _chosen(self, labels: Labels) -> list[int]:
         """Return places of the first few of each class."""
         each = max(1, _PICTURES // max(1, len(self.classes)))
-        found = [np.flatnonzero(labels == label)[:each] for label in range(len(self.classes))]
-        return np.concatenate(found)[:_PICTURES].tolist() if len(self.X) else []
+        rows = [np.flatnonzero(labels == label)[:each] for label in range(len(self.classes))]
+        return np.concatenate(rows)[:_PICTURES].tolist() if len(self.X) else []
 
     def _recorded(self) -> Iterator[tuple[int, str, Floats]]:
         """Yield takes of a table that is a recording: rows of one session and one class."""
@@ -192,13 +192,13 @@ class _View:
             figures = f"{self.X[row, most]:g}", f"{distance[row] / middle:.1f}"
             column = columns[most] if columns else str(most + 1)
             rows.append((name, self.classes[self.y[row]], column, *figures))
-        words = f"{len(shown):,} standardized points along two principal axes, "
-        words += f"which have {100 * explained:.0f} % of the variance."
+        caption = f"{len(shown):,} standardized points along two principal axes, "
+        caption += f"which have {100 * explained:.0f} % of the variance."
         points, classes = marks(at, self.y[shown].tolist()), self.classes[:_CLASSES]
         plane = Scatter(_PLANE, frame.height, points, (), classes, tuple(names))
         headings = ("outlier", "class", "most unusual feature", "value", "distance / median")
         table = PageTable("Outliers", headings, tuple(rows), frozenset({1, 2})) if rows else None
-        yield Panel(scatter=plane, caption=words, table=table)
+        yield Panel(scatter=plane, caption=caption, table=table)
 
 
 def _standardized(X: Floats) -> tuple[Floats, Labels]:
@@ -217,12 +217,12 @@ def _deviations(X: Floats) -> Floats:
 
 def _shares(values: Floats, low: float, high: float) -> Floats:
     """Return the outline of a histogram: the heights at both sides of each edge."""
-    known = np.clip(values[~np.isnan(values)], low, high)
-    counts = np.histogram(known, _BINS, (low, high))[0]
-    return np.concatenate([[0], np.repeat(counts / max(1, len(known)), 2), [0]])
+    present = np.clip(values[~np.isnan(values)], low, high)
+    counts = np.histogram(present, _BINS, (low, high))[0]
+    return np.concatenate([[0], np.repeat(counts / max(1, len(present)), 2), [0]])
 
 
-def _lines(lines: Sequence[tuple[Floats, Floats]], words: str) -> Markup:
+def _lines(lines: Sequence[tuple[Floats, Floats]], name: str) -> Markup:
     """Return lines through places 0..1, each in the colour of its number."""
     parts = []
     for colour, (x, y) in enumerate(lines[:_COLOURS]):
@@ -230,7 +230,7 @@ def _lines(lines: Sequence[tuple[Floats, Floats]], words: str) -> Markup:
         points = " ".join(f"{a:.0f},{b:.1f}" for a, b in places if b == b)  # noqa: PLR0124
         parts.append(f'<polyline class="c{colour}" points="{points}"/>')
     box = f'<svg class="lines" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}">'
-    return figure(f"{box}{''.join(parts)}</svg>", words)
+    return figure(f"{box}{''.join(parts)}</svg>", name)
 
 
 def _spectrogram(sound: Floats) -> Floats:

@@ -74,8 +74,8 @@ def confusion_figure(counts: NDArray[np.int64], classes: Sequence[str]) -> str:
             # A few mistakes of many must be seen.
             alpha = round(0.12 + 0.4 * float(np.sqrt(shares[row, column])), 2)
             points = counted(counts[row, column], "point")
-            words = f"{answers[row]}, answered {answers[column]}: {points}"
-            _box(area, (column - 0.47, row - 0.47), (0.94, 0.94), colour, alpha, words)
+            label = f"{answers[row]}, answered {answers[column]}: {points}"
+            _box(area, (column - 0.47, row - 0.47), (0.94, 0.94), colour, alpha, label)
     return drawn[0]
 
 
@@ -89,7 +89,7 @@ def latency_figure(
     low, high = float(milliseconds.min()), float(milliseconds.max())
     spread = max(high - low, 0.002 * high, 1e-6)
     marks = [(mean, "planned mean", INK), (bound, "bound", LIMIT)]
-    lines = [(value, words, colour) for value, words, colour in marks if value is not None]
+    lines = [(value, label, colour) for value, label, colour in marks if value is not None]
     near = [value for value, *_ in lines if low - spread <= value <= high + 4 * spread]
     left, right = min([low, *near]), max([high, *near])
     pad = 0.05 * max(right - left, spread)
@@ -100,15 +100,15 @@ def latency_figure(
     with drawing(240) as (area, drawn):
         for count, begin, end in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
             if count:
-                words = f"{begin:.3f} to {end:.3f} ms: {counted(count, 'point')}"
-                _box(area, (begin, 0), (end - begin, count), ACCENT, None, words)
+                label = f"{begin:.3f} to {end:.3f} ms: {counted(count, 'point')}"
+                _box(area, (begin, 0), (end - begin, count), ACCENT, None, label)
         area.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         area.xaxis.set_major_locator(MaxNLocator(6))
         area.set(xlabel="ms per prediction", ylabel="points", xlim=(left - pad, right + pad))
         area.set_ylim(0, 1.4 * top)
-        for place, (value, words, colour) in enumerate(lines):
+        for place, (value, label, colour) in enumerate(lines):
             # Each name has a row of its own, so that none is written over another.
-            row, text = (1.3 - 0.14 * place) * top, f"{words} {value:.3f}"
+            row, text = (1.3 - 0.14 * place) * top, f"{label} {value:.3f}"
             if value not in near:
                 area.text(right + pad, row, f"{text} \u2192", ha="right", va="center", color=colour)
                 continue
@@ -129,8 +129,8 @@ def memory_figure(parts: Sequence[MemoryPart], limit: int) -> str:
         _box(area, (0, 0.1), (limit, 0.8), RULE, 0.5)
         start = 0
         for (name, size), colour in zip(parts, _colours_of_parts(len(parts)), strict=True):
-            words = f"{name}: {size:,} bytes, {100 * size / limit:.1f} %"
-            _box(area, (start, 0.1), (size, 0.8), colour, 0.9, words)
+            label = f"{name}: {size:,} bytes, {100 * size / limit:.1f} %"
+            _box(area, (start, 0.1), (size, 0.8), colour, 0.9, label)
             start += size
         free = f"free: {limit - start:,} bytes"
         _box(area, (start, 0.1), (max(0, limit - start), 0.8), RULE, 0, free)
@@ -147,8 +147,8 @@ def stage_figure(stages: Sequence[str], accuracies: Sequence[float]) -> str:
     with drawing(220) as (area, drawn):
         places = range(len(stages))
         area.plot(places, accuracies, color=ACCENT)
-        words = (f"{stage}: {100 * a:.2f} %" for stage, a in zip(stages, accuracies, strict=True))
-        _dots(area, places, accuracies, words, ACCENT)
+        labels = (f"{stage}: {100 * a:.2f} %" for stage, a in zip(stages, accuracies, strict=True))
+        _dots(area, places, accuracies, labels, ACCENT)
         area.set_xlim(-0.4, len(stages) - 0.6)
         area.set_xticks(places, stages)
         _share_axis(area, accuracies)
@@ -169,8 +169,8 @@ def training_figure(values: Sequence[float], what: str, *, shares: bool = False)
             area.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         chosen = spaced(len(values), _CURVE_MARKS)
         texts = (f"{100 * values[i]:.2f} %" if shares else f"{values[i]:.4g}" for i in chosen)
-        words = (f"epoch {i + 1:,}: {what} {text}" for i, text in zip(chosen, texts, strict=True))
-        _dots(area, [i + 1 for i in chosen], [values[i] for i in chosen], words, colour, alpha=0)
+        labels = (f"epoch {i + 1:,}: {what} {text}" for i, text in zip(chosen, texts, strict=True))
+        _dots(area, [i + 1 for i in chosen], [values[i] for i in chosen], labels, colour, alpha=0)
     return drawn[0]
 
 
@@ -187,11 +187,11 @@ def threshold_figure(
     with drawing(250) as (area, drawn):
         for colour, (name, values) in zip((LIMIT, ACCENT), curves, strict=False):
             area.plot(thresholds, values, color=colour, drawstyle="steps-post")
-            words = (
+            labels = (
                 f"threshold {threshold:,.0f}: {100 * value:.1f} % of {name} rejected"
                 for threshold, value in zip(thresholds, values, strict=True)
             )
-            _dots(area, thresholds, values, words, colour, alpha=0)
+            _dots(area, thresholds, values, labels, colour, alpha=0)
         line = area.axvline(chosen, color=INK, linewidth=1.2, linestyle=_DOTTED)
         line.set_gid(f"{MARK}the model's threshold: {chosen:,.0f}")
         area.set(xlabel=f"threshold of the {what}", ylabel="rejected", ylim=(-0.03, 1.03))
@@ -206,8 +206,8 @@ def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str)
     with drawing(230) as (area, drawn):
         area.step(costs, accuracies, where="post", color=ACCENT)
         pairs = zip(costs, accuracies, strict=True)
-        words = (f"{100 * accuracy:.2f} % for {x:,g} ({cost})" for x, accuracy in pairs)
-        _dots(area, costs, accuracies, words, ACCENT, markersize=6)
+        labels = (f"{100 * accuracy:.2f} % for {x:,g} ({cost})" for x, accuracy in pairs)
+        _dots(area, costs, accuracies, labels, ACCENT, markersize=6)
         area.set_xlabel(cost)
         area.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         _percent_axis(area, 1)
@@ -222,8 +222,10 @@ def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
         for who, accuracies, colour in (("mean", mean, ACCENT), ("worst", worst, MUTED)):
             counts = list(range(len(accuracies)))
             area.plot(counts, accuracies, color=colour)
-            words = (f"{who}, {counted(n, 'example')}: {100 * accuracies[n]:.2f} %" for n in counts)
-            _dots(area, counts, accuracies, words, colour, markersize=6)
+            labels = (
+                f"{who}, {counted(n, 'example')}: {100 * accuracies[n]:.2f} %" for n in counts
+            )
+            _dots(area, counts, accuracies, labels, colour, markersize=6)
         area.set_xlabel("taught examples per class (lower line: the worst person)")
         area.xaxis.set_major_locator(MaxNLocator(integer=True))
         area.set_ylim(top=min(area.get_ylim()[1], 1.01))  # room for a dot at 100 %
@@ -284,14 +286,14 @@ def _dots(
     area: Axes,
     xs: Sequence[float],
     ys: Sequence[float],
-    words: Iterable[str],
+    labels: Iterable[str],
     colour: str,
     **style: float,
 ) -> None:
     """Draw dots that show their words on hover."""
-    for x, y, text in zip(xs, ys, words, strict=True):
+    for x, y, label in zip(xs, ys, labels, strict=True):
         (dot,) = area.plot(x, y, "o", color=colour, **{"markersize": 7.0} | style)  # type: ignore[arg-type]
-        dot.set_gid(MARK + text)
+        dot.set_gid(MARK + label)
 
 
 def _box(
@@ -300,10 +302,10 @@ def _box(
     size: tuple[float, float],
     colour: str,
     alpha: float | None,
-    words: str | None = None,
+    label: str | None = None,
 ) -> None:
     """Draw a filled rectangle that shows its words on hover, if there are any."""
-    gid = None if words is None else MARK + words
+    gid = None if label is None else MARK + label
     area.add_patch(Rectangle(corner, *size, facecolor=colour, alpha=alpha, gid=gid))
 
 

@@ -211,10 +211,12 @@ def proof_of(one: Evidence, *, named: bool) -> Proof | None:
     prefix = f"{one.name}: " if named else ""
     tolerance = one.reference.score_tolerance
     what = "class and scores" if tolerance == 0 else "class, and scores up to rounding"
-    told = f"{len(compared):,} points, {wrong:,} mismatches in {what}"
+    comparison = f"{len(compared):,} points, {wrong:,} mismatches in {what}"
     if wrong:
-        return Proof(False, f"{prefix}the executions disagree ({', '.join(executions)}): {told}.")
-    return Proof(True, f"{prefix}{' = '.join(executions)}: {told}.")
+        return Proof(
+            False, f"{prefix}the executions disagree ({', '.join(executions)}): {comparison}."
+        )
+    return Proof(True, f"{prefix}{' = '.join(executions)}: {comparison}.")
 
 
 def headlines_of(one: Evidence) -> tuple[Headline, ...]:
@@ -223,7 +225,7 @@ def headlines_of(one: Evidence) -> tuple[Headline, ...]:
     low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), summary.n)
     interval = f"{100 * low:.1f} to {100 * high:.1f} at 95 % confidence"
     sram = usage.sram_bytes + usage.stack_bytes
-    found = [
+    headlines = [
         Headline("accuracy", f"{100 * summary.accuracy:.2f}", "%", interval),
         Headline("flash", f"{usage.flash_bytes / 1000:.1f}", "kB", f"of {board.flash_bytes:,} B"),
         Headline("SRAM", f"{sram:,}", "B", f"of {board.sram_bytes:,} B, with the stack"),
@@ -232,7 +234,7 @@ def headlines_of(one: Evidence) -> tuple[Headline, ...]:
         worst = one.worst_cycles
         bound = f"bound {board.milliseconds(worst):.3f}" if worst is not None else "per prediction"
         mean, energy = summary.latency_ms.mean, summary.energy_mj.mean
-        found[1:1] = [
+        headlines[1:1] = [
             Headline("latency", f"{mean:.3f}", "ms", bound),
             Headline("energy", f"{energy:.4f}", "mJ", f"at {board.power_watts} W"),
         ]
@@ -241,8 +243,8 @@ def headlines_of(one: Evidence) -> tuple[Headline, ...]:
         if check.differing:
             what = f"{len(check.differing):,} of {check.n:,} points get another class"
             accuracy = f"{100 * check.library_accuracy:.2f}"
-            found.insert(1, Headline("through pnn_quantize", accuracy, "%", what))
-    return tuple(found)
+            headlines.insert(1, Headline("through pnn_quantize", accuracy, "%", what))
+    return tuple(headlines)
 
 
 def side_by_side(evidence: Sequence[Evidence]) -> PageTable:

@@ -55,8 +55,8 @@ def latency_panels(one: Evidence) -> list[Panel]:
         None if mean is None else board.milliseconds(mean),
     )
     ms, count = summary.latency_ms, summary.cycles
-    words = f"{ms.mean:.3f} ms on average, 99 % within {ms.p99:.3f} ms, {ms.max:.3f} ms at most"
-    words += "." if worst is None else f"; the bound is {board.milliseconds(worst):.3f} ms."
+    caption = f"{ms.mean:.3f} ms on average, 99 % within {ms.p99:.3f} ms, {ms.max:.3f} ms at most"
+    caption += "." if worst is None else f"; the bound is {board.milliseconds(worst):.3f} ms."
     rows = [
         ("minimum", f"{count.min:,.0f}", f"{ms.min:.3f}"),
         ("mean", f"{count.mean:,.0f}", f"{ms.mean:.3f}"),
@@ -68,7 +68,7 @@ def latency_panels(one: Evidence) -> list[Panel]:
     if worst is not None:
         rows.append((f"bound, {one.bound_by}", f"{worst:,}", f"{board.milliseconds(worst):.3f}"))
     table = PageTable("Per prediction", ("", "cycles", "ms"), tuple(rows))
-    return [Panel.drawn(drawn, words, title="Histogram of latencies. "), Panel(table=table)]
+    return [Panel.drawn(drawn, caption, title="Histogram of latencies. "), Panel(table=table)]
 
 
 def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
@@ -77,7 +77,7 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
     if not (energy and energy.mean and one.summary.latency_ms):  # there are no cycles
         return []
     life = battery.life(one.board, one.summary.latency_ms.mean)
-    words = (
+    caption = (
         f"{energy.mean:.4f} mJ per prediction on average: the board's {one.board.power_watts} W "
         f"times the latency. {battery.sentence(life)}"
     )
@@ -88,18 +88,18 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
     headings = ("predictions per second", "time computing", "mean mW", "battery life")
     table = PageTable("Battery life", headings, lives, texts=frozenset({3}))
     measured = [] if one.power is None else [_power_panel(one.power, one.summary.latency_ms.mean)]
-    return [Panel(caption=words, table=table), *measured]
+    return [Panel(caption=caption, table=table), *measured]
 
 
 def _power_panel(power: MeteredPower, latency_ms: float) -> Panel:
     """Return a meter's trace around a batch of predictions, and the energy of one."""
-    words = (
+    caption = (
         f"The board's power, measured by the {power.meter} before, during and after a batch of "
         f"{power.repetitions:,} predictions; at most {max(power.trace_mw):.4g} mW."
     )
     rows, texts = tuple(power_facts(power, latency_ms)), frozenset({1})
     table = PageTable("By the meter", ("", "per prediction"), rows, texts)
-    return Panel.drawn(figures.power_figure(power.trace_ms, power.trace_mw), words, table=table)
+    return Panel.drawn(figures.power_figure(power.trace_ms, power.trace_mw), caption, table=table)
 
 
 def memory_panels(one: Evidence) -> list[Panel]:
@@ -124,8 +124,8 @@ def flash_parts(one: Evidence) -> list[figures.MemoryPart]:
     plan, used = one.firmware.plan, one.firmware.usage.flash_bytes
     sizes = [(stage.name.replace("_", " "), stage.flash_bytes) for stage in plan.steps]
     parts = [figures.MemoryPart(*size) for size in sizes or [("tables", plan.table_bytes)]]
-    known = sum(part.size for part in parts)
-    return [*parts, figures.MemoryPart("other code, protocol", max(0, used - known))]
+    attributed = sum(part.size for part in parts)
+    return [*parts, figures.MemoryPart("other code, protocol", max(0, used - attributed))]
 
 
 def sram_parts(one: Evidence) -> list[figures.MemoryPart]:
@@ -143,12 +143,12 @@ def sram_parts(one: Evidence) -> list[figures.MemoryPart]:
 
 def _memory_panel(name: str, parts: list[figures.MemoryPart], limit: int) -> Panel:
     used = sum(part.size for part in parts)
-    words = f"{name}: {used:,} of {limit:,} bytes, {100 * used / limit:.1f} %."
+    caption = f"{name}: {used:,} of {limit:,} bytes, {100 * used / limit:.1f} %."
     rows = [(part.name, f"{part.size:,}", f"{100 * part.size / limit:.1f} %") for part in parts]
     rows.append(("free", f"{limit - used:,}", f"{100 * (limit - used) / limit:.1f} %"))
     key = tuple(zip(figures.part_colours(len(parts)), (part.name for part in parts), strict=True))
     table = PageTable(f"{name} by use", ("", "bytes", "share"), tuple(rows))
-    return Panel.drawn(figures.memory_figure(parts, limit), words, key=key, table=table)
+    return Panel.drawn(figures.memory_figure(parts, limit), caption, key=key, table=table)
 
 
 def certificate_panels(one: Evidence) -> list[Panel]:
@@ -189,8 +189,8 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     values, cut = one.points.raw.size, one.points.saturations
     settings = one.model.record.get("settings")
     dead_zone = isinstance(settings, dict) and bool(settings.get("dead_zone"))
-    words = "" if one.reference.rejection is None else "Without rejection, the accuracy is "
-    words += (
+    caption = "" if one.reference.rejection is None else "Without rejection, the accuracy is "
+    caption += (
         f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
         f"integers: {abs(lost):.2f} percentage points {'lost' if lost >= 0 else 'gained'}. {cut:,} "
         f"of {values:,} input values ({100 * cut / values:.2f} %) were outside the range of the "
@@ -203,7 +203,7 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     )
     headings = ("in integers", "accuracy", "answers changed", "differ from floats")
     table = PageTable("Stage by stage", headings, rows)
-    return [Panel.drawn(drawn, words, title="Accuracy by stage. "), Panel(table=table)]
+    return [Panel.drawn(drawn, caption, title="Accuracy by stage. "), Panel(table=table)]
 
 
 def training_panels(one: Evidence) -> list[Panel]:
@@ -220,10 +220,10 @@ def training_panels(one: Evidence) -> list[Panel]:
 
 def _curve(values: Sequence[float], what: str, title: str, form: str) -> Panel:
     texts = [form.format(value).replace("%", " %") for value in values]
-    words = f"{title} went from {texts[0]} to {texts[-1]} over {len(values):,} epochs."
+    caption = f"{title} went from {texts[0]} to {texts[-1]} over {len(values):,} epochs."
     drawn = figures.training_figure(values, what, shares="%" in form)
     rows = tuple((f"{i + 1:,}", texts[i]) for i in figures.spaced(len(values), _ROWS))
-    return Panel.drawn(drawn, words, table=PageTable("Some of the epochs", ("epoch", what), rows))
+    return Panel.drawn(drawn, caption, table=PageTable("Some of the epochs", ("epoch", what), rows))
 
 
 def _numbers(history: object, name: str) -> list[float]:
@@ -241,15 +241,15 @@ def front_section(front: Front) -> Section:
     ):
         accuracies = [each.accuracy for each in alternatives]
         best = 100 * max(accuracies)
-        words = f"Accuracy against {cost.split(',')[0]}: {len(accuracies):,} alternatives, "
-        words += f"up to {best:.2f} %."
+        caption = f"Accuracy against {cost.split(',')[0]}: {len(accuracies):,} alternatives, "
+        caption += f"up to {best:.2f} %."
         rows = tuple(
             (f"{each.flash_bytes:,}", f"{each.mean_ms:.3f}", f"{100 * each.accuracy:.2f} %")
             for each in alternatives
         )
         drawn = figures.front_figure(costs, accuracies, cost)
         table = PageTable("The alternatives", ("flash B", "mean ms", "accuracy"), rows)
-        panels.append(Panel.drawn(drawn, words, table=table))
+        panels.append(Panel.drawn(drawn, caption, table=table))
     lead = "The best models of a search in cross-validation: no trial was both better and cheaper."
     return Section("search", "Search", lead, tuple(panels))
 
@@ -261,14 +261,16 @@ def taught_section(people: Sequence[TaughtPerson]) -> Section:
     counts = tuple(counted(count, "example") for count in range(len(mean)))
     lines = [(person.name, person.accuracies) for person in people]
     lines += [("mean", tuple(mean)), ("worst", tuple(worst))]
-    rows = tuple((name, *(f"{100 * one:.2f} %" for one in found)) for name, found in lines)
-    words = (
+    rows = tuple(
+        (name, *(f"{100 * one:.2f} %" for one in accuracies)) for name, accuracies in lines
+    )
+    caption = (
         f"With {counts[-1]} per class, the accuracy changes from {100 * mean[0]:.2f} to "
         f"{100 * mean[-1]:.2f} % on average, and from {100 * worst[0]:.2f} to "
         f"{100 * worst[-1]:.2f} % for the worst person."
     )
     table = PageTable("Each person", ("person", *counts), rows)
-    panel = Panel.drawn(figures.taught_figure(mean, worst), words, table=table)
+    panel = Panel.drawn(figures.taught_figure(mean, worst), caption, table=table)
     lead = "What the board gains from its owner's examples; no example is among the tested points."
     return Section("taught", "Teaching", lead, (panel,))
 

@@ -44,9 +44,9 @@ def plot_training(classifier: DeviceClassifier, ax: Axes | None = None) -> Axes:
     numbers = np.arange(1, len(reports) + 1)
     ax.plot(numbers, [100 * each.accuracy for each in reports], label="training")
     tested = [(i, each.test_accuracy) for i, each in enumerate(reports, 1)]
-    known = [(i, 100 * share) for i, share in tested if share is not None]
-    if known:
-        ax.plot(*zip(*known, strict=True), label="test")
+    measured = [(i, 100 * share) for i, share in tested if share is not None]
+    if measured:
+        ax.plot(*zip(*measured, strict=True), label="test")
         ax.legend()
     ax.set(xlabel="epoch", ylabel="accuracy, %")
     return ax
@@ -113,5 +113,5 @@ def _draw(ax: Axes, places: NDArray[np.float64], **style: Any) -> None:
 def _colours(count: int) -> list[Any]:
     from matplotlib import colormaps  # noqa: PLC0415 - one of the extras
 
-    known = colormaps["tab10" if count <= 10 else "tab20"]
-    return [known(index % known.N) for index in range(count)]
+    palette = colormaps["tab10" if count <= 10 else "tab20"]
+    return [palette(index % palette.N) for index in range(count)]

@@ -192,8 +192,8 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
     trace = trace_of(one)
     names: list[str] = []
     if one.image_shape is None and trace is None:
-        known = one.model.feature_names
-        names = list(known or (f"feature {i}" for i in range(one.model.n_features)))
+        given_names = one.model.feature_names
+        names = list(given_names or (f"feature {i}" for i in range(one.model.n_features)))
     fed = b""
     if one.points is not None:
         fed = one.points.fed[[one.points.place[point.index] for point in points]].tobytes()

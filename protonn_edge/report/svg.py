@@ -106,8 +106,8 @@ def _for_page(svg: str, width: float, height: float) -> str:
 
 def _references(part: ElementTree.Element) -> list[str]:
     """Return the ids that an element's attributes refer to."""
-    found = [part.get(_LINK, "").removeprefix("#")]
-    return found + [name for value in part.attrib.values() for name in _URL.findall(value)]
+    references = [part.get(_LINK, "").removeprefix("#")]
+    return references + [name for value in part.attrib.values() for name in _URL.findall(value)]
 
 
 def _clean(part: ElementTree.Element, used: set[str]) -> None:

@@ -258,11 +258,11 @@ def confusion_parts(
         if max(map(len, names)) + sum(width + 2 for width in widths) + 4 <= _TERMINAL_WIDTH:
             sentence = "confusion matrix (rows: actual classes, columns: predicted classes):"
             return sentence, _confusion_table(counts, [*map(Text, names)])
-    found = frequent_confusions(counts, _CONFUSIONS_SHOWN)
-    if not found:
+    frequent = frequent_confusions(counts, _CONFUSIONS_SHOWN)
+    if not frequent:
         return ("no class was confused with another",)
     names = [_short(name, _NAME_WIDTH) for name in every]
-    rows = [(names[actual], names[said], f"{n:,}") for actual, said, n in found]
+    rows = [(names[actual], names[said], f"{n:,}") for actual, said, n in frequent]
     return "most frequent confusions:", row_table(("actual", "predicted", "points"), rows, {0, 1})
 
 

@@ -28,23 +28,23 @@ def progress_table(
     """Return the progress of the search, and the best trials so far."""
     counts = Counter(record.outcome for record in progress.records.values())
     trained = sum(counts.values()) - counts["rejected"]
-    words = [
+    title = [
         f"{trained:,} of {trials:,} trials ({counts['pruned']:,} stopped early)",
         f"{counts['rejected']:,} did not fit",
         f"{progress.running:,} under way",
     ]
     if progress.seconds_left is not None:
         minutes, seconds = divmod(max(0, int(progress.seconds_left)), 60)
-        words.append(f"{minutes}:{seconds:02} left")
+        title.append(f"{minutes}:{seconds:02} left")
     best = sorted(candidates(progress.records.values()), key=lambda each: -each.score)
-    return _table(best[:_BEST], board, columns, metric, title=", ".join(words))
+    return _table(best[:_BEST], board, columns, metric, title=", ".join(title))
 
 
 def candidate_table(
-    found: Sequence[Record], board: Board, columns: Columns, metric: Metric = ACCURACY
+    candidates: Sequence[Record], board: Board, columns: Columns, metric: Metric = ACCURACY
 ) -> Table:
     """Return the candidates on either front, the best first."""
-    kept = {each.number: each for cost in (flash_of, cycles_of) for each in front(found, cost)}
+    kept = {each.number: each for cost in (flash_of, cycles_of) for each in front(candidates, cost)}
     return _table(sorted(kept.values(), key=lambda each: -each.score), board, columns, metric)
 
 
@@ -91,7 +91,7 @@ def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Tabl
 
 
 def front_figure(
-    found: Sequence[Record], board: Board, kind: str, metric: Metric = ACCURACY
+    candidates: Sequence[Record], board: Board, kind: str, metric: Metric = ACCURACY
 ) -> bytes:
     """Return a figure, "svg", "png" or "pdf", of the metric against flash and against time.
 
@@ -106,8 +106,10 @@ def front_figure(
         (axes[0], flash_of, 1.0, "flash of the classifier, B"),
         (axes[1], cycles_of, board.milliseconds(1), "mean time of a prediction, ms"),
     ):
-        line = front(found, cost)
-        axis.plot([scale * cost(each) for each in found], _percents(found), ".", color="0.6")
+        line = front(candidates, cost)
+        axis.plot(
+            [scale * cost(each) for each in candidates], _percents(candidates), ".", color="0.6"
+        )
         axis.step([scale * cost(each) for each in line], _percents(line), "o-", where="post", ms=4)
         axis.set_xlabel(label)
         axis.set_xscale("log")
@@ -124,5 +126,5 @@ def front_figure(
     return drawn.getvalue()
 
 
-def _percents(found: Sequence[Record]) -> list[float]:
-    return [100 * each.score for each in found]
+def _percents(candidates: Sequence[Record]) -> list[float]:
+    return [100 * each.score for each in candidates]

@@ -37,10 +37,10 @@ def candidates(records: Iterable[Record]) -> list[Record]:
     return sorted(complete, key=lambda record: record.number)
 
 
-def best_of_kinds(found: Iterable[Record]) -> dict[str, Record]:
+def best_of_kinds(candidates: Iterable[Record]) -> dict[str, Record]:
     """Return the best candidate of each kind, best first; empty if only one was searched."""
     best: dict[str, Record] = {}
-    for candidate in sorted(found, key=lambda each: (-each.score, flash_of(each))):
+    for candidate in sorted(candidates, key=lambda each: (-each.score, flash_of(each))):
         if KIND in candidate.settings:
             best.setdefault(candidate.settings[KIND], candidate)
     return best
@@ -56,9 +56,9 @@ def cycles_of(candidate: Record) -> float:
     return candidate.measured.mean_cycles
 
 
-def front(found: Sequence[Record], cost: Callable[[Record], float]) -> list[Record]:
+def front(candidates: Sequence[Record], cost: Callable[[Record], float]) -> list[Record]:
     """Return the candidates that are better than all that cost no more, cheapest first."""
-    ordered = sorted(found, key=lambda each: (cost(each), -each.score, each.number))
+    ordered = sorted(candidates, key=lambda each: (cost(each), -each.score, each.number))
     kept: list[Record] = []
     for each in ordered:
         if not kept or each.score > kept[-1].score:
@@ -66,11 +66,11 @@ def front(found: Sequence[Record], cost: Callable[[Record], float]) -> list[Reco
     return kept
 
 
-def front_json(found: Sequence[Record], board: Board) -> dict[str, Any]:
+def front_json(candidates: Sequence[Record], board: Board) -> dict[str, Any]:
     """Return both fronts under the names of their costs."""
     return {
-        "accuracy_by_flash": [each.to_json(board) for each in front(found, flash_of)],
-        "accuracy_by_cycles": [each.to_json(board) for each in front(found, cycles_of)],
+        "accuracy_by_flash": [each.to_json(board) for each in front(candidates, flash_of)],
+        "accuracy_by_cycles": [each.to_json(board) for each in front(candidates, cycles_of)],
     }
 
 
@@ -106,27 +106,27 @@ class Choice:
     def parse(cls, text: str) -> Choice:
         """Return the choice of a text such as ``smallest-within 0.5``, or refuse it."""
         amount = rf"\d{{1,3}}(?:\.\d{{1,6}})?|{_CHANCE}"
-        found = re.fullmatch(rf"\s*([a-z-]+)(?:[\s=]+({amount}))?\s*", text)
-        if found and found[1] == _BEST and not found[2]:
+        match = re.fullmatch(rf"\s*([a-z-]+)(?:[\s=]+({amount}))?\s*", text)
+        if match and match[1] == _BEST and not match[2]:
             return cls()
-        if not found or found[1] not in (_DEFAULT, *_COSTS):
+        if not match or match[1] not in (_DEFAULT, *_COSTS):
             raise InputError(
                 f"{text!r} is not a choice; give best, 'smallest-within 0.5', 'fastest-within 0.5' "
                 f"(percentage points) or 'default-within {_CHANCE}'"
             )
-        if found[2] == _CHANCE:
-            return cls(found[1], None)
-        return cls(found[1], _FEW_POINTS if found[2] is None else float(found[2]))
+        if match[2] == _CHANCE:
+            return cls(match[1], None)
+        return cls(match[1], _FEW_POINTS if match[2] is None else float(match[2]))
 
     def __str__(self) -> str:
         if self.kind == _BEST:
             return self.kind
         return f"{self.kind} {_CHANCE if self.points is None else format(self.points, 'g')}"
 
-    def ranked(self, found: Sequence[Record]) -> list[Record]:
+    def ranked(self, candidates: Sequence[Record]) -> list[Record]:
         """Return the candidates in order of preference."""
-        below = lead_by_chance(found) if self.points is None else self.points / 100
-        least = max(each.score for each in found) - below - 1e-12
+        below = lead_by_chance(candidates) if self.points is None else self.points / 100
+        least = max(each.score for each in candidates) - below - 1e-12
         cost = _COSTS.get(self.kind)
 
         def order(each: Record) -> tuple[float, ...]:
@@ -136,10 +136,10 @@ class Choice:
             first = cost(each) if is_near and cost else 0.0
             return (not is_near, first, -each.score, flash_of(each), each.number)
 
-        return sorted(found, key=order)
+        return sorted(candidates, key=order)
 
 
-def lead_by_chance(found: Sequence[Record]) -> float:
+def lead_by_chance(candidates: Sequence[Record]) -> float:
     """Return the lead, 0..1, that the best candidate would have if all were equally good.
 
     The mean of a trial over K folds has an error of s / sqrt(K), where s is the deviation of the
@@ -147,7 +147,7 @@ def lead_by_chance(found: Sequence[Record]) -> float:
     exceeds their common value by at most sqrt(2 ln n) errors. The median limits the influence of a
     trial that failed in one fold.
     """
-    scores = np.array([each.scores for each in found])
+    scores = np.array([each.scores for each in candidates])
     n, folds = scores.shape
     if n < 2:
         return 0.0
@@ -215,8 +215,8 @@ def refit(
         except CheckFailed as failure:
             reason = str(failure)
             continue
-        told = {**search, "chosen": candidate.to_json(points.board), "kernel": fit.figures.kernel}
-        model = replace(model, record={**model.record, "tuning": told})
+        record = {**search, "chosen": candidate.to_json(points.board), "kernel": fit.figures.kernel}
+        model = replace(model, record={**model.record, "tuning": record})
         return Refitted(model, candidate, fit, linked)
     raise CheckFailed(
         "none of the chosen models stays within the limits once it is trained on all points; raise "

@@ -62,10 +62,10 @@ class Metric:
                 "none; lower --folds, or choose another metric"
             )
 
-    def of(self, found: NDArray[np.int64], actual: NDArray[np.int64], n_classes: int) -> float:
+    def of(self, predicted: NDArray[np.int64], actual: NDArray[np.int64], n_classes: int) -> float:
         """Return the figure of the answers for points (n,), n >= 1, of known classes."""
         names = tuple(map(str, range(n_classes)))
-        quality = Quality.of(confusion_matrix(found, actual, n_classes), names)
+        quality = Quality.of(confusion_matrix(predicted, actual, n_classes), names)
         assert quality is not None
         if self.label is None:
             return _FIGURES[self.name](quality)

@@ -80,12 +80,12 @@ class SearchSpace(declared.SearchTask):
             name: replace(self, n_inputs=each.n_inputs, fixed={**self.fixed, **each.settings})
             for name, each in self.alternatives.items()
         }
-        found = (
+        ranges = (
             declared.among_features({name: kind.searched(task) for name, task in tasks.items()})
             if tasks
             else kind.searched(self)
         )
-        return declared.with_class_weights(found) if self.weighted else found
+        return declared.with_class_weights(ranges) if self.weighted else ranges
 
     @property
     def _drawn(self) -> declared.Searched:
@@ -101,18 +101,18 @@ class SearchSpace(declared.SearchTask):
 
     def starts(self) -> list[dict[str, Any]]:
         """Return the settings of the first trials."""
-        found: list[dict[str, Any]] = []
+        starts: list[dict[str, Any]] = []
         if self.at_random:
-            return found
+            return starts
         distributions = self.distributions
         for wanted in self.searched.starts:
             start = {
                 name: _nearest(distribution, wanted[name])
                 for name, distribution in distributions.items()
             }
-            if start not in found:
-                found.append(start)
-        return found
+            if start not in starts:
+                starts.append(start)
+        return starts
 
     def suggest(
         self, number: int, seed: int, seen: list[optuna.trial.FrozenTrial]

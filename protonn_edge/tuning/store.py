@@ -228,23 +228,23 @@ class SearchFile(AppendedFile):
 
     def records(self) -> dict[int, Record]:
         """Return the finished trials by their numbers; raise `InputError` if one is damaged."""
-        found: dict[int, Record] = {}
+        records: dict[int, Record] = {}
         with self._by_optuna():
             trials = self._study.get_trials(deepcopy=False)
         for trial in trials:
             if not (is_trial(trial.user_attrs) and are_settings(trial.params, self._distributions)):
                 raise InputError(
-                    f"{self._path} has a damaged trial after {len(found):,} good ones; name "
+                    f"{self._path} has a damaged trial after {len(records):,} good ones; name "
                     "another file with --search, or remove this file"
                 )
             record = Record.of(trial)
-            found[record.number] = record
-        if len({len(each.scores) for each in found.values() if each.outcome == "complete"}) > 1:
+            records[record.number] = record
+        if len({len(each.scores) for each in records.values() if each.outcome == "complete"}) > 1:
             raise InputError(
                 f"{self._path} has trials with different numbers of folds; name another file with "
                 "--search, or remove this file"
             )
-        return found
+        return records
 
     @contextmanager
     def _by_optuna(self) -> Iterator[None]:
@@ -272,14 +272,14 @@ class SearchFile(AppendedFile):
                 study = optuna.load_study(study_name=_NAME, storage=storage)
             except KeyError:  # there is no study yet
                 study = optuna.create_study(study_name=_NAME, storage=storage, direction="maximize")
-            known = study.user_attrs.get("search")
-            if known is None and not study.get_trials(deepcopy=False):
-                study.set_user_attr("search", known := self._identity)
-        if not isinstance(known, dict | None):
+            stored = study.user_attrs.get("search")
+            if stored is None and not study.get_trials(deepcopy=False):
+                study.set_user_attr("search", stored := self._identity)
+        if not isinstance(stored, dict | None):
             raise self._no_search()
-        if known != self._identity:
+        if stored != self._identity:
             differing = sorted(
-                key for key, value in self._identity.items() if (known or {}).get(key) != value
+                key for key, value in self._identity.items() if (stored or {}).get(key) != value
             )
             raise InputError(
                 f"{self._path} belongs to another search (it differs in {', '.join(differing)}); "

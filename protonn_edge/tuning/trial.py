@@ -103,7 +103,7 @@ class Points:
         given = kind(**self.fixed).frozen()
         if (given.asked is not None and given.asked.kind) or given.initial_model is not None:
             return {}
-        found = {}
+        measured = {}
         for name, wanted in alternatives(given).items():
             own = {
                 key: each
@@ -112,24 +112,24 @@ class Points:
             }
             with suppress(InputError):
                 settings = _accepted(kind, {**self.fixed, **own}, self.X)
-                found[name] = Alternative(own, count_inputs(settings, self.X))
-        return {} if set(found) == {NO_FEATURES} else found
+                measured[name] = Alternative(own, count_inputs(settings, self.X))
+        return {} if set(measured) == {NO_FEATURES} else measured
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of classifiers that trials may have; refused if there are none."""
         if self.classifier != ANY:
             return (self.classifier,)
-        found, refused = [], []
+        accepted, refused = [], []
         for name, kind in CLASSIFIERS.items():
             try:
                 _accepted(kind, self.fixed, self.X)
-                found.append(name)
+                accepted.append(name)
             except InputError as error:
                 refused.append(error)
-        if not found:
+        if not accepted:
             raise refused[0]
-        return tuple(name for name in found if name not in self.left_out) or tuple(found)
+        return tuple(name for name in accepted if name not in self.left_out) or tuple(accepted)
 
     def of_kind(self, kind: str) -> Points:
         """Return the points for trials of one kind."""
@@ -199,8 +199,8 @@ def run_fold(points: Points, job: Job) -> FoldResult:
     classifier = points.untrained(job.settings, job.seed)
     evaluate_on = None
     if job.fold == 0:  # with groups, a class may be in the test points only
-        known = tested & np.isin(points.y, np.unique(y))
-        evaluate_on = (every[known], points.y[known])
+        evaluated = tested & np.isin(points.y, np.unique(y))
+        evaluate_on = (every[evaluated], points.y[evaluated])
         if points.metric == ACCURACY:  # which is what training reports
             classifier.callback = watch.note
     began = time.perf_counter()
@@ -211,13 +211,13 @@ def run_fold(points: Points, job: Job) -> FoldResult:
             classifier.fit(X, y, groups=groups, evaluate_on=evaluate_on)
             model = quantize(classifier.model_)
             Q = model.quantize(every[tested])
-            found = classifier.classes_[model.predict(Q)]
+            predicted = classifier.classes_[model.predict(Q)]
             fit = fit_of(model, Q[:: -(-len(Q) // _ACTIVITY_POINTS)], points.board, points.limits)
     except _Hopeless:
         return FoldResult(rungs=watch.rungs, seconds=_since(began), hopeless=True)
     except ValueError as error:  # training diverged, or the model cannot be quantized
         return FoldResult(rungs=watch.rungs, seconds=_since(began), failure=str(error)[:300])
-    answers = found, points.y[tested], int(points.y.max()) + 1
+    answers = predicted, points.y[tested], int(points.y.max()) + 1
     return FoldResult(
         score=points.metric.of(*answers),
         accuracy=ACCURACY.of(*answers),
