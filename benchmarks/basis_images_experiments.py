@@ -13,7 +13,7 @@ from printing import Record
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.datasets import Dataset
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.convolution.train.learning import OnEpoch, Wanted
+from protonn_edge.features.convolution.train.learning import NetworkSpec, OnEpoch
 from protonn_edge.features.convolution.train.network import Network, innermost
 from protonn_edge.kinds.basis_images.train.classifier import (
     BasisImagesClassifier,
@@ -64,7 +64,7 @@ class Task:
         return classifier.frozen().wanted_images(FeatureData(self.X))
 
     @property
-    def teacher_wanted(self) -> Wanted:
+    def teacher_wanted(self) -> NetworkSpec:
         """The teacher."""
         layers, epochs = self.settings["teacher"], self.settings["teacher_epochs"]
         return self.wanted(
@@ -241,7 +241,7 @@ EXPERIMENTS: dict[str, Callable[[Dataset], Iterator[Found]]] = {
 
 
 def _teacher_predictions(
-    teacher: Teacher, wanted: Wanted, points: NDArray[Any]
+    teacher: Teacher, wanted: NetworkSpec, points: NDArray[Any]
 ) -> NDArray[np.int64]:
     """Return what a teacher takes raw points (n, H W) for, whose images are made as `wanted`'s."""
     parts = []

@@ -159,15 +159,15 @@ class _Explorer:
 
     def _learn(self, address: int, state: State) -> bool:
         """Note a state in which an address is reached; return whether that is new."""
-        known = self._states.get(address)
-        if known is not None and known.depth != state.depth:
+        before = self._states.get(address)
+        if before is not None and before.depth != state.depth:
             raise CheckFailed(
                 f"the stack has no bound because {self._name} reaches 0x{address:x} with "
-                f"{known.depth} or {state.depth} bytes on the stack; push as often on each path"
+                f"{before.depth} or {state.depth} bytes on the stack; push as often on each path"
             )
-        merged = state if known is None else known.merged(state)
+        merged = state if before is None else before.merged(state)
         self._states[address] = merged
-        return merged is not known and merged != known
+        return merged is not before and merged != before
 
     def _successors(self, here: Decoded, state: State) -> Iterator[tuple[int, State]]:
         """Yield where the program can be after an instruction, and in which state."""
@@ -212,8 +212,8 @@ class _Explorer:
             yield here.end, state._replace(depth=depth)
             return
         self._passes |= {(target, AT_CALLS), (target, state.arguments())}
-        known = self._calls.get(target)
-        if known is None or known.bytes < state.depth:
+        deepest = self._calls.get(target)
+        if deepest is None or deepest.bytes < state.depth:
             self._calls[target] = Depth(state.depth, self._within(here.address))
         if not self._program.never_returns(here, target):
             yield here.end, state.after_call()

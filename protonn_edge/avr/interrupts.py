@@ -132,12 +132,12 @@ class _Spans:
         With `restores`, interrupts were on where its function was entered, so a copy of that SREG
         gets them on again.
         """
-        known: dict[int, _Longest] = {}
+        longest_from: dict[int, _Longest] = {}
         following: dict[int, list[_Next]] = {}  # the places of the path that is being walked
         pending = [start]
         while pending:
             place = pending[-1]
-            if place in known:
+            if place in longest_from:
                 pending.pop()
                 continue
             if place not in following:
@@ -145,10 +145,10 @@ class _Spans:
                 after = [next_ for _, next_ in following[place] if not isinstance(next_, bool)]
                 if any(next_ in following for next_ in after):
                     raise self._no_bound(place)
-                pending.extend(next_ for next_ in after if next_ not in known)
+                pending.extend(next_ for next_ in after if next_ not in longest_from)
             else:
-                known[place] = _joined(following.pop(place), known)
-        return known[start]
+                longest_from[place] = _joined(following.pop(place), longest_from)
+        return longest_from[start]
 
     def _following(self, place: int, restores: bool) -> Iterator[_Next]:
         """Yield the successors of an instruction, and the cycles until then."""
@@ -183,7 +183,7 @@ class _Spans:
         )
 
 
-def _joined(following: list[_Next], known: Mapping[int, _Longest]) -> _Longest:
+def _joined(following: list[_Next], longest_from: Mapping[int, _Longest]) -> _Longest:
     """Return the longest paths from an instruction, given the paths from its successors."""
     to_on: list[int] = []
     to_return: list[int] = []
@@ -191,7 +191,7 @@ def _joined(following: list[_Next], known: Mapping[int, _Longest]) -> _Longest:
         if isinstance(after, bool):
             (to_on if after else to_return).append(cycles)
             continue
-        longest = known[after]
+        longest = longest_from[after]
         if longest.to_on is not None:
             to_on.append(cycles + longest.to_on)
         if longest.to_return is not None:

@@ -86,10 +86,10 @@ def paths_through(program: LinkedProgram, entry: str) -> Paths:
     if not copies:
         raise no_function(program, entry)
     whole = entry in predictions_of(program)
-    found = [_paths(program, {at: once}, whole=whole) for at in copies]
+    each_paths = [_paths(program, {at: once}, whole=whole) for at in copies]
     return Paths(
-        max((each.longest for each in found), key=lambda path: path.cycles),
-        min((each.shortest for each in found), key=lambda path: path.cycles),
+        max((each.longest for each in each_paths), key=lambda path: path.cycles),
+        min((each.shortest for each in each_paths), key=lambda path: path.cycles),
     )
 
 
@@ -239,15 +239,15 @@ class _Flow:
             rows += [self._kept("most", -np.inf, 0), self._kept("least", 0, np.inf)]
         bound = -math.inf
         while True:
-            found = self._solved(sign, rows)
-            taken = np.rint(found.x).astype(np.int64)
+            solution = self._solved(sign, rows)
+            taken = np.rint(solution.x).astype(np.int64)
             loose = self._unreached(taken)
-            if not loose or found.fun < bound + _NEARLY:
+            if not loose or solution.fun < bound + _NEARLY:
                 break
-            bound = found.fun
+            bound = solution.fun
             rows += [self._entered_first(blocks) for blocks in loose]
-        bound = found.fun
-        if np.abs(found.x - taken).max() > _NEARLY:
+        bound = solution.fun
+        if np.abs(solution.x - taken).max() > _NEARLY:
             better = self._solved(sign, rows, integers=True)
             if better.x is not None:
                 bound = max(bound, better.mip_dual_bound)
@@ -264,20 +264,20 @@ class _Flow:
 
     def _solved(self, sign: int, rows: list[LinearConstraint], *, integers: bool = False) -> Any:
         """Return the solution; of integers, if they are found in time: the bound holds anyway."""
-        found = _milp(
+        solution = _milp(
             sign * self._cycles,
             integrality=np.full(len(self._cycles), int(integers)),
             bounds=_bounds(0, np.inf),
             constraints=rows,
             options={"mip_rel_gap": 0, "time_limit": _SECONDS if integers else _MOST_SECONDS},
         )
-        if not (integers and found.status == _OUT_OF_TIME) and (
-            found.status != _OPTIMAL or abs(found.fun) > _MOST_CYCLES
+        if not (integers and solution.status == _OUT_OF_TIME) and (
+            solution.status != _OPTIMAL or abs(solution.fun) > _MOST_CYCLES
         ):
             too_many = f"the labels allow more than {_MOST_CYCLES:.0g} cycles; correct their limits"
-            why = _REASONS.get(found.status, too_many)
+            why = _REASONS.get(solution.status, too_many)
             raise CheckFailed(f"the cycles have no bound because {why}")
-        return found
+        return solution
 
     def _unreached(self, taken: NDArray[np.int64]) -> list[NDArray[np.intp]]:
         """Return the blocks of each loop that is passed, and that no path leads to."""

@@ -97,9 +97,9 @@ def _read_stack_usage(files: Iterable[Path]) -> dict[str, _StackUsage]:
         try:
             for line in contents.decode().splitlines():
                 where, size, kind = line.split("\t")
-                found = _StackUsage(int(size), kind)
+                frame = _StackUsage(int(size), kind)
                 name = where.rpartition(":")[2]
-                usage[name] = max(usage.get(name, found), found)
+                usage[name] = max(usage.get(name, frame), frame)
         except ValueError as error:
             raise InputError(
                 f"{path} is not a .su file from gcc; build the firmware again"

@@ -182,9 +182,9 @@ def measure_under_test(
         raise InputError("--pnn-meter needs a real board; name the board's port with --pnn-port")
     while True:
         try:
-            found = measure(project, points, board, ports=ports, host=host, meter=meter)
-            if found.device_fault is not None:
-                raise found.device_fault
+            measurement = measure(project, points, board, ports=ports, host=host, meter=meter)
+            if measurement.device_fault is not None:
+                raise measurement.device_fault
         except DeviceError as error:
             if retries == 0:
                 raise
@@ -193,13 +193,13 @@ def measure_under_test(
         except CheckFailed as error:
             return error
         else:
-            for share in found.shares:
+            for share in measurement.shares:
                 if share.loss is not None:
                     fault(
                         f"other boards took over the points of {share.device}, which was lost: "
                         f"{share.loss}"
                     )
-            return found
+            return measurement
 
 
 def built_project(folder: Path) -> Project:

@@ -263,14 +263,14 @@ def pnn_monitor(
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Fail a test if its measurement failed; otherwise, record the figures for JUnit."""
-    found: Any = getattr(item, "funcargs", {}).get(_MEASUREMENT)
-    if found is not None:
+    measurement: Any = getattr(item, "funcargs", {}).get(_MEASUREMENT)
+    if measurement is not None:
         from protonn_edge.evaluation.measurement import Measurement  # noqa: PLC0415
 
-        failure = found
-        if isinstance(found, Measurement):  # a conftest.py may provide something else
-            failure = found.device_fault or found.failure
-            item.user_properties += [] if failure else _figures(found)
+        failure = measurement
+        if isinstance(measurement, Measurement):  # a conftest.py may provide something else
+            failure = measurement.device_fault or measurement.failure
+            item.user_properties += [] if failure else _figures(measurement)
         if isinstance(failure, DeviceError):
             raise failure
         if isinstance(failure, CheckFailed):
@@ -278,20 +278,20 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     yield
 
 
-def _figures(found: Measurement) -> list[tuple[str, object]]:
+def _figures(measurement: Measurement) -> list[tuple[str, object]]:
     """Return the figures of a measurement, with the names of its properties."""
-    power = found.to_json()["power"] or {}
+    power = measurement.to_json()["power"] or {}
     return [
         *((f"metered_{name}", round(power[name], 6)) for name in power if name.endswith("_mj")),
-        ("accuracy", round(found.accuracy, 6)),
-        ("points", found.summary.n),
-        ("cycles_mean", round(found.cycles.mean, 1)),
-        ("cycles_max", found.cycles.max),
-        ("latency_ms_mean", round(found.latency_ms.mean, 6)),
-        ("energy_mj_mean", round(found.energy_mj.mean, 6)),
-        ("stack_bytes", found.stack_bytes),
-        ("flash_bytes", found.usage.flash_bytes),
-        ("sram_bytes", found.usage.sram_bytes),
+        ("accuracy", round(measurement.accuracy, 6)),
+        ("points", measurement.summary.n),
+        ("cycles_mean", round(measurement.cycles.mean, 1)),
+        ("cycles_max", measurement.cycles.max),
+        ("latency_ms_mean", round(measurement.latency_ms.mean, 6)),
+        ("energy_mj_mean", round(measurement.energy_mj.mean, 6)),
+        ("stack_bytes", measurement.stack_bytes),
+        ("flash_bytes", measurement.usage.flash_bytes),
+        ("sram_bytes", measurement.usage.sram_bytes),
     ]
 
 

@@ -159,8 +159,8 @@ _BAUD_ERROR_LIMIT = 0.025  # of a receiver at double speed, for 8N1 (data sheet 
 _TIMER_CYCLES = (100, 255)
 
 
-def _text(pattern: str, words: str) -> Key:
-    return Key(words, matches(pattern))
+def _text(pattern: str, description: str) -> Key:
+    return Key(description, matches(pattern))
 
 
 def _is_place(value: Any) -> bool:
@@ -211,8 +211,8 @@ _HOST_DEFAULTS = {
 def read_facts(facts: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return the arguments of a `Board` for a file's keys; `InputError` names one that is wrong."""
     on_host = facts.get("core") == HOST
-    known = _HOST if on_host else _CHIP
-    _SHELF.check(facts, known, [key for key in known if hasattr(Board, key)], source)
+    keys = _HOST if on_host else _CHIP
+    _SHELF.check(facts, keys, [key for key in keys if hasattr(Board, key)], source)
     if on_host:
         return {**_HOST_DEFAULTS, **facts}
     _check_serial(facts, source)

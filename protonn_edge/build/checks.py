@@ -132,11 +132,11 @@ def check_linked(
 
 def check_no_floats(program: LinkedProgram) -> None:
     """Raise `CheckFailed` if a routine for floats is linked into the firmware."""
-    found = float_routines(program)
-    if found:
+    routines = float_routines(program)
+    if routines:
         raise CheckFailed(
-            f"the firmware contains floating-point routines ({_listed(found)}); use only integers "
-            "in firmware/, or build with --precision float32"
+            f"the firmware contains floating-point routines ({_listed(routines)}); use only "
+            "integers in firmware/, or build with --precision float32"
         )
 
 
@@ -146,10 +146,10 @@ def check_constants_in_flash(program: LinkedProgram) -> None:
     These are constants without PROGMEM, string literals, and anything with an initial value in the
     generated source. What the linker has removed does not count.
     """
-    found, folder = constants_in_sram(program, all_of="pnn_model."), program.path.parent
-    if found:
+    misplaced, folder = constants_in_sram(program, all_of="pnn_model."), program.path.parent
+    if misplaced:
         size = sum(len(constants.contents) for constants in program.initial_values)
-        names = _listed([f"{name} ({path.relative_to(folder)})" for name, path in found])
+        names = _listed([f"{name} ({path.relative_to(folder)})" for name, path in misplaced])
         raise CheckFailed(
             f"the {size:,} B of initialized SRAM include constants that could be in flash: "
             f"{names}; declare them PROGMEM and read them with pgm_read_byte()"

@@ -91,12 +91,12 @@ class WrittenPlan:
         if self.core is None:
             return None
         try:
-            found = plan_of(model, self.choices, CORES[self.core])
+            plan = plan_of(model, self.choices, CORES[self.core])
         except InputError:
             return None
-        if found.choices != self.choices or len(found.steps) != len(self.means):
+        if plan.choices != self.choices or len(plan.steps) != len(self.means):
             return None
-        return found.with_means(self.means)
+        return plan.with_means(self.means)
 
 
 def plan_text(model: DeviceModel, plan: DevicePlan) -> str:

@@ -42,13 +42,13 @@ class Benchmark:
     @classmethod
     def of(cls, text: str) -> Self:
         """Return what ``mlperf-tiny:TASK[,energy]`` names; `InputError` for another text."""
-        found = _NAME.fullmatch(text)
-        if found is None:
+        match = _NAME.fullmatch(text)
+        if match is None:
             raise InputError(
                 f"--benchmark is {text!r}, but must be mlperf-tiny:TASK, such as "
                 "mlperf-tiny:kws01, or mlperf-tiny:TASK,energy to measure the energy"
             )
-        return cls(found[1], energy=found[2] is not None)
+        return cls(match[1], energy=match[2] is not None)
 
     def settings(self, text: str) -> str:
         """Return the text of a platformio.ini with the benchmark's flags."""

@@ -130,21 +130,21 @@ def _trained(
     instrument: Instrument | None, channels: Sequence[Channel], declared: str | None
 ) -> tuple[Unit, ...] | None:
     """Return the unit of each channel in the training data, if that is known."""
-    known = None
+    recorded = None
     if instrument is not None:
-        known = tuple(instrument.channel(number) for number in range(len(channels)))
+        recorded = tuple(instrument.channel(number) for number in range(len(channels)))
     if declared is None:
-        return known
+        return recorded
     names = tuple(channel.name for channel in channels)
-    found = units_of(declared, names)
-    missing = [name for name in names if name not in found]
+    unit_of_channel = units_of(declared, names)
+    missing = [name for name in names if name not in unit_of_channel]
     if missing:
         raise InputError(
             f"--unit is {shortened(declared)!r}, which has no unit for {missing[0]}; give one unit "
             "for all channels, or name each channel before its unit"
         )
-    units = tuple(found[name] for name in names)
-    if known is not None and not all(map(Unit.is_same, known, units)):
+    units = tuple(unit_of_channel[name] for name in names)
+    if recorded is not None and not all(map(Unit.is_same, recorded, units)):
         raise InputError(
             f"--unit is {shortened(declared)!r}, but the model was trained on data from "
             f"{instrument}; omit --unit, or give the unit of the training data"
@@ -420,7 +420,7 @@ def windowing_of(
     per_unit, notices = counts_for(instrument, _channels(sampling, used), unit)
     if per_unit is not None and not (as_it_is(model) and (per_unit == 1).all()):
         model = replace(model, counts=per_unit)
-    found = Windowing(
+    windowing = Windowing(
         model,
         sampling,
         used,
@@ -429,8 +429,8 @@ def windowing_of(
         refractory_s,
         (*by_place, *notices),
     )
-    found.check_line()
-    return found
+    windowing.check_line()
+    return windowing
 
 
 def _channels(sampling: Sampling, used: tuple[int, ...]) -> list[Channel]:

@@ -115,8 +115,8 @@ class Certificate:
         said: dict[str, str] = {}
         for each in self.claims:
             number = "" if each.value is None else f"; value {each.value}"
-            words = f"{each.statement} ({each.standing}: {each.by}{number})"
-            said[each.name] = f"{said[each.name]}; {words}" if each.name in said else words
+            sentence = f"{each.statement} ({each.standing}: {each.by}{number})"
+            said[each.name] = f"{said[each.name]}; {sentence}" if each.name in said else sentence
         return said
 
 

@@ -97,11 +97,11 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
         command = ["frama-c", flags, *_OPTIONS, *way, str(source), str(model)]
         command += ["-then", "-report-csv", str(report)]
         done = run_within(deadline_s, command, name="frama-c")
-        found = _REACHED.search(done.stdout)
-        if done.returncode != 0 or found is None:
-            words = " ".join((done.stderr or done.stdout).split())[-_SHOWN:]
-            raise CheckFailed(f"frama-c stopped with code {done.returncode}; it printed: {words}")
-        result = EvaResult(tuple(_alarms(report, files)), int(found[1]), int(found[2]))
+        match = _REACHED.search(done.stdout)
+        if done.returncode != 0 or match is None:
+            message = " ".join((done.stderr or done.stdout).split())[-_SHOWN:]
+            raise CheckFailed(f"frama-c stopped with code {done.returncode}; it printed: {message}")
+        result = EvaResult(tuple(_alarms(report, files)), int(match[1]), int(match[2]))
         if not result.alarms:
             break
     return result

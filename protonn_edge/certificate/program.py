@@ -115,13 +115,13 @@ def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterato
         raise no_function(program, entry)
     reached = _Reached.of(program, copies)
     given = "" if own_sources else reached.given
-    for name, what, found in (
+    for name, what, routines in (
         ("no-recursion", "is recursive or called through a pointer", set()),
         ("no-allocation", "allocates memory", set(filter(_ALLOCATION.fullmatch, reached.names))),
         ("no-floats", "uses floating point", reached.names & set(float_routines(program))),
     ):
-        if found:
-            called = ", ".join(sorted(found)[:3])
+        if routines:
+            called = ", ".join(sorted(routines)[:3])
             raise CheckFailed(f"{entry} {what}: it calls {called}; remove the code that needs this")
         sentence = f"no function that {entry} calls {what}{given}"
         yield Claim(name, sentence, claims.PROVEN, _FOLLOWED)

@@ -137,13 +137,13 @@ def cycles_measured(results: Sequence[Result], by: str) -> Iterator[Claim]:
         yield Claim("cycles-measured", sentence, claims.MEASURED, by, max(cycles), len(cycles))
 
 
-def agreed(name: str, found: agreement.Agreement, by: str) -> Claim:
+def agreed(name: str, compared: agreement.Agreement, by: str) -> Claim:
     """Return the claim that an execution agrees with NumPy; raises `CheckFailed` if not."""
-    failure = agreement.disagreement([found])
+    failure = agreement.disagreement([compared])
     if failure is not None:
         raise failure
-    sentence = f"{found.execution} returns the same scores as the integer model in NumPy"
-    return Claim(name, sentence, claims.MEASURED, by, points=found.n)
+    sentence = f"{compared.execution} returns the same scores as the integer model in NumPy"
+    return Claim(name, sentence, claims.MEASURED, by, points=compared.n)
 
 
 def _hashes(folder: Path, model: Model, model_sha256: str) -> Iterator[tuple[str, str]]:

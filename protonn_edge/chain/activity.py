@@ -55,7 +55,7 @@ class Activity:
         """
         inputs = self.inputs
         for stage, name in zip(stages, stage_names(each.kind for each in stages), strict=True):
-            told = self.stages.get(name)
-            yield Activity(inputs, {} if told is None else {stage.kind: told})
-            if told is not None and stage.reports_nonzero_outputs:
-                inputs = told[0]
+            measured = self.stages.get(name)
+            yield Activity(inputs, {} if measured is None else {stage.kind: measured})
+            if measured is not None and stage.reports_nonzero_outputs:
+                inputs = measured[0]

@@ -64,8 +64,8 @@ def _feature_arrays(stage: FeatureStage | None) -> Arrays:
 
 def _feature_stage(arrays: Arrays) -> FeatureStage | None:
     """Build the feature stage from a model file's arrays, None without one."""
-    found = [kind.from_arrays(arrays) for kind in FEATURE_STAGES.values()]
-    stages = [stage for stage in found if stage is not None]
+    built = [kind.from_arrays(arrays) for kind in FEATURE_STAGES.values()]
+    stages = [stage for stage in built if stage is not None]
     if len(stages) > 1:
         raise InputError(
             f"the model {' and '.join(stage.does for stage in stages)}; train it again with only "
@@ -218,8 +218,8 @@ def _model_of(arrays: Arrays) -> Model:
     if "activity" not in arrays:
         return model
     check_type(arrays["activity"], "activity", "f8")
-    known = Activity.of_array(arrays["activity"], model.n_inputs, model.activity_sizes)
-    return replace(model, activity=known)
+    activity = Activity.of_array(arrays["activity"], model.n_inputs, model.activity_sizes)
+    return replace(model, activity=activity)
 
 
 def _kind_of(arrays: Arrays) -> type[Head]:
@@ -244,9 +244,9 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
             raise _missing(name)
     of_features = (name for each in FEATURE_STAGES.values() for name in each.ARRAYS)
     optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_features)
-    known = {*needed, *optional, *(each.name for each in members)}
+    allowed = {*needed, *optional, *(each.name for each in members)}
     for name in arrays:
-        if name not in known:
+        if name not in allowed:
             raise InputError(f"the model has an unknown array {name[:40]!r}; train the model again")
 
 

@@ -68,10 +68,10 @@ def most_exact(
     while the error exceeds `tolerated_error`.
     """
     first, *wider = widths
-    found = [fit(bits, first) for bits in INPUT_BITS]
+    fits = [fit(bits, first) for bits in INPUT_BITS]
     for width in (None, *wider):
-        found += [] if width is None else [fit(INPUT_BITS[0], width)]
-        best = min((each for each in found if each), key=lambda each: each.error, default=None)
+        fits += [] if width is None else [fit(INPUT_BITS[0], width)]
+        best = min((each for each in fits if each), key=lambda each: each.error, default=None)
         if best is not None and best.error <= tolerated_error:
             break
     return best

@@ -89,13 +89,13 @@ class Member(NamedTuple):
 
     def checked(self, value: Any, sizes: dict[str, int]) -> Any:
         """Return the checked value, and add its sizes to `sizes`, with which it must agree."""
-        known = [sizes.get(axis) for axis in self.axes]
-        if not known:
+        expected = [sizes.get(axis) for axis in self.axes]
+        if not expected:
             return float(value) if self.dtype == "f" else value
-        if len(known) == 1:
-            array: NDArray[Any] = checks.checked_vector(value, self.name, size=known[0])
+        if len(expected) == 1:
+            array: NDArray[Any] = checks.checked_vector(value, self.name, size=expected[0])
         else:
-            array = checks.checked_matrix(value, self.name, rows=known[0], columns=known[1])
+            array = checks.checked_matrix(value, self.name, rows=expected[0], columns=expected[1])
         sizes |= zip(self.axes, array.shape, strict=True)
         return array
 
@@ -191,12 +191,12 @@ class Head(Dimensions):
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Build the head from a file's arrays; `InputError` if they are wrong or disagree."""
-        found = (
+        readers = (
             (name, each)
             for name, each in cls.members().items()
             if each.name in arrays or not each.optional
         )
-        return cls(**{name: each.read(arrays) for name, each in found})
+        return cls(**{name: each.read(arrays) for name, each in readers})
 
     @property
     @abstractmethod

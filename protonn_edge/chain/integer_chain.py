@@ -354,12 +354,12 @@ def _number(chain: IntegerChain, place: str) -> Any:
     """Return a stage's attribute, or a tuple with that of every stage that matches a pattern."""
     pattern, _, path = place.partition(".")
     names = stage_names(stage.kind for stage in chain.own_stages)
-    found = tuple(
+    numbers = tuple(
         attrgetter(path)(stage)
         for name, stage in zip(names, chain.own_stages, strict=True)
         if fnmatchcase(name, pattern)
     )
-    return found if "*" in pattern else found[0]
+    return numbers if "*" in pattern else numbers[0]
 
 
 def _sha256(chain: IntegerChain) -> str:

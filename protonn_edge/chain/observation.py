@@ -162,12 +162,12 @@ class IntegerExpected:
         for one in unusual.tolist():
             before, level = level, min(level + STEP, MOST_LEVEL) if one else max(level - 1, 0)
             alarms += before < DRIFT <= level
-        known = answers == best
+        classified = answers == best
         bins = np.searchsorted(self.edges, values[:, 0], side="right")
-        counts = np.bincount(best[known], minlength=len(self.low))
+        counts = np.bincount(best[classified], minlength=len(self.low))
         return Health(
             cycles=0,
-            rejected=min(int((~known).sum()), _FULL),
+            rejected=min(int((~classified).sum()), _FULL),
             unusual=min(int(unusual.sum()), _FULL),
             margins=tuple(np.minimum(np.bincount(bins, minlength=BINS), _FULL).tolist()),
             classes=tuple(np.minimum(counts, _FULL).tolist()),

@@ -81,11 +81,11 @@ class Imported(UserDict[str, Any]):
     """Names of this package, as "module:name" below it, each imported when it is asked for."""
 
     def __getitem__(self, key: str) -> Any:
-        found = super().__getitem__(key)
-        if isinstance(found, str):
-            module, name = found.split(":")
-            self.data[key] = found = getattr(import_module(f"protonn_edge.{module}"), name)
-        return found
+        entry = super().__getitem__(key)
+        if isinstance(entry, str):
+            module, name = entry.split(":")
+            self.data[key] = entry = getattr(import_module(f"protonn_edge.{module}"), name)
+        return entry
 
 
 HEADS: MutableMapping[str, type[Head]] = Imported(

@@ -98,7 +98,7 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command = _imported(cmd_name)
-        lines = [f"  protonn-edge {cmd_name} {words}".rstrip() for words in EXAMPLES[cmd_name]]
+        lines = [f"  protonn-edge {cmd_name} {example}".rstrip() for example in EXAMPLES[cmd_name]]
         heading = "Examples:" if len(lines) > 1 else "Example:"
         command.short_help, command.epilog = COMMANDS[cmd_name], "\n".join(["\b", heading, *lines])
         return command

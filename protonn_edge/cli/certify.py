@@ -91,16 +91,16 @@ def certify_command(
 
 def _check(out: Output, path: Path, earlier: Certificate) -> None:
     certificate = _certify(out, path, earlier.settings)
-    found = certificate.differences(earlier)
+    differences = certificate.differences(earlier)
     failure = None
-    if found:
-        more = f"; {len(found) - _SHOWN} more differ" * (len(found) > _SHOWN)
+    if differences:
+        more = f"; {len(differences) - _SHOWN} more differ" * (len(differences) > _SHOWN)
         failure = CheckFailed(
-            f"{path} differs from the certificate: {'; '.join(found[:_SHOWN])}{more}"
+            f"{path} differs from the certificate: {'; '.join(differences[:_SHOWN])}{more}"
         )
     else:
         out.say(_table(certificate), "all claims and hashes of the certificate are confirmed")
-    out.finish({**certificate.to_json(), "differences": found}, failure)
+    out.finish({**certificate.to_json(), "differences": differences}, failure)
 
 
 def _certify(out: Output, path: Path, settings: Settings) -> Certificate:

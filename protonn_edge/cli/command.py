@@ -186,10 +186,10 @@ class Command(click.Command):
         except (BrokenPipeError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise  # the reader closed the pipe, or click prints its own message
         except Exception as error:
-            found = _refusal(error)
-            if found is None and os.environ.get(TRACEBACK_VARIABLE):
+            refusal = _refusal(error)
+            if refusal is None and os.environ.get(TRACEBACK_VARIABLE):
                 raise
-            self._fail(ctx, *(found or (_bug(error), BUG_EXIT_CODE)))
+            self._fail(ctx, *(refusal or (_bug(error), BUG_EXIT_CODE)))
 
     @staticmethod
     def _fail(ctx: click.Context, sentence: str, exit_code: int) -> None:
@@ -247,9 +247,9 @@ def _refusal(error: Exception) -> tuple[str, int] | None:
 
 
 def _bug(error: Exception) -> str:
-    words = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 200)
+    summary = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 200)
     return (
-        f"this is a bug in protonn-edge ({words}); please report it with the traceback that the "
+        f"this is a bug in protonn-edge ({summary}); please report it with the traceback that the "
         f"same command prints if {TRACEBACK_VARIABLE}=1 is set"
     )
 

@@ -74,7 +74,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     labels, names = _labels(estimator, dataset.classes, given)
     tested = len(dataset.y_test) > 0
     with out.status("converting"):
-        found = from_sklearn(
+        conversion = from_sklearn(
             estimator,
             dataset.X_train,
             labels[dataset.y_train],
@@ -87,19 +87,19 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             random_state=given.seed,
         )
     if names is not None and not given.classes:
-        out.notice(_other_order(found, dataset, names))
-    if (columns := found.model.record.get("columns")) is not None:
+        out.notice(_other_order(conversion, dataset, names))
+    if (columns := conversion.model.record.get("columns")) is not None:
         dataset = dataset.of_columns(columns)
-    model = of_data(found.model, dataset)
+    model = of_data(conversion.model, dataset)
     out.notice([*known_rows(model, dataset), *_of_answers(model, dataset)])
     if model.classes == dataset.classes:
         model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, given.output)
-    out.say(str(found))
+    out.say(str(conversion))
     if not is_sparse(X := dataset.X_train) and (count := quantize(model).features.saturations(X)):
         out.say("  " + ": ".join(saturation_fact(count, X.size)))
     out.say(f"wrote {given.output}")
-    return found.to_json()
+    return conversion.to_json()
 
 
 def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
@@ -130,8 +130,8 @@ def _labels(
     A file of another library numbers its labels: in the order of --classes, or of the sorted
     classes.
     """
-    known = isinstance(estimator, StoredClassifier) and {*map(str, estimator.classes_)}
-    if not known or (not given.classes and known.issuperset(classes)):
+    fitted = isinstance(estimator, StoredClassifier) and {*map(str, estimator.classes_)}
+    if not fitted or (not given.classes and fitted.issuperset(classes)):
         if given.classes:
             raise InputError(
                 f"--classes is for files with numbered classes, but the classes of {given.source} "
@@ -139,9 +139,9 @@ def _labels(
             )
         return np.array(classes), None
     names = given.classes or classes
-    if len(classes) != len(known):
+    if len(classes) != len(fitted):
         raise InputError(
-            f"{estimator.name} has {len(known):,} classes, but {given.data} has {len(classes):,}; "
+            f"{estimator.name} has {len(fitted):,} classes, but {given.data} has {len(classes):,}; "
             "use data with all classes of the classifier"
         )
     if sorted(names) != sorted(classes):
@@ -152,9 +152,11 @@ def _labels(
     return estimator.classes_[[names.index(each) for each in classes]], names
 
 
-def _other_order(found: Conversion, dataset: Dataset, names: tuple[str, ...]) -> Iterator[Notice]:
+def _other_order(
+    conversion: Conversion, dataset: Dataset, names: tuple[str, ...]
+) -> Iterator[Notice]:
     """Yield a warning if numbered classes fit the data far better in another order of names."""
-    answers = found.source.answers(found.source.features.taken(dataset.X_train, "X"))
+    answers = conversion.source.answers(conversion.source.features.taken(dataset.X_train, "X"))
     y = np.array([names.index(each) for each in dataset.classes])[dataset.y_train]
     counts = np.zeros((len(names), len(names)))
     np.add.at(counts, (answers, y), 1 / len(y))

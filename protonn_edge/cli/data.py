@@ -49,15 +49,15 @@ def data_command(
     if html is not None:
         require("matplotlib")
     dataset = load_dataset(data, replace(table, missing=table.missing or SHOWN))
-    found = [profile(each, dataset) for each in dataset.columns]
+    profiles = [profile(each, dataset) for each in dataset.columns]
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()
     facts, notices = [*rules, *data_facts(summary, dataset)], [*dataset.notices, *leaks(dataset)]
     out.say(f"{data.name}:", fact_table(facts))
-    if found:
-        more = len(found) - _COLUMNS_SHOWN
+    if profiles:
+        more = len(profiles) - _COLUMNS_SHOWN
         # Short, and without control characters.
-        rows = [[quoted(cell)[1:-1] for cell in each.cells] for each in found[:_COLUMNS_SHOWN]]
+        rows = [[quoted(cell)[1:-1] for cell in each.cells] for each in profiles[:_COLUMNS_SHOWN]]
         rows += [[f"and {more:,} more"]] if more > 0 else []
         out.say(row_table(HEADINGS, rows, {0, 1, 2, 6}))
     if repeated is not None and any(repeated.values()):
@@ -65,11 +65,11 @@ def data_command(
         notices.append(Notice("repeated", sentence, warning=True))
     out.notice(each for each in notices if each.kind != "repeated")  # which was printed
     if html is not None:
-        page = _render_data_page(data.name, dataset, summary, found, notices, facts)
+        page = _render_data_page(data.name, dataset, summary, profiles, notices, facts)
         write_atomically(html, page)
         out.say(f"wrote {html}, {len(page.encode()) / 1000:,.0f} kB")
     layout = None if dataset.layout is None else asdict(dataset.layout)
-    columns = [asdict(each) for each in found]
+    columns = [asdict(each) for each in profiles]
     record = {"table": layout, "columns": columns, **summary.to_json(), "repeated": repeated}
     out.finish(record)
 

@@ -73,9 +73,9 @@ def port_to_hear(out: Output, port: str | None, board: Board) -> str:
     """Return the given port, else the most likely port of a board, with a notice."""
     if port is not None:
         return port
-    found = find_port(board)
-    out.say(f"listening to {found.device}: {found.why}")
-    return found.device
+    detected = find_port(board)
+    out.say(f"listening to {detected.device}: {detected.why}")
+    return detected.device
 
 
 _Heard = TypeVar("_Heard", bound=SensorBoard[Any, Any])

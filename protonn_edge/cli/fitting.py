@@ -44,7 +44,7 @@ from protonn_edge.training.features import FeatureRequest
 from protonn_edge.training.parameters import FeatureParameters
 from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
-from protonn_edge.training.refusals import Case, check_compatible
+from protonn_edge.training.refusals import TrainingRequest, check_compatible
 
 _SHORTEST = "the remaining steps are shortened so that a complete model is written"
 _AXES = 2  # samples and channels of a window, height and width of an image
@@ -71,8 +71,8 @@ def of_data(model: Model, dataset: Dataset) -> Model:
     if rows is not None and dataset.held_out is not None:
         rows = replace(rows, held_out=np.packbits(dataset.held_out))
     preparation = dataset.preparation
-    known = {} if preparation is None else preparation.to_record()
-    record = {**known, **model.record}  # a pipeline's imputers go first
+    prepared = {} if preparation is None else preparation.to_record()
+    record = {**prepared, **model.record}  # a pipeline's imputers go first
     return replace(
         model, feature_names=names, instrument=dataset.instrument, record=record, training_rows=rows
     )
@@ -94,16 +94,16 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
                 f"--image-shape is {here}, but the images have {there} pixels; omit --image-shape, "
                 "or scale the images with --size"
             )
-        known = of_images and len(dataset.point_shape) == _AXES and not was_given("image_shape")
-        return {"image_shape": dataset.point_shape} if known else {}
+        has_axes = of_images and len(dataset.point_shape) == _AXES and not was_given("image_shape")
+        return {"image_shape": dataset.point_shape} if has_axes else {}
     assert asked is not None
-    found: dict[str, Any] = {}
+    settings_of_data: dict[str, Any] = {}
     if not was_given("window_shape"):
-        found["window_shape"] = _window_of(dataset)
+        settings_of_data["window_shape"] = _window_of(dataset)
     if not was_given("sample_rate") and dataset.sample_rate is not None:
-        found["sample_rate"] = dataset.sample_rate
+        settings_of_data["sample_rate"] = dataset.sample_rate
     if settings.copies and dataset.background_noise is not None:
-        found["background_noise"] = dataset.background_noise
+        settings_of_data["background_noise"] = dataset.background_noise
     if isinstance(asked, AudioRequest) and dataset.onset is not None:
         if asked.onset not in (None, dataset.onset):
             raise InputError(
@@ -112,8 +112,8 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
                 f"--onset {asked.onset}'"
             )
         if asked.onset is None:
-            found["features"] = with_onset(str(settings.features), dataset.onset)
-    return found
+            settings_of_data["features"] = with_onset(str(settings.features), dataset.onset)
+    return settings_of_data
 
 
 def of_windows(dataset: Dataset, asked: FeatureRequest | None) -> bool:
@@ -121,8 +121,8 @@ def of_windows(dataset: Dataset, asked: FeatureRequest | None) -> bool:
     if asked is None or not (asked.of_samples and asked.of_images):
         return asked is not None and asked.of_samples
     *_, channels = dataset.point_shape or (1,)
-    known = dataset.sample_rate or channel_names(dataset.feature_names, channels)
-    return was_given("window_shape") or (bool(known) and not was_given("image_shape"))
+    is_signal = dataset.sample_rate or channel_names(dataset.feature_names, channels)
+    return was_given("window_shape") or (bool(is_signal) and not was_given("image_shape"))
 
 
 def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Dataset:
@@ -175,7 +175,7 @@ def check_options(
     classifier: DeviceClassifier, dataset: Dataset, *, rejecting: bool = False
 ) -> None:
     """Refuse options that cannot be combined, by their command-line names."""
-    case = Case.of(
+    case = TrainingRequest.of(
         classifier.frozen(),
         dataset.X_train,
         multilabel=isinstance(dataset, MultiLabelDataset),

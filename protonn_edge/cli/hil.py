@@ -228,8 +228,8 @@ def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int =
             if tolerance
             else "integer scores agree"
         )
-        found = outcome(agreements, tolerance)
-        out.say(f"all {what} on {counted(agreements[0].n, 'point')}: {found}")
+        executions = outcome(agreements, tolerance)
+        out.say(f"all {what} on {counted(agreements[0].n, 'point')}: {executions}")
 
 
 def library_check(

@@ -158,7 +158,7 @@ def _record(listener: Listener, answer: WindowAnswer) -> dict[str, Any]:
         "seconds": listener.seconds_at(answer),
         "first_sample": answer.first,
         "class": listener.name_of(answer.label),
-        "told": listener.name_of(answer.told),
+        "reported_class": listener.name_of(answer.reported),
         "scores": dict(zip(names, answer.scores, strict=True)),
         "confidence": answer.confidence,
         "lost": answer.lost,
@@ -167,11 +167,11 @@ def _record(listener: Listener, answer: WindowAnswer) -> dict[str, Any]:
 
 
 def _line(listener: Listener, answer: WindowAnswer) -> str:
-    told = listener.name_of(answer.told) or "-"
+    reported = listener.name_of(answer.reported) or "-"
     best = max(answer.scores)
     return (
-        f"{listener.seconds_at(answer):9.2f} s  {told}  (window: {listener.name_of(answer.label)}, "
-        f"score {best:,}{_confidence(answer)})"
+        f"{listener.seconds_at(answer):9.2f} s  {reported}  "
+        f"(window: {listener.name_of(answer.label)}, score {best:,}{_confidence(answer)})"
     )
 
 
@@ -190,12 +190,12 @@ def picture(listener: Listener, answer: WindowAnswer) -> Group:
         bar = Bar(high - low, 0, score - low, width=_BAR_CELLS)
         sure = _confidence(answer).removeprefix(", ") if label == answer.label else ""
         table.add_row(Text(listener.name_of(label) or ""), f"{score:,}".rjust(11), bar, sure)
-    told = Text(listener.name_of(answer.told) or "-", style="bold")
+    reported = Text(listener.name_of(answer.reported) or "-", style="bold")
     rate = listener.measured_rate
-    words = "" if rate is None else f"{rate:.4g} samples a second, "
-    words += f"{counted(listener.windows, 'window')}, {listener.missing:,} missing, "
-    words += f"{counted(answer.lost, 'sample')} lost"
-    return Group(told, table, Text(words))
+    state = "" if rate is None else f"{rate:.4g} samples a second, "
+    state += f"{counted(listener.windows, 'window')}, {listener.missing:,} missing, "
+    state += f"{counted(answer.lost, 'sample')} lost"
+    return Group(reported, table, Text(state))
 
 
 def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:

@@ -60,10 +60,10 @@ class Parsed(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the parsed text."""
-        found = self._read(str(value))
-        if found is None:
+        parsed = self._read(str(value))
+        if parsed is None:
             self.fail(f"{value!r} {self._refusal}", param, ctx)
-        return found
+        return parsed
 
 
 def shape(name: str, what: str, second: int | None = None) -> Parsed:
@@ -73,28 +73,28 @@ def shape(name: str, what: str, second: int | None = None) -> Parsed:
     """
 
     def read(text: str) -> tuple[int, int] | None:
-        found = re.fullmatch(r"(\d{1,6})(?:x(\d{1,6}))?", text)
-        first, last = (int(found[1]), int(found[2] or second or 0)) if found else (0, 0)
+        match = re.fullmatch(r"(\d{1,6})(?:x(\d{1,6}))?", text)
+        first, last = (int(match[1]), int(match[2] or second or 0)) if match else (0, 0)
         return (first, last) if first and last else None
 
     return Parsed(name, f"is not {what}", read)
 
 
-def some_of(words: Sequence[str]) -> Parsed:
+def some_of(choices: Sequence[str]) -> Parsed:
     """Return the type of one or more of several words, such as W,B."""
 
     def read(text: str) -> tuple[str, ...] | None:
         given = tuple(text.split(","))
-        return given if set(given) <= set(words) and len(set(given)) == len(given) else None
+        return given if set(given) <= set(choices) and len(set(given)) == len(given) else None
 
-    refusal = f"must be one or more of {', '.join(words)}, such as {words[0]}"
+    refusal = f"must be one or more of {', '.join(choices)}, such as {choices[0]}"
     return Parsed("NAME[,NAME...]", refusal, read)
 
 
 def _bytes(text: str) -> int | None:
-    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*([A-Za-z]*)\s*", text)
-    unit = None if found is None else _UNITS.get(found[2].lower())
-    return None if found is None or unit is None else int(float(found[1]) * unit) or None
+    match = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*([A-Za-z]*)\s*", text)
+    unit = None if match is None else _UNITS.get(match[2].lower())
+    return None if match is None or unit is None else int(float(match[1]) * unit) or None
 
 
 def _level(text: str) -> float | None:
@@ -106,8 +106,8 @@ def _level(text: str) -> float | None:
 
 
 def _share(text: str) -> float | None:
-    found = re.fullmatch(r"\s*(\d{0,9}\.?\d{1,9}(?:e-?\d{1,2})?)\s*(%?)\s*", text)
-    share = 0.0 if found is None else float(found[1]) / (100 if found[2] else 1)
+    match = re.fullmatch(r"\s*(\d{0,9}\.?\d{1,9}(?:e-?\d{1,2})?)\s*(%?)\s*", text)
+    share = 0.0 if match is None else float(match[1]) / (100 if match[2] else 1)
     return share if 0 < share < 1 else None
 
 

@@ -89,8 +89,8 @@ def predict_command(
     else:
         answers = model.predict(X)
     names = ["unknown" if i == UNKNOWN else model.classes[i] for i in answers.tolist()]
-    found, counts = np.unique(names, return_counts=True)
-    record = dict(zip(found.tolist(), counts.tolist(), strict=True))
+    answered, counts = np.unique(names, return_counts=True)
+    record = dict(zip(answered.tolist(), counts.tolist(), strict=True))
     if output is not None:
         files = image_names(data, table) if has_images(data) else []
         write_atomically(output, _table(rows, names, per_cent, files))
@@ -107,9 +107,9 @@ def predict_command(
 
 def _table(rows: list[int], names: list[str], per_cent: list[int], files: list[str]) -> str:
     others = {"confidence_percent": per_cent, "file": files}
-    known = {name: column for name, column in others.items() if column}
+    given = {name: column for name, column in others.items() if column}
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow([*PREDICTIONS_HEAD, *known])
-    lines.writerows(zip(rows, names, *known.values(), strict=True))
+    lines.writerow([*PREDICTIONS_HEAD, *given])
+    lines.writerows(zip(rows, names, *given.values(), strict=True))
     return text.getvalue()

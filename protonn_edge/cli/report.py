@@ -116,15 +116,15 @@ def report_command(
         if not path.is_file():
             raise InputError(f"{path} is not a file; name a results file that 'hil -o' wrote")
     projects = _projects(folders, results)
-    known = _models(models, projects)
+    reported_models = _models(models, projects)
     points, rows = None, list[int]()
     if data is not None:
-        points = points_for(known[0], data, table, out, on_rows=rows.extend)
+        points = points_for(reported_models[0], data, table, out, on_rows=rows.extend)
     with out.status("gathering"):
         evidence = [
             gather(
                 path,
-                known,
+                reported_models,
                 projects,
                 board,
                 data=points,
@@ -186,12 +186,12 @@ def show_report(path: Path) -> None:
 
 def _projects(folders: Sequence[Path], results: Sequence[Path]) -> list[Project]:
     candidates = folders or [*(path.parent for path in results), Path()]
-    found = [Project(folder) for folder in dict.fromkeys(candidates)]
-    for project in found:
+    projects = [Project(folder) for folder in dict.fromkeys(candidates)]
+    for project in projects:
         if folders and not project.built:
             check_project(project.folder)
             project.model()  # the error of an empty folder
-    return [project for project in found if project.built]
+    return [project for project in projects if project.built]
 
 
 def _models(paths: Sequence[Path], projects: Sequence[Project]) -> list[Model]:

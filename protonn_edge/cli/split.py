@@ -41,24 +41,24 @@ def split_command(
     Rows are copied unchanged and in order, and both files have the header. The files of a folder of
     images are copied to train/ and test/. The same seed gives the same parts.
     """
-    found: TextRows | ImageFiles = (
+    source: TextRows | ImageFiles = (
         image_files(data, groups) if has_images(data) else read_rows(data, table, groups)
     )
-    labels = found.labels if stratify else None
-    chosen = chosen_for_test(len(found.labels), share, seed, labels, found.groups)
+    labels = source.labels if stratify else None
+    chosen = chosen_for_test(len(source.labels), share, seed, labels, source.groups)
     record: dict[str, Any] = {}
     parts = {"train": ~chosen, "test": chosen}
-    if isinstance(found, ImageFiles):
+    if isinstance(source, ImageFiles):
         if resolved(output).is_relative_to(data.resolve()):
             raise InputError(
                 f"{output} is inside {data}, the folder to divide; choose a folder outside it"
             )
-        out.notice(unread(data, found.takes, IMAGES))
-    write_new(output, dict(chain(*map(found.files, parts, parts.values()))), parts)
+        out.notice(unread(data, source.takes, IMAGES))
+    write_new(output, dict(chain(*map(source.files, parts, parts.values()))), parts)
     for part, rows in parts.items():
-        classes = Counter(compress(found.labels, rows))
+        classes = Counter(compress(source.labels, rows))
         record[part] = {
-            "path": str(output / f"{part}{found.suffix}"),
+            "path": str(output / f"{part}{source.suffix}"),
             "n": int(rows.sum()),
             "classes": dict(sorted(classes.items())),
         }
@@ -66,7 +66,7 @@ def split_command(
     if groups is not None:
         remedy = "add groups with rows of these classes" if stratify else "use --stratify"
     for part, rows in zip(("training", "test"), parts.values(), strict=True):
-        if alone := sorted(set(found.labels) - set(compress(found.labels, rows))):
+        if alone := sorted(set(source.labels) - set(compress(source.labels, rows))):
             text = f"classes without {part} rows: {listed(alone)}; {remedy}"
             out.notice([Notice("split", text, warning=True, columns=tuple(alone))])
     out.say(

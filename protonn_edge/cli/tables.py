@@ -105,14 +105,14 @@ def points_for(
     may be ignored, and DATA required not to have two parts: see `load_points`, also for `on_rows`.
     """
     noticed: list[Notice] = []
-    if has_images(data) and (known := known_image_shape(model)) is not None:
-        if table.size is not None and table.size != known:
-            here, there = ("x".join(map(str, each)) for each in (table.size, known))
+    if has_images(data) and (size := known_image_shape(model)) is not None:
+        if table.size is not None and table.size != size:
+            here, there = ("x".join(map(str, each)) for each in (table.size, size))
             raise InputError(
                 f"--size is {here}, but the model was trained on images of {there} pixels; omit "
                 "--size"
             )
-        table = replace(table, size=known)
+        table = replace(table, size=size)
     expected = expected_by(model, labelled=labelled)
     X, y = _load_points(
         data, expected, table, on_notice=noticed.append, on_rows=on_rows, held_out=held_out
@@ -133,8 +133,8 @@ def clamped_notices(model: Model, X: NDArray[np.float32]) -> list[Notice]:
     meant = meant or (model.head.kind == "forest" and "conversion" in model.record)
     if n < _JUDGED_POINTS or meant or _why_floats_alone(model) is not None:
         return []
-    found = np.flatnonzero(2 * _quantize(model).features.clamped(X) > n).tolist()
-    names = tuple(model.feature_names[i] if model.feature_names else str(i + 1) for i in found)
+    clamped = np.flatnonzero(2 * _quantize(model).features.clamped(X) > n).tolist()
+    names = tuple(model.feature_names[i] if model.feature_names else str(i + 1) for i in clamped)
     text = (
         f"most values of {len(names):,} of {model.n_features:,} features are outside the range of "
         f"the training data and are clamped: {listed(names)}; check the units and the order of the "

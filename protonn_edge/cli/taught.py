@@ -68,16 +68,16 @@ def taught_command(
             elf = build_firmware(folder, board.environment)
             port = stack.enter_context(EmulatedBoard(elf, board=board, eeprom=eeprom)).url
         port = port_to_hear(out, port, board)
-        known = bytes.fromhex(model.model_sha256)
-        session = stack.enter_context(Session(port, model_hash=known, board=board))
-        found = _examples(session, model, out)
-        if output is not None and not len(found) and output.exists():
+        model_hash = bytes.fromhex(model.model_sha256)
+        session = stack.enter_context(Session(port, model_hash=model_hash, board=board))
+        examples = _examples(session, model, out)
+        if output is not None and not len(examples) and output.exists():
             raise CheckFailed(
                 f"the board has no examples, so {output} is not overwritten; choose another file "
                 "with -o"
             )
         if output is not None:
-            teaching.save_taught(output, model, found)
+            teaching.save_taught(output, model, examples)
         if clear:
             device.forget(session)
         elif wanted is not None:
@@ -89,7 +89,7 @@ def taught_command(
         fact_table([(name, str(count)) for name, count in counts.items()]),
     )
     if output is not None:
-        out.say(f"{output} has {counted(len(found), 'example')}")
+        out.say(f"{output} has {counted(len(examples), 'example')}")
     out.finish({"port": port, "examples": len(kept), "room": room.room, "classes": counts})
 
 

@@ -88,8 +88,8 @@ def parameters_of(classifier: str) -> dict[str, Parameter]:
 
 
 def _kind_of(classifier: str) -> type[SharedParameters]:
-    found: type[SharedParameters] = PARAMETERS.get(classifier, SharedParameters)
-    return found
+    parameters: type[SharedParameters] = PARAMETERS.get(classifier, SharedParameters)
+    return parameters
 
 
 class GivenClassifier(NamedTuple):
@@ -167,7 +167,7 @@ def type_of(declared: Parameter, *, number: bool = False) -> click.ParamType[Any
 
 def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that options and --set give; refuse those of other kinds."""
-    known = parameters_of(classifier)
+    parameters = parameters_of(classifier)
     given = {name: value for name, value in options.items() if name != _SET and was_given(name)}
     for name in [*given, *filter(was_given, _OF_PARAMETERS), *_set_names(options[_SET])]:
         if _OF_PARAMETERS.get(name, name) not in _kind_of(classifier).parameters:
@@ -176,7 +176,7 @@ def given_parameters(classifier: str, options: Mapping[str, Any]) -> dict[str, A
                 f"{classifier!r} has no such parameter; omit the parameter, or choose another "
                 "classifier with --classifier"
             )
-    given |= dict(_set_values(options[_SET], known))
+    given |= dict(_set_values(options[_SET], parameters))
     if str(given.get("features")).endswith(".npz"):
         given["features"] = _features_of(Path(given["features"]))
     return given
@@ -186,20 +186,20 @@ def _set_names(texts: Iterable[str]) -> list[str]:
     return [text.partition("=")[0] for text in texts]
 
 
-def _set_values(texts: Iterable[str], known: Mapping[str, Parameter]) -> Any:
+def _set_values(texts: Iterable[str], parameters: Mapping[str, Parameter]) -> Any:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--set {shortened(text)} has no value; use --set NAME=VALUE")
-        flag, values = flags().get(name, ""), known[name].values if name in known else ()
+        flag, values = flags().get(name, ""), parameters[name].values if name in parameters else ()
         number = "boolean" in values and len(values) > 1  # a flag that may be a number, too
-        if name not in known or (flag != f"--set {name}" and not number):
+        if name not in parameters or (flag != f"--set {name}" and not number):
             raise InputError(
                 f"--set {name} is given, but {name} has an option of its own; use {flag}"
                 if flag
                 else f"--set {name} is given, but {name} can be set only in Python; omit it"
             )
-        declared = known[name]
+        declared = parameters[name]
         absent = value == "none" and None in declared.values
         if absent or (value in ("none", "auto") and Choices((value,)) in declared.values):
             yield name, None if value == "none" else value

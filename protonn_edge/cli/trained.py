@@ -65,13 +65,13 @@ def describe(model: Model, dataset: Dataset, out: Output) -> ModelSummary:
     }
     reason = why_floats_alone(model)
     if reason is None:
-        found, predicted = _describe_integers(model, X, y)
+        facts, predicted = _describe_integers(model, X, y)
     else:
         paper_bytes = model.head.paper_bytes
-        found = {"accuracy": None, "paper_bytes": paper_bytes, "no_device": reason}
+        facts = {"accuracy": None, "paper_bytes": paper_bytes, "no_device": reason}
         predicted = of_test
     quality = quality_of(predicted, y, model)
-    record |= {**found, "quality": None if quality is None else quality.to_json()}
+    record |= {**facts, "quality": None if quality is None else quality.to_json()}
     return ModelSummary(record, quality)
 
 
@@ -184,10 +184,10 @@ def _one_class_figures(rejected: NDArray[np.bool_], others: NDArray[np.bool_]) -
 
 def one_class_report(record: dict[str, Any]) -> list[RenderableType]:
     """Return the lines about a one-class model: false alarms and detected outliers."""
-    found = record.get("one_class")
-    if not found:
+    recorded = record.get("one_class")
+    if not recorded:
         return []
-    facts = one_class_facts(**found)
+    facts = one_class_facts(**recorded)
     return ["the integer model, on points not used for training:", fact_table(facts)]
 
 
@@ -198,8 +198,8 @@ def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:
         ("train_", dataset.X_train, dataset.y_train),
         ("", dataset.X_test, dataset.y_test),
     ):
-        found = accuracy.precision_at(model.scores(X), labels) if labels.shape[0] else {}
-        record |= {f"{prefix}precision_at_{k}": found.get(k) for k in accuracy.PLACES}
+        precisions = accuracy.precision_at(model.scores(X), labels) if labels.shape[0] else {}
+        record |= {f"{prefix}precision_at_{k}": precisions.get(k) for k in accuracy.PLACES}
     return record | {
         "n": int(dataset.y_test.shape[0]),
         "restarts": list(model.record.get("restarts", ())),

@@ -64,7 +64,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
     dataset = fitting.with_sample_notices(dataset, learner.asked)
     by = by or DEFAULT_STATISTICS
     if rate is not None and not one_class:
-        _settle_strangers(learner, dataset)
+        _default_outlier_exposure(learner, dataset)
     fitting.check_options(learner, dataset, rejecting=rate is not None)
     fitting.check_sizes(learner, dataset)
     out.notice(fitting.eeprom_notices(learner, dataset))
@@ -103,7 +103,7 @@ def _normal_points(dataset: Dataset, normal: str | None, share: float | None, se
     return hold_out_normal(dataset, share or _HELD_OUT, seed)
 
 
-def _settle_strangers(learner: DeviceClassifier, dataset: Dataset) -> None:
+def _default_outlier_exposure(learner: DeviceClassifier, dataset: Dataset) -> None:
     """Add outlier exposure if the optimizer supports it and the option is not given."""
     if not isinstance(learner, ProtoNNClassifier) or was_given("strangers"):
         return

@@ -83,11 +83,11 @@ def search_model(
     space = SearchSpace.of(points)
     on_change = _teller(points, report, out if keeps_best else None)
     searched = _search(given, points, space, choice, deadline, on_change, keeps_best)
-    found = choices.candidates(searched.records.values())
-    if not found:
+    trials = choices.candidates(searched.records.values())
+    if not trials:
         raise CheckFailed(_nothing_complete(searched, given.timeout))
     report.say()
-    told = {
+    facts = {
         "choice": str(choice),
         "metric": str(points.metric),
         "seed": given.seed,
@@ -97,30 +97,31 @@ def search_model(
     with out.status("training the chosen model on all points"):
         refitted = choices.refit(
             points,
-            choice.ranked(found),
+            choice.ranked(trials),
             seed=given.seed,
             classes=dataset.classes,
             feature_names=dataset.feature_names,
-            search={**told, "limits": asdict(points.limits), "board": board.name},
+            search={**facts, "limits": asdict(points.limits), "board": board.name},
         )
     model = with_accuracy_floor(refitted.model, dataset.X_test, dataset.y_test)
     refitted = replace(refitted, model=fitting.of_data(model, dataset))
     save_model(refitted.model, given.output)
     if given.front_path is not None:
-        _write_front(given.front_path, found, points)
+        _write_front(given.front_path, trials, points)
     described = describe(refitted.model, dataset, out)
-    record = described.record | {"data": report.to_json()} | _record(refitted, found, told, points)
-    table = tables.candidate_table(found, board, space.searched.columns, points.metric)
+    record = _record(refitted, trials, facts, points)
+    record = described.record | {"data": report.to_json()} | record
+    table = tables.candidate_table(trials, board, space.searched.columns, points.metric)
     if points.classifier == ANY:
-        best = tables.kind_table(choices.best_of_kinds(found), board, points.metric)
+        best = tables.kind_table(choices.best_of_kinds(trials), board, points.metric)
         out.say("the best of each kind in cross-validation:", best)
     out.say(f"{points.metric} in cross-validation against size and time:", table)
     said = [*_sentences(record, refitted, points, choice), *described.proportions]
     out.say(*said, f"wrote {given.output}")
-    words = ["build", str(given.output), *board_words(given.board_name)]
-    how = command_line(["protonn-edge", *words, "--plan", refitted.fit.figures.kernel])
+    options = ["build", str(given.output), *board_words(given.board_name)]
+    how = command_line(["protonn-edge", *options, "--plan", refitted.fit.figures.kernel])
     out.say("build the model with:", f"  {how}")
-    kept = f"stopped after {len(found):,} models; the best model so far is kept in {given.output}"
+    kept = f"stopped after {len(trials):,} models; the best model so far is kept in {given.output}"
     out.finish(record, Interrupted(kept) if searched.stopped else None)
 
 
@@ -129,17 +130,17 @@ def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[
     said: dict[str, Record] = {}
 
     def tell(progress: Progress) -> None:
-        found = choices.candidates(progress.records.values())
-        if found:
+        candidates = choices.candidates(progress.records.values())
+        if candidates:
             report.say()
-        for kind, best in choices.best_of_kinds(found).items():
+        for kind, best in choices.best_of_kinds(candidates).items():
             if out is None:
                 return
             if kind not in said or best.score > said[kind].score:
                 said[kind] = best
                 out.remark(
                     f"{kind}: {points.metric} {100 * best.score:.2f} ±{100 * best.deviation:.2f} %"
-                    f" in cross-validation, the best of this kind after {len(found):,} models"
+                    f" in cross-validation, the best of this kind after {len(candidates):,} models"
                 )
 
     return tell
@@ -259,25 +260,31 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
     return "no trial was completed; raise --trials"
 
 
-def _write_front(path: Path, found: list[Record], points: Points) -> None:
+def _write_front(path: Path, candidates: list[Record], points: Points) -> None:
     kind = path.suffix.removeprefix(".")
     if kind in ("svg", "png", "pdf"):
-        write_atomically(path, tables.front_figure(found, points.board, kind, points.metric))
+        write_atomically(path, tables.front_figure(candidates, points.board, kind, points.metric))
     else:
-        write_atomically(path, json.dumps(choices.front_json(found, points.board), indent=2) + "\n")
+        write_atomically(
+            path, json.dumps(choices.front_json(candidates, points.board), indent=2) + "\n"
+        )
 
 
 def _record(
-    refitted: choices.Refitted, found: list[Record], told: dict[str, Any], points: Points
+    refitted: choices.Refitted, candidates: list[Record], facts: dict[str, Any], points: Points
 ) -> dict[str, Any]:
     board, linked = points.board, refitted.linked
     return {
-        **told,
+        **facts,
         "cross_validated": refitted.candidate.to_json(board),
-        "most_accurate": choices.Choice().ranked(found)[0].to_json(board),
-        "best_of_kinds": {kind: each.score for kind, each in choices.best_of_kinds(found).items()},
-        "kinds": {kind: each.to_json(board) for kind, each in choices.best_of_kinds(found).items()},
-        "lead_by_chance": choices.lead_by_chance(found),
+        "most_accurate": choices.Choice().ranked(candidates)[0].to_json(board),
+        "best_of_kinds": {
+            kind: each.score for kind, each in choices.best_of_kinds(candidates).items()
+        },
+        "kinds": {
+            kind: each.to_json(board) for kind, each in choices.best_of_kinds(candidates).items()
+        },
+        "lead_by_chance": choices.lead_by_chance(candidates),
         "planned": asdict(refitted.fit.figures),
         "linked": None
         if linked is None
@@ -287,7 +294,7 @@ def _record(
             **asdict(linked.usage),
             "cycles": asdict(linked.possible),
         },
-        "front": choices.front_json(found, board),
+        "front": choices.front_json(candidates, board),
     }
 
 

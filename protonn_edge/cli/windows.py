@@ -171,9 +171,9 @@ def _check_labels(recorded: Recording, window: int) -> None:
     labels, layout = recorded.dataset.y_train, recorded.dataset.layout
     runs = recordings.runs_of(labels)
     if len(labels) >= window * 2 and len(labels) < _LEAST_RUN * len(runs):
-        found = "" if layout is None else f" ({layout.label})"
+        column = "" if layout is None else f" ({layout.label})"
         raise InputError(
-            f"the labels{found} change {len(runs) - 1:,} times in {len(labels):,} samples; use "
+            f"the labels{column} change {len(runs) - 1:,} times in {len(labels):,} samples; use "
             "--label to name a column with one label for all samples of a movement, or use a "
             "folder with a file per class"
         )
@@ -222,8 +222,8 @@ def _windows(
     cut = recordings.cut_windows(
         samples, labels, window, stride, share, seams, tested=tested, trigger=trigger
     )
-    known = np.isin(cut.y_test, cut.y_train)  # a class without training windows has no number
-    return replace(cut, X_test=cut.X_test[known], y_test=cut.y_test[known])
+    trained = np.isin(cut.y_test, cut.y_train)  # a class without training windows has no number
+    return replace(cut, X_test=cut.X_test[trained], y_test=cut.y_test[trained])
 
 
 def _to_mix(

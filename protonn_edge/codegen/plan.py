@@ -216,17 +216,17 @@ class PartialPlan:
     costs: tuple[Cost, ...] = ()
 
     def behind(
-        self, kernel: Kernel, known: Activity | None, feed: Feed | None = None
+        self, kernel: Kernel, activity: Activity | None, feed: Feed | None = None
     ) -> PartialPlan:
         """Return the partial plan that begins a stage earlier, given that stage's activity."""
-        cost = kernel.cost(feed, self.push, known)
+        cost = kernel.cost(feed, self.push, activity)
         return PartialPlan((kernel, *self.kernels), (cost, *self.costs))
 
-    def completed(self, first: Kernel, known: Activity | None, *, held: bool) -> Plan:
+    def completed(self, first: Kernel, activity: Activity | None, *, held: bool) -> Plan:
         """Return the plan with the first stage; the firmware may hold its values."""
         values = first.stage.n_inputs
         feed = Feed(values, values if held else min(values, first.chunk))
-        whole = self.behind(first, known, feed)
+        whole = self.behind(first, activity, feed)
         costs = (_with_entry(whole.costs[0]), *self.costs)
         plan = Plan(feed, costs, first.core, whole.kernels)
         return replace(plan, costs=tuple(map(_with_number, plan.named, whole.kernels, costs)))
@@ -270,11 +270,11 @@ def plan_with(
 
     Mean cycles follow from an activity. The firmware may hold all values before it computes.
     """
-    known = of_each_stage([kernel.stage for kernel in kernels], activity)
+    activities = of_each_stage([kernel.stage for kernel in kernels], activity)
     end = PartialPlan()
-    for kernel, of_stage in reversed([*zip(kernels[1:], known[1:], strict=True)]):
+    for kernel, of_stage in reversed([*zip(kernels[1:], activities[1:], strict=True)]):
         end = end.behind(kernel, of_stage)
-    return end.completed(kernels[0], known[0], held=held)
+    return end.completed(kernels[0], activities[0], held=held)
 
 
 def _with_entry(cost: Cost) -> Cost:

@@ -101,14 +101,14 @@ def _pareto_plans(able: Sequence[Sequence[Kernel]], activity: Activity | None) -
 
     From the last stage to the first, only promising ends are kept: few, even for long chains.
     """
-    known = of_each_stage([each[0].stage for each in able], activity)
+    activities = of_each_stage([each[0].stage for each in able], activity)
     ends = [PartialPlan()]
     for place in range(len(able) - 1, 0, -1):
-        grown = [end.behind(kernel, known[place]) for kernel in able[place] for end in ends]
+        grown = [end.behind(kernel, activities[place]) for kernel in able[place] for end in ends]
         ends = [end for end in grown if not any(other.dominates(end) for other in grown)]
     for first, end in product(able[0], ends):
         for held in first.feedings:
-            yield end.completed(first, known[0], held=held)
+            yield end.completed(first, activities[0], held=held)
 
 
 def plan_of(

@@ -43,7 +43,7 @@ class StoredTree:
         """
         leaf, one_way = self.leaf.tolist(), (np.abs(self.thresholds) > reading.LARGEST).tolist()
         left, right = self.left.tolist(), self.right.tolist()
-        found, waiting, seen = [], [0], bytearray(len(leaf))
+        nodes, waiting, seen = [], [0], bytearray(len(leaf))
         while waiting:
             node = waiting.pop()
             if not 0 <= node < len(leaf) or seen[node]:
@@ -52,9 +52,9 @@ class StoredTree:
             if one_way[node] and not leaf[node]:
                 waiting.append(left[node] if self.thresholds[node] > 0 else right[node])
                 continue
-            found.append(node)
+            nodes.append(node)
             waiting += [] if leaf[node] else [right[node], left[node]]
-        return np.array(found, np.int64)
+        return np.array(nodes, np.int64)
 
 
 def boosted_rule(

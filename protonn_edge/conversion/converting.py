@@ -160,13 +160,13 @@ def from_sklearn(
     tuning = _tuning(fitted, points, y, epochs, random_state) if fine_tune else None
     limit = prototypes.SizeLimit(board_of(board), budget, n_projections, n_prototypes)
     with one_thread():  # for reproducible numbers
-        found = _Search(fitted, points, names, limit, epochs, random_state, tuning).best()
-    activity = measure_activity(found.integers, found.integers.quantize(some))
-    model = replace(found.model.with_units_of(points), activity=activity)
+        candidate = _Search(fitted, points, names, limit, epochs, random_state, tuning).best()
+    activity = measure_activity(candidate.integers, candidate.integers.quantize(some))
+    model = replace(candidate.model.with_units_of(points), activity=activity)
     rule, stage = fitted.rule, model.feature_stage
     warning = rule.warning(points, stage) if isinstance(rule, FloatNetwork) else None
     facts = {"board": limit.board, "held_out": evaluate_on is not None, "warning": warning}
-    return _conversion(found, model, fitted, measured, actual, **facts)
+    return _conversion(candidate, model, fitted, measured, actual, **facts)
 
 
 def _tuning(
@@ -235,13 +235,13 @@ class _Search:
         """Return a network, its layers on images in integers."""
         models = network_models(network, self.X, self.classes, self.epochs, self.seed, self.tuning)
         remedies = Remedies.only("a network with fewer channels, units or weights")
-        found = replace(self, limit=replace(self.limit, remedies=remedies))
+        limited = replace(self, limit=replace(self.limit, remedies=remedies))
         steps: tuple[tuple[str, Model], ...] = ()
         candidates: list[_Candidate] = []
         for step in models:
             steps, too_large = (*steps, step), None
             try:
-                candidates.append(found._candidate(*steps))
+                candidates.append(limited._candidate(*steps))
             except CheckFailed as error:  # training fills zeros, which take no flash
                 if not candidates:
                     raise
@@ -252,15 +252,15 @@ class _Search:
 
     def _int8(self, network: Int8Network) -> _Candidate:
         """Return the model of a network of int8 layers, unchanged."""
-        found = replace(self, limit=replace(self.limit, remedies=network.remedies))
-        return found._candidate(("exact", network.model(self.X, self.classes)))
+        limited = replace(self, limit=replace(self.limit, remedies=network.remedies))
+        return limited._candidate(("exact", network.model(self.X, self.classes)))
 
     def _trees(self, rule: TreeRule) -> _Candidate:
         """Return the trees: unchanged if they fit, otherwise pruned, with shares or with votes."""
-        found = [self._pruned(rule)]
-        if found[0] is None or found[0].steps[0][0] != "exact":
-            found += [] if rule.grown.boosted else [self._pruned(rule, GrownTrees.voting)]
-        fitting_ones = [candidate for candidate in found if candidate is not None]
+        pruned = [self._pruned(rule)]
+        if pruned[0] is None or pruned[0].steps[0][0] != "exact":
+            pruned += [] if rule.grown.boosted else [self._pruned(rule, GrownTrees.voting)]
+        fitting_ones = [candidate for candidate in pruned if candidate is not None]
         if not fitting_ones:
             raise CheckFailed(
                 f"no subset of the {self.estimator.name}'s trees is small enough for the "
@@ -288,19 +288,19 @@ class _Search:
     def _forest(self, name: str, rule: TreeRule) -> _Candidate:
         """Return these trees, with finer leaves if these fit and change fewer answers."""
         names = {"classes": self.classes, "feature_names": self.estimator.feature_names}
-        found: list[_Candidate] = []
+        candidates: list[_Candidate] = []
         for parts in _PARTS if rule.fine else (0,):
             trees = rule.grown.divided(parts) if parts else rule.grown
             model = forest_model(replace(rule, grown=trees), self.estimator.features, self.X, names)
             try:
-                found.append(self._candidate((name, model)))
+                candidates.append(self._candidate((name, model)))
             except CheckFailed:
-                if not found:
+                if not candidates:
                     raise
                 break
-            if found[-1].agreement >= _NEARLY_ALL:
+            if candidates[-1].agreement >= _NEARLY_ALL:
                 break
-        return max(found, key=lambda candidate: candidate.agreement)
+        return max(candidates, key=lambda candidate: candidate.agreement)
 
     def _linear(self, rule: LinearRule) -> _Candidate:
         """Return linear functions as a linear model, or a reduced one if that does not fit."""
@@ -348,10 +348,10 @@ class _Search:
         trained = learner.fit(self.X, self.answers).to_model(
             classes=self.classes, feature_names=self.estimator.feature_names
         )
-        found = [start]
+        candidates = [start]
         with suppress(ProtoNNEdgeError):  # too large, or without integers
-            found.insert(0, self._candidate(*start.steps, ("trained", trained)))
-        return max(found, key=lambda candidate: candidate.agreement)  # the first of equals
+            candidates.insert(0, self._candidate(*start.steps, ("trained", trained)))
+        return max(candidates, key=lambda candidate: candidate.agreement)  # the first of equals
 
     def _largest_that_fits(self) -> _Candidate | None:
         given = self.limit.n_projections is not None and self.limit.n_prototypes is not None
@@ -405,13 +405,13 @@ def _tuned(candidates: Sequence[_Candidate], tuning: Tuning, too_large: str | No
     before = max(untuned, key=lambda candidate: candidate.agreement)
     was, now = (tuning.right(each.integers) for each in (before, candidates[-1]))
     best = candidates[-1] if now > was else before
-    told = {**tuning.sizes, "before": was, "after": max(was, now), "too_large": too_large}
+    record = {**tuning.sizes, "before": was, "after": max(was, now), "too_large": too_large}
     *steps, (name, model) = best.steps
-    return replace(best, steps=(*steps, (name, replace(model, record={"fine_tuning": told}))))
+    return replace(best, steps=(*steps, (name, replace(model, record={"fine_tuning": record}))))
 
 
 def _conversion(
-    found: _Candidate,
+    candidate: _Candidate,
     model: Model,
     estimator: FittedEstimator,
     X: Float32,
@@ -420,8 +420,8 @@ def _conversion(
 ) -> Conversion:
     """Measure the steps on points of classes y, and record the conversion in the model."""
     predicted = {"estimator": estimator.answers(X)}
-    predicted |= {name: model.predict(X) for name, model in found.steps}
-    predicted["integers"] = found.integers.predict(found.integers.quantize(X))
+    predicted |= {name: model.predict(X) for name, model in candidate.steps}
+    predicted["integers"] = candidate.integers.predict(candidate.integers.quantize(X))
     answers, steps = predicted["estimator"], list[ConversionStep]()
     for name, each in predicted.items():
         right = None if y is None else share_right(each, y)
@@ -429,7 +429,7 @@ def _conversion(
     landmarks = estimator.rule.landmarks
     origin = {
         "converted_from": estimator.name,
-        "steps": [name for name, _ in found.steps],
+        "steps": [name for name, _ in candidate.steps],
         "scikit-learn": sklearn.__version__,
         "protonn-edge": protonn_edge.__version__,
     }
@@ -441,8 +441,8 @@ def _conversion(
         landmarks=None if landmarks is None else len(landmarks),
         steps=tuple(steps),
         n=len(X),
-        model_bytes=found.integers.model_bytes,
-        plan=found.plan,
+        model_bytes=candidate.integers.model_bytes,
+        plan=candidate.plan,
         source=estimator,
         **facts,
     )

@@ -57,8 +57,8 @@ class LinearRule:
     @property
     def differences(self) -> Float64:
         """The coefficients (L, k) minus their mean, which does not affect answers."""
-        found: Float64 = self.coefficients - self.coefficients.mean(axis=0)
-        return found
+        differences: Float64 = self.coefficients - self.coefficients.mean(axis=0)
+        return differences
 
     def decisions(self, Z: Float64) -> Float64:
         """Return the value of each class, (n, L), for points Z (n, k)."""
@@ -67,8 +67,8 @@ class LinearRule:
 
     def answers(self, Z: Float64) -> Indices:
         """Return the class index of each point Z (n, k)."""
-        found: Indices = self.decisions(Z).argmax(axis=1).astype(np.int64)
-        return found
+        classes: Indices = self.decisions(Z).argmax(axis=1).astype(np.int64)
+        return classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +87,12 @@ class RBFRule:
 
     def answers(self, Z: Float64) -> Indices:
         """Return the class index of each point Z (n, k)."""
-        found = np.empty(len(Z), dtype=np.int64)
+        classes = np.empty(len(Z), dtype=np.int64)
         rows = max(1, _CHUNK_BYTES // (8 * len(self.landmarks)))
         for start in range(0, len(Z), rows):
             chunk = slice(start, start + rows)
-            found[chunk] = self._votes(self.decisions(Z[chunk])).argmax(axis=1)
-        return found
+            classes[chunk] = self._votes(self.decisions(Z[chunk])).argmax(axis=1)
+        return classes
 
     def decisions(self, Z: Float64) -> Float64:
         """Return the value of each pair of classes, (n, pairs)."""
@@ -127,8 +127,8 @@ class NeighbourRule:
     def answers(self, Z: Float64) -> Indices:
         """Return the class index of each point Z (n, k)."""
         neighbours = KNeighborsClassifier(self.n_neighbors, weights=self.weights)
-        found: Indices = neighbours.fit(self.landmarks, self.classes).predict(Z)
-        return found
+        classes: Indices = neighbours.fit(self.landmarks, self.classes).predict(Z)
+        return classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +161,8 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
 
 def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
     """Return a classifier of k features."""
-    known = isinstance(classifier, reading.StoredClassifier)
-    if (stored := classifier if known else of_library(classifier)) is not None:
+    is_stored = isinstance(classifier, reading.StoredClassifier)
+    if (stored := classifier if is_stored else of_library(classifier)) is not None:
         return stored
     name = type(classifier).__name__
     if isinstance(classifier, DeviceClassifier):
@@ -207,8 +207,8 @@ def _steps(estimator: Any) -> list[tuple[Any, Any]]:
 
 def _check_features(first: Any, n_features: int) -> None:
     """Refuse points with another number of features than a step or a classifier has."""
-    known = isinstance(first, reading.StoredClassifier)
-    name = first.name if known else type(first).__name__
+    is_stored = isinstance(first, reading.StoredClassifier)
+    name = first.name if is_stored else type(first).__name__
     wanted = getattr(first, "n_features_in_", n_features)
     if not isinstance(wanted, int | np.integer):
         raise InputError(f"'n_features_in_' of the {name} is not a number; fit the estimator again")

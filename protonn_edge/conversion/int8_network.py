@@ -57,10 +57,10 @@ class Int8Network:
 
     def answers(self, Z: NDArray[Any]) -> NDArray[np.int64]:
         """Return the class of each point Z (n, D), the first one with the largest output."""
-        found = self.outputs(Z)
-        if found.shape[1] == 1:
-            return (found[:, 0] > self.output_zero).astype(np.int64)
-        first: NDArray[np.int64] = found.argmax(axis=1)
+        outputs = self.outputs(Z)
+        if outputs.shape[1] == 1:
+            return (outputs[:, 0] > self.output_zero).astype(np.int64)
+        first: NDArray[np.int64] = outputs.argmax(axis=1)
         return first
 
     def model(self, X: NDArray[Any], classes: tuple[str, ...]) -> Model:

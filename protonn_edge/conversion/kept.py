@@ -141,9 +141,9 @@ def class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indice
     texts = [label_text(str(label)) for label in y]
     for row, text in enumerate(texts):
         if text not in numbers:
-            known = ", ".join(repr(name[:40]) for name in list(numbers)[:12])
+            listed = ", ".join(repr(name[:40]) for name in list(numbers)[:12])
             raise InputError(
                 f"row {row:,} has the label {text[:40]!r}, but the {estimator.name} has only the "
-                f"classes {known}; give labels that it was fitted with"
+                f"classes {listed}; give labels that it was fitted with"
             )
     return np.array([numbers[text] for text in texts], dtype=np.int64)

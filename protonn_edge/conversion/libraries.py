@@ -57,14 +57,14 @@ def of_library(estimator: Any) -> StoredClassifier | None:
     try:
         if library == "xgboost":
             booster = estimator if alone else estimator.get_booster()
-            found = read_xgboost(bytes(booster.save_raw("json")), f"the {name}", best=not alone)
+            stored = read_xgboost(bytes(booster.save_raw("json")), f"the {name}", best=not alone)
         else:
             booster = estimator if alone else estimator.booster_
-            found = read_lightgbm(booster.model_to_string(), f"the {name}")
+            stored = read_lightgbm(booster.model_to_string(), f"the {name}")
     except NotFittedError as error:
         raise InputError(f"the {name} is not fitted; fit it before you convert it") from error
-    labels = found.classes_ if alone else np.asarray(estimator.classes_)
-    return replace(found, name=name, classes_=labels)
+    labels = stored.classes_ if alone else np.asarray(estimator.classes_)
+    return replace(stored, name=name, classes_=labels)
 
 
 def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClassifier:
@@ -154,15 +154,15 @@ def _lightgbm_tree(fields: dict[str, str], what: str) -> StoredTree:
     inner, none = leaves - 1, np.zeros(leaves, np.int64)
 
     def numbers(name: str, kinds: str = "iub") -> NDArray[Any]:
-        read, words = float if kinds == "f" else int, fields.get(name, "").split()
-        found = vector([read(word) for word in words], inner, kinds)
-        return np.concatenate([found, none])
+        read, texts = float if kinds == "f" else int, fields.get(name, "").split()
+        values = vector([read(word) for word in texts], inner, kinds)
+        return np.concatenate([values, none])
 
     def children(name: str) -> Indices:
-        found = numbers(name)
-        if (found >= max(1, inner)).any():
+        places = numbers(name)
+        if (places >= max(1, inner)).any():
             raise ValueError("a node has an unknown child")
-        return np.where(found >= 0, found, inner + ~found)
+        return np.where(places >= 0, places, inner + ~places)
 
     if (numbers("decision_type") & 4).any():
         raise unsupported(what, "zeros as missing values", "train without zero_as_missing")

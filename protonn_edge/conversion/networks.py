@@ -112,8 +112,8 @@ class FloatNetwork:
     @property
     def pads(self) -> bool:
         """Whether the first convolution pads its image."""
-        found = (each.layout.padded for each in self.layers if isinstance(each, Convolution))
-        return next(found, False)
+        padded = (each.layout.padded for each in self.layers if isinstance(each, Convolution))
+        return next(padded, False)
 
     def pixels(self, X: Float32) -> Pixels:
         """Return the scale of the bytes of points X: their range, with the padding if it is near.
@@ -166,8 +166,8 @@ class FloatNetwork:
 
     def answers(self, Z: NDArray[Any]) -> Indices:
         """Return the class index of each point Z (n, D)."""
-        found: Indices = self.scores(Z).argmax(axis=1).astype(np.int64)
-        return found
+        classes: Indices = self.scores(Z).argmax(axis=1).astype(np.int64)
+        return classes
 
 
 @dataclass(frozen=True, eq=False)

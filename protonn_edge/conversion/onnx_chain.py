@@ -162,13 +162,13 @@ class OnnxChain:
 
     def constant(self, node: Node, place: int) -> Float64:
         """Return an input of a node that is a constant, in floats."""
-        found: Float64 = self.numbers(node, place, "fiu").astype(np.float64)
-        if not (np.abs(found) <= LARGEST).all():
+        numbers: Float64 = self.numbers(node, place, "fiu").astype(np.float64)
+        if not (np.abs(numbers) <= LARGEST).all():
             raise node.unsupported(
                 f"has a number in input {place + 1} that is not finite, or above {LARGEST:g}",
                 "train the network again",
             )
-        return found
+        return numbers
 
     def numbers(self, node: Node, place: int, kinds: str) -> NDArray[Any]:
         """Return an input that is a constant of one of NumPy's kinds."""
@@ -186,8 +186,8 @@ class OnnxChain:
                 "has, or follows, factors or offsets that differ within a channel",
                 "use one factor and one offset per channel",
             )
-        found: Float64 = each[0]
-        return found
+        channel_values: Float64 = each[0]
+        return channel_values
 
     def as_image(self, node: Node) -> None:
         """Require an image, and lay its channels innermost if it is the input."""

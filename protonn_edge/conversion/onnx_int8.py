@@ -243,8 +243,8 @@ class Int8Builder(OnnxChain):
         steps = self._steps.get(node.inputs[1], np.zeros(1, self.precision))
         along = np.resize(steps, len(W)).reshape(-1, *(1,) * (W.ndim - 1))
         whole = W / along
-        known = steps.size in (1, len(W)) and bool((steps > _RANGE[0]).all())
-        if not known or (whole != np.rint(whole)).any() or np.abs(whole + 0.5).max() > INT8_ZERO:
+        valid = steps.size in (1, len(W)) and bool((steps > _RANGE[0]).all())
+        if not valid or (whole != np.rint(whole)).any() or np.abs(whole + 0.5).max() > INT8_ZERO:
             raise node.unsupported(
                 "must have int8 weights with a single scale, or one scale per output",
                 "run onnxruntime's quant_pre_process, then quantize_static with "
@@ -309,8 +309,8 @@ def _by_channel(weights: NDArray[np.int8], channels: int) -> NDArray[np.int8]:
 def _coming_turn(net: Int8Builder, node: Node) -> list[int]:
     """Return the order of axes that the next Transpose makes, if layers of images follow it."""
     axes, nodes = list(range(net.places.ndim)), net.graph.nodes
-    known = (each for each in nodes[nodes.index(node) :] if each.operator in _AXES_MATTER)
-    first, second = (*known, node, node)[:2]
+    axis_nodes = (each for each in nodes[nodes.index(node) :] if each.operator in _AXES_MATTER)
+    first, second = (*axis_nodes, node, node)[:2]
     turn = [axis - 1 for axis in first.integers("perm", ())[1:]]
     of_images = second.operator in _AXES_MATTER[:3] and sorted(turn) == axes
     return turn if of_images else axes

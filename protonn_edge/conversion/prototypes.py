@@ -92,8 +92,8 @@ def _axes(estimator: FittedEstimator, Z: Float64, d: int) -> Float64:
     differences = estimator.rule.differences
     values = (Z @ differences.T).astype(np.float32)
     most = min(d, int(np.linalg.matrix_rank(differences)))
-    found: Float64 = principal_projection(values, most).astype(np.float64) @ differences
-    return found
+    directions: Float64 = principal_projection(values, most).astype(np.float64) @ differences
+    return directions
 
 
 def _chosen(
@@ -116,8 +116,8 @@ def _fitted_labels(K: Float64, targets: Float64) -> Float64:
     """Return Z (L, m) for which K (n, m) is nearest to the targets (n, L)."""
     products = K.T @ K
     ridge = _RIDGE * float(np.trace(products)) / len(products) + 1e-12
-    found = np.linalg.solve(products + ridge * np.eye(len(products)), K.T @ targets)
-    return np.asarray(found.T, dtype=np.float64)
+    labels = np.linalg.solve(products + ridge * np.eye(len(products)), K.T @ targets)
+    return np.asarray(labels.T, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -173,9 +173,9 @@ class SizeLimit:
             yield wanted
             budget *= _SHRINK
         budget = min(budget, self.board.flash_bytes)
-        while (found := _within(int(budget), given_d, most_projections, sizes)) is not None:
-            m = found.n_prototypes
-            yield ModelSizes(found.n_projections, min(self.n_prototypes or m, m))
+        while (largest := _within(int(budget), given_d, most_projections, sizes)) is not None:
+            m = largest.n_prototypes
+            yield ModelSizes(largest.n_projections, min(self.n_prototypes or m, m))
             budget *= _SHRINK
 
 
@@ -184,9 +184,9 @@ def _within(
 ) -> ModelSizes | None:
     """Return the sizes for a budget, None if it is too small for any."""
     try:
-        found = sizes_within(budget, n_projections=given_d, **sizes)
-        if found.n_projections > most_projections:
-            found = sizes_within(budget, n_projections=most_projections, **sizes)
+        largest = sizes_within(budget, n_projections=given_d, **sizes)
+        if largest.n_projections > most_projections:
+            largest = sizes_within(budget, n_projections=most_projections, **sizes)
     except InputError:
         return None
-    return found
+    return largest

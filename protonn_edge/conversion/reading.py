@@ -92,10 +92,10 @@ def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
         raise _unusable(estimator, name, f"has the shape {array.shape}, but {must}")
     if not np.isfinite(array).all():
         raise _unusable(estimator, name, "has a NaN or infinite number")
-    found: NDArray[np.float64] = array.astype(np.float64)
-    if np.abs(found).max() > LARGEST:
+    numbers: NDArray[np.float64] = array.astype(np.float64)
+    if np.abs(numbers).max() > LARGEST:
         raise _unusable(estimator, name, f"has a number above {LARGEST:g}")
-    return found
+    return numbers
 
 
 def array_of(estimator: Any, name: str) -> NDArray[Any]:

@@ -111,10 +111,10 @@ class AffineMap:
     @property
     def record(self) -> dict[str, Any]:
         """Entries of a model's record: the columns in use, and the values that fill gaps."""
-        found: dict[str, Any] = {} if self.takes_all else {"columns": self.columns.tolist()}
+        record: dict[str, Any] = {} if self.takes_all else {"columns": self.columns.tolist()}
         if not np.isnan(self.fills).all():
-            found |= Preparation(IMPUTER, tuple(self.fills.tolist())).to_record()
-        return found
+            record |= Preparation(IMPUTER, tuple(self.fills.tolist())).to_record()
+        return record
 
     @property
     def n_outputs(self) -> int:
@@ -180,7 +180,7 @@ def rows_of(X: Any, what: str) -> NDArray[Any]:
     return points
 
 
-def affine_map(found: AffineMap, transformers: list[tuple[str, Any]]) -> AffineMap:
+def affine_map(affine: AffineMap, transformers: list[tuple[str, Any]]) -> AffineMap:
     """Return a map with a pipeline's fitted transformers after it; unknown ones are refused."""
     for name, transformer in transformers:
         if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):
@@ -188,18 +188,18 @@ def affine_map(found: AffineMap, transformers: list[tuple[str, Any]]) -> AffineM
         selects = _selected if hasattr(transformer, "get_support") else None
         then, step = _READERS.get(type(transformer), selects), f"step {str(name)[:40]!r}"
         if then is None:
-            known = ", ".join(sorted(each.__name__ for each in _READERS))
+            readable = ", ".join(sorted(each.__name__ for each in _READERS))
             raise InputError(
                 f"the pipeline's {step} is a {type(transformer).__name__}, but each step before "
-                f"the classifier must be a feature selector or one of {known}"
+                f"the classifier must be a feature selector or one of {readable}"
             )
         try:
-            found = then(found, transformer)
+            affine = then(affine, transformer)
         except InputError as error:
             raise InputError(f"in the pipeline's {step}, {error}") from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"the pipeline's {step} is damaged; fit it again") from error
-    return found
+    return affine
 
 
 def _pipeline(before: AffineMap, pipeline: Any) -> AffineMap:
@@ -253,10 +253,10 @@ def _columns(before: AffineMap, transformer: Any) -> AffineMap:
             "the ColumnTransformer contains a PCA; fit the PCA on all features, after the other "
             "steps"
         )
-    found = AffineMap.joined(parts)
-    if len(np.unique(found.columns)) < len(found.columns):
+    joined = AffineMap.joined(parts)
+    if len(np.unique(joined.columns)) < len(joined.columns):
         raise InputError("the ColumnTransformer uses a feature twice; use each feature once")
-    return found
+    return joined
 
 
 def _centring(centre: str, centring: str, scaling: str) -> Reader:
@@ -289,12 +289,12 @@ def _maxabs(before: AffineMap, scaler: Any) -> AffineMap:
 def _pca(before: AffineMap, analysis: Any) -> AffineMap:
     axes = numbers_of(analysis, "components_", (None, before.n_outputs))
     centre = numbers_of(analysis, "mean_", (before.n_outputs,))
-    found = before.turned(axes, centre)
+    turned = before.turned(axes, centre)
     if not flag_of(analysis, "whiten"):
-        return found
+        return turned
     variance = numbers_of(analysis, "explained_variance_", (len(axes),))
     deviation = np.maximum(np.sqrt(np.maximum(variance, 0.0)), np.finfo(np.float64).eps)
-    return found.scaled(np.zeros(len(axes)), 1.0 / deviation)
+    return turned.scaled(np.zeros(len(axes)), 1.0 / deviation)
 
 
 def _inverse(scale: Float64, scaler: Any) -> Float64:

@@ -126,8 +126,8 @@ class _Translation:
         name, take = _OPERATORS.get(code, (_NOT_READ.get(code, f"number {code}"), None))
         self.where = f"operator {number} ({name})"
         if code not in _OPERATORS:
-            known = ", ".join(name for name, take in _OPERATORS.values() if take)
-            raise self.refused(f"is not among the supported operators ({known})")
+            supported = ", ".join(name for name, take in _OPERATORS.values() if take)
+            raise self.refused(f"is not among the supported operators ({supported})")
         if take is not None:
             inputs, outputs = _numbers(table, 1), _numbers(table, 2)
             if len(outputs) != 1:
@@ -185,8 +185,8 @@ class _Translation:
         tensor = self.tensor(number)
         kind = np.dtype(f"<{_DTYPES.get(tensor.kind, 'f4')}")
         size = math.prod(tensor.shape)
-        known = tensor.kind in _DTYPES and tensor.buffer < len(self._buffers)
-        if not known or min(tensor.shape, default=1) < 1:
+        valid = tensor.kind in _DTYPES and tensor.buffer < len(self._buffers)
+        if not valid or min(tensor.shape, default=1) < 1:
             raise self.refused("has weights or biases that are not constants of 8 or 32 bits")
         self._left -= size
         content = self._buffers[tensor.buffer].array(0, "u1", kind.itemsize * MOST_VALUES)
@@ -195,10 +195,10 @@ class _Translation:
                 f"has {content.size:,} bytes of values for the shape {tensor.shape}, or the "
                 f"network has more than {MOST_VALUES:,} constant values"
             )
-        found: NDArray[Any] = content.view(kind).reshape(tensor.shape)
-        if kind.kind == "f" and not (np.abs(found) <= LARGEST).all():
+        numbers: NDArray[Any] = content.view(kind).reshape(tensor.shape)
+        if kind.kind == "f" and not (np.abs(numbers) <= LARGEST).all():
             raise self.refused("has a number that is not finite")
-        return found
+        return numbers
 
     def image(self, operator: _Operator) -> str:
         """Return the image that an operator takes, with its channels first."""

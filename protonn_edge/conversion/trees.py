@@ -48,14 +48,14 @@ class TreeRule:
 
     def answers(self, Z: Float64) -> Indices:
         """Return the class index of each point Z (n, k), in float32 as in scikit-learn."""
-        grown, found = self.grown, np.empty(len(Z), np.int64)
+        grown, classes = self.grown, np.empty(len(Z), np.int64)
         inner = grown.shape.inner
         some = min(_ROWS_AT_ONCE, 1 + _LEAVES_AT_ONCE // len(grown.shape.roots))
         for start in range(0, len(Z), some):
             rows = slice(start, start + some)
             ends = grown.shape.leaves_of(Z[rows].astype(np.float32), grown.thresholds[inner])
-            found[rows] = sum_of_leaves(ends, grown.values[~inner], grown.bias).argmax(axis=1)
-        return found
+            classes[rows] = sum_of_leaves(ends, grown.values[~inner], grown.bias).argmax(axis=1)
+        return classes
 
 
 def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
@@ -174,14 +174,14 @@ def _between_thresholds(
     low, high = np.full_like(inputs.lower, np.inf), np.full_like(inputs.upper, -np.inf)
     np.minimum.at(low, asked, thresholds)
     np.maximum.at(high, asked, thresholds)
-    found = np.isfinite(low)
-    low, high = np.where(found, low, inputs.lower), np.where(found, high, inputs.upper)
+    bounded = np.isfinite(low)
+    low, high = np.where(bounded, low, inputs.lower), np.where(bounded, high, inputs.upper)
     step = (high - low) / (BYTE_MAXIMUM - 1)
     half = np.where(step > 0, step, inputs.upper - inputs.lower) / 2
     return replace(
         inputs,
-        lower=np.where(found, low - half, inputs.lower),
-        upper=np.where(found, high + half, inputs.upper),
+        lower=np.where(bounded, low - half, inputs.lower),
+        upper=np.where(bounded, high + half, inputs.upper),
     )
 
 
@@ -218,8 +218,8 @@ def _apart(limits: Float64, values: Float64, beyond: Indices) -> Float64:
     last = len(values) - 1
     below, above = values[np.maximum(beyond - 1, 0)], values[np.minimum(beyond, last)]
     margin = np.where((beyond > 0) & (beyond <= last), (above - below) / 64, 0.0)
-    found = np.clip(limits, below + margin, above - margin)
-    return np.where(margin > 0, found, limits)
+    moved = np.clip(limits, below + margin, above - margin)
+    return np.where(margin > 0, moved, limits)
 
 
 def cuts(budget: int | None, largest: int) -> Iterator[int | None]:

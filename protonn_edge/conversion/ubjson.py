@@ -17,17 +17,17 @@ def parse(content: bytes) -> Any:
     Raises `ValueError` or `LookupError` if the bytes are not a single UBJSON value.
     """
     stream = BytesIO(content)
-    found = _value(stream, _mark(stream), 0)
+    value = _value(stream, _mark(stream), 0)
     if stream.read(1):
         raise ValueError("there are bytes after the value")
-    return found
+    return value
 
 
 def _take(stream: BytesIO, size: int) -> bytes:
-    found = stream.read(max(0, size))
-    if len(found) != size:
+    taken = stream.read(max(0, size))
+    if len(taken) != size:
         raise ValueError("a value is longer than the file")
-    return found
+    return taken
 
 
 def _mark(stream: BytesIO) -> str:

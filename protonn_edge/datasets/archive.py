@@ -124,7 +124,7 @@ class ArrayArchive:
                 f"{self.path} would unpack to {unpacked:,} bytes, but the limit is "
                 f"{limit_bytes:,}; use a file with smaller arrays"
             )
-        found: dict[str, zipfile.ZipInfo] = {}
+        checked: dict[str, zipfile.ZipInfo] = {}
         for member in members:
             name = member.filename.removesuffix(".npy")
             if member.flag_bits & 1 or member.compress_type not in (
@@ -136,10 +136,10 @@ class ArrayArchive:
                     "is encrypted, or compressed in an unsupported way; write the file with "
                     "numpy.savez or numpy.savez_compressed",
                 )
-            if name in found:
+            if name in checked:
                 raise self.refusal(name, "occurs twice; write the file with one of the two")
-            found[name] = member
-        return found
+            checked[name] = member
+        return checked
 
 
 def _is_unicode(content: bytes, dtype: np.dtype[Any]) -> bool:

@@ -75,9 +75,9 @@ def read_npz(path: Path) -> tuple[Table, Table | None, tuple[str, ...]]:
         if _has_points(archive, "X"):
             table = _table(archive, "", classes)
             return table, None, _checked_classes(table, None, classes)
-    found = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "none"
+    listed = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "none"
     raise InputError(
-        f"{path} has neither an array 'X_train' nor 'X' (its arrays: {found}); name the arrays "
+        f"{path} has neither an array 'X_train' nor 'X' (its arrays: {listed}); name the arrays "
         "'X_train' and 'y_train', or 'X' and 'y'"
     )
 

@@ -136,8 +136,8 @@ class Decimals:
         seen = list(cells)
         for mark, separator in ((".", ","), (",", ".")):
             if any(mark in cell and _GROUPED[separator].fullmatch(cell) for cell in seen):
-                known = self.comma if mark == "." else self._point
-                if not known:
+                is_decimal = self.comma if mark == "." else self._point
+                if not is_decimal:
                     self.thousands = self.thousands or separator
                     self._point, self.comma = mark == ".", mark == ","
         shown = {mark for mark, is_known in ((".", self._point), (",", self.comma)) if is_known}

@@ -126,8 +126,8 @@ class Provenance:
 
         The notices of `match_columns`, which has the same parameters, are added.
         """
-        columns, found = match_columns(self.feature_names, wanted, source, owner)
-        points = replace(self, notices=(*self.notices, *found))
+        columns, notices = match_columns(self.feature_names, wanted, source, owner)
+        points = replace(self, notices=(*self.notices, *notices))
         return points if columns is None else points.of_columns(columns)
 
     def of_columns(self, columns: Sequence[int]) -> Self:
@@ -215,22 +215,22 @@ def dataset_from(
     """
     if not train.X.shape[0]:
         raise InputError(f"{train.source} has no points; add at least one of each class")
-    found = set(train.labels)
-    alone = least_classes == 1 == len(found)
-    names = tuple(found) if alone else classes or in_order(found)
+    labels = set(train.labels)
+    alone = least_classes == 1 == len(labels)
+    names = tuple(labels) if alone else classes or in_order(labels)
     check_class_names(names, train.source)
-    if not classes and (measured := measurements_in(found, train.X.shape[0])):
+    if not classes and (measured := measurements_in(labels, train.X.shape[0])):
         raise InputError(
-            f"{train.source} has {len(found):,} different labels, and some, such as "
+            f"{train.source} has {len(labels):,} different labels, and some, such as "
             f"{min(measured):g}, are measurements instead of classes; use classes as labels (in a "
             "table, name their column with --label)"
         )
-    if len(found) < least_classes:
+    if len(labels) < least_classes:
         raise InputError(
-            f"{train.source} has only one class, {next(iter(found))!r}, but a classifier needs at "
+            f"{train.source} has only one class, {next(iter(labels))!r}, but a classifier needs at "
             "least 2; add points of another class, or train with --one-class"
         )
-    missing = [name for name in names if name not in found]
+    missing = [name for name in names if name not in labels]
     if missing:
         raise InputError(
             f"{train.source} has no point of class {missing[0]!r}; add points of this class, or "
@@ -276,7 +276,7 @@ def class_indices(
         index_of = dict.fromkeys(table.labels, NO_CLASS) | index_of
     for row, label in enumerate(table.labels):
         if label not in index_of:
-            known = ", ".join(repr(name) for name in list(classes)[:12])
+            listed = ", ".join(repr(name) for name in list(classes)[:12])
             more = ", ..." if len(classes) > 12 else ""
             guessed = table.layout is not None and table.layout.label_found.startswith("the last")
             remedy = "correct the label, or leave out the rows with it"
@@ -284,7 +284,7 @@ def class_indices(
                 remedy = "name the column of labels with --label"
             raise InputError(
                 f"{table.source} has the label {label[:40]!r} in row {row}, but {where} has only "
-                f"the classes {known}{more}; {remedy}"
+                f"the classes {listed}{more}; {remedy}"
             )
     indices = (index_of[label] for label in table.labels)
     return np.fromiter(indices, np.int64, count=len(table.labels))

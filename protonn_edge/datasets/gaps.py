@@ -61,8 +61,8 @@ class Numbers:
     def add(self, block: Sequence[tuple[int, list[str]]], cells: Iterable[Iterable[str]]) -> None:
         """Read some rows, with their line numbers; `cells` are those to read as numbers."""
         shape = len(block), len(self.columns)
-        found, others = self.decimals.read(list(chain.from_iterable(cells)))
-        values = found.reshape(shape)
+        read, others = self.decimals.read(list(chain.from_iterable(cells)))
+        values = read.reshape(shape)
         self._blocks.append(values)
         for column in self.texts:
             empty = [i for i, (_, row) in enumerate(block) if not row[column.index].strip()]
@@ -191,8 +191,8 @@ def prepared(
 def _new_texts(numbers: Numbers, preparation: Preparation) -> Iterator[Notice]:
     """Yield a warning for each column of text with values that were not in training rows."""
     for column in numbers.texts:
-        known = {"", *preparation.one_hot[column.name]}
-        new = [text for text in map(label_text, column.cells) if text not in known]
+        trained = {"", *preparation.one_hot[column.name]}
+        new = [text for text in map(label_text, column.cells) if text not in trained]
         if new:
             text = (
                 f"{column.title} has {counted(len(new), 'cell')} with values that were not in the "

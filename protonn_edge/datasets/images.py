@@ -75,8 +75,8 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
     def part(rows: NDArray[np.bool_]) -> Table:
         labels = [take.label for take in compress(takes, rows)]
         notices = tuple(unread(folder, takes, IMAGES))
-        known: dict[str, Any] = {"point_shape": first.shape, "pixels": True, "notices": notices}
-        return Table(str(folder), X[rows], labels, **known)
+        facts: dict[str, Any] = {"point_shape": first.shape, "pixels": True, "notices": notices}
+        return Table(str(folder), X[rows], labels, **facts)
 
     if 0 < tested.sum() < len(takes):
         return part(~tested), part(tested)

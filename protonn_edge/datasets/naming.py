@@ -103,8 +103,8 @@ def title(name: str, number: int) -> str:
 
 def split_unit(name: str) -> tuple[str, str]:
     """Return a column's name without the unit in brackets that may follow it, and this unit."""
-    found = _UNIT.fullmatch(name)
-    return (found[1], found[2].strip()) if found else (name, "")
+    match = _UNIT.fullmatch(name)
+    return (match[1], match[2].strip()) if match else (name, "")
 
 
 def match_columns(
@@ -157,8 +157,8 @@ def sample_names(channels: Sequence[str], window: int) -> tuple[str, ...]:
 def channel_names(names: Sequence[str], channels: int) -> tuple[str, ...]:
     """Return the channels' names from the names that `sample_names` gave features, or none."""
     first = names[:channels]
-    found = tuple(name.removesuffix("[0]") for name in first)
-    if len(found) != channels or not all(name.endswith("[0]") for name in first):
+    channel = tuple(name.removesuffix("[0]") for name in first)
+    if len(channel) != channels or not all(name.endswith("[0]") for name in first):
         return ()
-    made = sample_names(found, len(names) // channels)
-    return found if made == tuple(names) else ()
+    made = sample_names(channel, len(names) // channels)
+    return channel if made == tuple(names) else ()

@@ -26,8 +26,8 @@ ONE_HOT_LIMIT = 100  # maximum number of different values in a column
 
 
 def _most_frequent(values: Float32) -> float:
-    found, counts = np.unique(values, return_counts=True)
-    return float(found[counts.argmax()])
+    distinct, counts = np.unique(values, return_counts=True)
+    return float(distinct[counts.argmax()])
 
 
 FILLINGS: Mapping[str, Callable[[Float32], float]] = {
@@ -60,23 +60,25 @@ class Preparation:
     @classmethod
     def of_record(cls, record: Mapping[str, Any], n_features: int) -> Self | None:
         """Read and check the preparation in a model's record; None if there is none."""
-        found = record.get(RECORDED)
-        if found is None:
+        record_of_gaps = record.get(RECORDED)
+        if record_of_gaps is None:
             return None
         try:
-            values = tuple(math.nan if each is None else float(each) for each in found["values"])
-            one_hot = {name: tuple(texts) for name, texts in found["one_hot"].items()}
+            values = tuple(
+                math.nan if each is None else float(each) for each in record_of_gaps["values"]
+            )
+            one_hot = {name: tuple(texts) for name, texts in record_of_gaps["one_hot"].items()}
             texts = [text for each in one_hot.values() for text in each]
-            count = n_features if found["missing"] in FILLED else 0
-            known = found["missing"] in ("", DROP, *FILLED) and len(values) == count
-            known = known and not any(map(math.isinf, values))
+            count = n_features if record_of_gaps["missing"] in FILLED else 0
+            valid = record_of_gaps["missing"] in ("", DROP, *FILLED) and len(values) == count
+            valid = valid and not any(map(math.isinf, values))
         except (TypeError, KeyError, ValueError, AttributeError, OverflowError):
-            known, texts = False, []
-        if not known or not all(isinstance(text, str) for text in texts):
+            valid, texts = False, []
+        if not valid or not all(isinstance(text, str) for text in texts):
             raise InputError(
                 f"array 'record' has an entry {RECORDED!r} that is damaged; train the model again"
             )
-        return cls(found["missing"], values, one_hot)
+        return cls(record_of_gaps["missing"], values, one_hot)
 
     def to_record(self) -> dict[str, Any]:
         """Return the entry of a model's record."""
@@ -136,8 +138,8 @@ class Preparation:
     ) -> tuple[Self, Float32]:
         """Learn from rows (n,); return the result, and X (n, D) with its gaps (n, D) filled."""
         empty = np.where(gaps, np.float32(np.nan), X)
-        found = self.learned(empty[rows], names)
-        return found, found.fill(empty)
+        learned = self.learned(empty[rows], names)
+        return learned, learned.fill(empty)
 
     def of_columns(self, columns: Sequence[int]) -> Self:
         """Return the preparation for these features, in this order."""
@@ -146,10 +148,10 @@ class Preparation:
 
 def values_of(column: str, cells: Sequence[str]) -> tuple[str, ...]:
     """Return the values of a column to turn into features, sorted like classes."""
-    found = {label_text(cell) for cell in cells} - {""}
-    if not 0 < len(found) <= ONE_HOT_LIMIT:
+    texts = {label_text(cell) for cell in cells} - {""}
+    if not 0 < len(texts) <= ONE_HOT_LIMIT:
         raise InputError(
-            f"column {quoted(column)} has {len(found):,} different values, but --one-hot allows 1 "
+            f"column {quoted(column)} has {len(texts):,} different values, but --one-hot allows 1 "
             f"to {ONE_HOT_LIMIT}; leave the column out with --drop"
         )
-    return in_order(found)
+    return in_order(texts)

@@ -126,8 +126,8 @@ def load_dataset(
         flags = () if options is not None else dict.fromkeys(_FLAGS.findall(str(error)))
         if not flags:
             raise
-        words = ", ".join(f"{flag.replace('-', '_')}=..." for flag in flags)
-        raise InputError(f"{error} (in Python: load_dataset(..., {words}))") from error
+        arguments = ", ".join(f"{flag.replace('-', '_')}=..." for flag in flags)
+        raise InputError(f"{error} (in Python: load_dataset(..., {arguments}))") from error
 
 
 def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1, 2]) -> Dataset:

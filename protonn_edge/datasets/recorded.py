@@ -201,8 +201,8 @@ def _merged(notices: Sequence[Notice]) -> Iterator[Notice]:
             yield notice
     if apart:
         yield _of_gaps(sum(apart))
-    for rest, found in rates.items():
-        ends = sorted({min(found), max(found)})
+    for rest, measured in rates.items():
+        ends = sorted({min(measured), max(measured)})
         yield Notice("rate", f"{' to '.join(f'{end:g}' for end in ends)} {rest}")
 
 
@@ -329,8 +329,8 @@ def seconds_of_a_unit(name: str, step: float) -> float | None:
     as an Arduino counts, and from a million on nanoseconds, as telephones count. None if undecided.
     """
     given = split_unit(name.lower())[1]
-    if (found := _UNIT.search(given or name.lower())) is not None:
-        return next(each for unit, each in _SECONDS.items() if found[1].startswith(unit))
+    if (match := _UNIT.search(given or name.lower())) is not None:
+        return next(each for unit, each in _SECONDS.items() if match[1].startswith(unit))
     if given:
         return None
     if 0 < step < 0.5:
@@ -387,15 +387,15 @@ def _one_rate(tables: Mapping[str, Provenance]) -> float | None:
 
 def _one_instrument(tables: Mapping[str, Provenance]) -> Instrument | None:
     """Return the instrument of all files; None if some do not state it."""
-    known = {name: each.instrument for name, each in tables.items() if each.instrument}
-    first, common = next(iter(known.items()), ("", None))
-    for name, instrument in known.items():
+    instruments = {name: each.instrument for name, each in tables.items() if each.instrument}
+    first, common = next(iter(instruments.items()), ("", None))
+    for name, instrument in instruments.items():
         if instrument != common:
             raise InputError(
                 f"{first} contains data from {common}, but {name} from {instrument}; give "
                 "recordings from the same sensor"
             )
-    return common if len(known) == len(tables) else None
+    return common if len(instruments) == len(tables) else None
 
 
 def _without_units(tables: Mapping[str, Provenance]) -> Iterator[Notice]:

@@ -163,7 +163,7 @@ def classes_that_move(
     moved: dict[int, list[bool]] = {}
     for first, end in runs:
         moved.setdefault(int(labels[first]), []).append(trigger.moves(first, end))
-    return frozenset(label for label, found in moved.items() if 2 * sum(found) > len(found))
+    return frozenset(label for label, moves in moved.items() if 2 * sum(moves) > len(moves))
 
 
 def last_takes(

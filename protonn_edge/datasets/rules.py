@@ -189,8 +189,8 @@ def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -
     if re.fullmatch(r"\d{1,7}", place) and 1 <= int(place) <= len(columns):
         return columns[int(place) - 1]
     names = [column.name for column in columns if column.name]
-    known = f" or one of {naming.listed(names)}" if names else ""
-    hint = f"; give a number from 1 to {len(columns):,}{known}"
+    alternatives = f" or one of {naming.listed(names)}" if names else ""
+    hint = f"; give a number from 1 to {len(columns):,}{alternatives}"
     raise InputError(
         f"{flag} is {text[:40]!r}, which is not a column of {path}"
         f"{naming.did_you_mean(text, names) or hint}"
@@ -342,20 +342,20 @@ def _one_hot(
     header: bool,
 ) -> dict[Column, None]:
     """Return the columns of text that become features, by the options or the model."""
-    found = _found(columns, options.one_hot, "--one-hot", path) if expected is None else {}
-    if found and not header:
+    encoded = _found(columns, options.one_hot, "--one-hot", path) if expected is None else {}
+    if encoded and not header:
         raise InputError(
             f"--one-hot needs column names, but {path} has none; add a first row of names"
         )
     names = [column.name for column in columns]
-    for column in found:
+    for column in encoded:
         if names.count(column.name) > 1 or not column.name:
             raise InputError(
                 f"--one-hot needs a column with a unique name, but {path} has "
                 f"{names.count(column.name)} columns named {naming.quoted(column.name)}; rename "
                 "the columns"
             )
-    return found
+    return encoded
 
 
 def _refuse_two_roles(label: Column, others: Mapping[str, Collection[Column]]) -> None:
@@ -382,8 +382,8 @@ def _named(
     if options.session is not None:
         named[find_column(columns, options.session, "--session", path)] = "session"
     elif options.groups:
-        found = [each for each in kept if each.name == options.groups]
-        named |= dict.fromkeys(found[:1], "session")
+        of_groups = [each for each in kept if each.name == options.groups]
+        named |= dict.fromkeys(of_groups[:1], "session")
     if options.time is not None:
         named[find_column(columns, options.time, "--time", path)] = "time"
     return named

@@ -168,27 +168,27 @@ def _about_classes(dataset: Dataset) -> list[Notice]:
 
 def _about_features(dataset: Dataset) -> list[Notice]:
     names = dataset.feature_names
-    found = []
+    notices = []
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         text = (
             f"several features share a name ({listed(twice)}), so the columns of other files "
             "cannot be matched by name"
         )
-        found.append(Notice("duplicate_names", text, warning=True, columns=tuple(twice)))
+        notices.append(Notice("duplicate_names", text, warning=True, columns=tuple(twice)))
     X = dataset.X_train
     if is_sparse(X) or X.shape[0] < 2:
-        return found
+        return notices
     ends = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     constant = np.flatnonzero(np.equal(*ends)).tolist()
     if constant:
         columns = tuple(names[index] if names else str(index + 1) for index in constant)
         count = f"{len(constant):,} of {dataset.n_features:,} features"
         text = f"{count} never vary in the training points: {listed(columns)}"
-        found.append(Notice("constant", text, warning=True, columns=columns))
+        notices.append(Notice("constant", text, warning=True, columns=columns))
     for index in np.flatnonzero(np.isin(ends, _STAND_INS).any(axis=0)).tolist():
-        found += _about_stand_ins(X[:, index], names[index] if names else "", index + 1)
-    return found
+        notices += _about_stand_ins(X[:, index], names[index] if names else "", index + 1)
+    return notices
 
 
 def _about_stand_ins(values: NDArray[np.float32], name: str, number: int) -> list[Notice]:
@@ -305,16 +305,16 @@ def _compared(dataset: Dataset) -> Iterator[tuple[str, int, NDArray[Any]]]:
 
 def _given_away(values: NDArray[Any], y: NDArray[np.int64], classes: int) -> tuple[float, str]:
     """Return the share of labels that values determine, and how; 0 if it proves nothing."""
-    found, places = np.unique(values, return_inverse=True)
-    if not 1 < len(found) <= _MOST_COUNTS // classes:
+    distinct, places = np.unique(values, return_inverse=True)
+    if not 1 < len(distinct) <= _MOST_COUNTS // classes:
         return 0.0, ""
-    flat = np.bincount(places * classes + y, minlength=len(found) * classes)
-    counts = flat.reshape(len(found), classes)
+    flat = np.bincount(places * classes + y, minlength=len(distinct) * classes)
+    counts = flat.reshape(len(distinct), classes)
     total = counts.sum(axis=0)
     below = counts.cumsum(axis=0)
     split = (below.max(axis=1) + (total - below).max(axis=1)).max()
     shares = [(0.0 if values.dtype.kind == "U" else float(split) / len(y), "with one threshold")]
-    if _ROWS_PER_VALUE * len(found) <= len(y):
+    if _ROWS_PER_VALUE * len(distinct) <= len(y):
         shares.append((float(counts.max(axis=1).sum()) / len(y), "value by value"))
     share, how = max(shares)
     constant = float(total.max()) / len(y)

@@ -74,36 +74,36 @@ def read_table(
         raise InputError(f"{path} has no column of features{beside}; add one, or change --label")
     missing = checked_missing(options.missing, path, expected)
     numbers = file.read(roles, expected, options, is_strict=missing not in (DROP, SHOWN))
-    found = prepared(numbers, roles, path, missing, expected)
-    if found.kept is not None:
+    filled = prepared(numbers, roles, path, missing, expected)
+    if filled.kept is not None:
         for column in (*roles.left_out, label):
             if column is not None:
-                column.cells = list(compress(column.cells, found.kept))
-    labels = _labels(label, len(found.X), options)
+                column.cells = list(compress(column.cells, filled.kept))
+    labels = _labels(label, len(filled.X), options)
     notices = [*file.notices(numbers), *roles.notices]
     if roles.label_found.startswith("the last") and labels:
         notices.append(_label_notice(file, roles, labels, judged=expected is None))
     left_out = roles.left_out.items()
     notices += [rules.left_out_notice(*each) for each in left_out]
-    notices += found.notices
-    names = found.names if header else ()
+    notices += filled.notices
+    names = filled.names if header else ()
     time = next((column for column, reason in left_out if reason == "time"), None)
     sessions = [column for column, reason in left_out if reason == "session"]
     session = sessions[0] if sessions else None
     return Table(
         str(path),
-        found.X,
+        filled.X,
         labels,
         feature_names=names,
         notices=tuple(notices),
-        columns=_as_read(file, roles, numbers, found.names),
-        preparation=found.preparation,
-        gaps=found.gaps,
+        columns=_as_read(file, roles, numbers, filled.names),
+        preparation=filled.preparation,
+        gaps=filled.gaps,
         layout=_layout(file, roles, numbers, session, time),
         sessions=None if session is None else session.cells,
         times=None if time is None else time.cells,
-        seams=_seams(sessions, len(found.X)),
-        kept=found.kept,
+        seams=_seams(sessions, len(filled.X)),
+        kept=filled.kept,
         **_recorded(path, names),
     )
 
@@ -200,11 +200,11 @@ class TableFile:
         The cells of the label, of text and of left-out columns other than an index stay in their
         columns. If `is_strict`, columns of text and rows without a label are refused.
         """
-        known = expected and expected.preparation and expected.preparation.one_hot
+        values = expected and expected.preparation and expected.preparation.one_hot
         encoded = [
             column
             for column in roles.features
-            if column in roles.one_hot or column.name in (known or ())
+            if column in roles.one_hot or column.name in (values or ())
         ]
         columns = [column for column in roles.features if column not in encoded]
         numbers = Numbers(columns, encoded, self.delimiter)
@@ -304,9 +304,9 @@ def _as_read(
     file: TableFile, roles: Roles, numbers: Numbers, names: Sequence[str]
 ) -> Sequence[Column]:
     """Return the columns, updated with how they were read."""
-    known = dict.fromkeys(roles.features, "feature") | dict(roles.left_out)
-    known |= {} if roles.label is None else {roles.label: "label"}
-    for column, role in known.items():
+    role_of = dict.fromkeys(roles.features, "feature") | dict(roles.left_out)
+    role_of |= {} if roles.label is None else {roles.label: "label"}
+    for column, role in role_of.items():
         column.role = role
     for column, place in numbers.gaps.items():
         column.missing = place.count
@@ -420,11 +420,11 @@ class RecordingHead(NamedTuple):
 def recording_head(path: Path) -> RecordingHead | None:
     """Return the facts in the first line of a recording; None for other tables."""
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
-        found = _HEAD.match(stream.readline(_HEAD_LIMIT).rstrip("\n"))
+        match = _HEAD.match(stream.readline(_HEAD_LIMIT).rstrip("\n"))
     try:
-        rate = 0.0 if found is None else float(found[2])
+        rate = 0.0 if match is None else float(match[2])
     except ValueError:
         return None
-    if found is None or not 0 < rate < math.inf:
+    if match is None or not 0 < rate < math.inf:
         return None
-    return RecordingHead(found[1], rate, found[3] or "")
+    return RecordingHead(match[1], rate, match[3] or "")

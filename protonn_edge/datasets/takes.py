@@ -59,12 +59,12 @@ class NamePattern:
         before, *pieces = _FIELD.split(self.text)
         fields: dict[str, str] = {}
         stem = "/".join(path.with_suffix("").parts[-1 - self.text.count("/") :])
-        found, rest = stem.startswith(before), stem[len(before) :]
+        matches, rest = stem.startswith(before), stem[len(before) :]
         for name, behind in zip(pieces[::2], pieces[1::2], strict=True):
             value, there, rest = rest.partition(behind) if behind else (rest, "", "")
-            found = found and value != "" and there == behind
+            matches = matches and value != "" and there == behind
             fields[name] = value
-        if not found or rest:
+        if not matches or rest:
             raise InputError(
                 f"{path} does not match the pattern {shortened(repr(self.text))}; rename the file, "
                 "or move it out of the folder"
@@ -117,26 +117,26 @@ def takes_in(
     divided = folders and {each.name.lower() for each in folders} <= set(_PARTS) and not files
     parts = folders if divided else [folder]
     tested = [bool(divided) and _PARTS[part.name.lower()] for part in parts]
-    found = [
+    takes = [
         take
         for part, is_tested in zip(parts, tested, strict=True)
         for take in _of_part(part, folder, suffixes, tested=is_tested)
     ]
-    if not found:
+    if not takes:
         raise InputError(
             f"{folder} has no samples; give each class a file or a folder of files that end in "
             f"{' or '.join(suffixes)}"
         )
-    if len(found) > _MOST_TAKES:
+    if len(takes) > _MOST_TAKES:
         raise InputError(
-            f"{folder} has {len(found):,} files, but the limit is {_MOST_TAKES:,}; use fewer files"
+            f"{folder} has {len(takes):,} files, but the limit is {_MOST_TAKES:,}; use fewer files"
         )
     if pattern is None:
-        return found
-    alone = next((take for take in found if take.path.parent in parts), None)
+        return takes
+    alone = next((take for take in takes if take.path.parent in parts), None)
     if alone is not None and ("{class}" not in pattern.text or "/" in pattern.text):
         raise pattern.refusal(f", but {alone.name} is not in a folder of its class")
-    named = [(take, *pattern.read(take.path)) for take in found]
+    named = [(take, *pattern.read(take.path)) for take in takes]
     return [replace(take, label=label or take.label, group=group) for take, label, group in named]
 
 
@@ -198,8 +198,8 @@ def unread(
     parents = {parent for path in read for parent in path.parents}
     inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
     entries = sorted((path for parent in inside for path in parent.iterdir()), key=order)
-    known = read | parents
-    others = [path for path in shown(entries) if path not in known]
+    expected = read | parents
+    others = [path for path in shown(entries) if path not in expected]
     names = {path.relative_to(folder).as_posix(): path.is_dir() for path in others}
     if files := [name for name, is_folder in names.items() if not is_folder]:
         which = f"{', '.join(suffixes[:-1])} nor {suffixes[-1]}"

@@ -122,8 +122,8 @@ class ClusterSession(Session):
                 future.exception(_LOOK_AGAIN_S)
                 return None
             identity = self._client.scheduler.identity
-            known = self._client.sync(identity, n_workers=-1, callback_timeout=self._silent_s)
-            beats = {str(each["name"]): each["last_seen"] for each in known["workers"].values()}
+            state = self._client.sync(identity, n_workers=-1, callback_timeout=self._silent_s)
+            beats = {str(each["name"]): each["last_seen"] for each in state["workers"].values()}
             if self._worker not in beats:
                 return f"the cluster has no worker {self._worker}; start it, or correct its name"
             if beats[self._worker] != beat:

@@ -204,13 +204,13 @@ class ExpectedDevice:
                     f"{where} runs model {device.model_hash.hex()}, not {expected.hex()}; "
                     f"{REFLASH_HINT}"
                 )
-        for count, found, what in (
+        for count, count_there, what in (
             (self.n_features, device.features, "features"),
             (self.n_classes, device.classes, "classes"),
         ):
-            if count not in {None, found}:
+            if count not in {None, count_there}:
                 raise DeviceError(
-                    f"{where} has a model with {found} {what}, not {count}; {REFLASH_HINT}"
+                    f"{where} has a model with {count_there} {what}, not {count}; {REFLASH_HINT}"
                 )
         if self.board is not None:
             _check_board(device, self.board, where)

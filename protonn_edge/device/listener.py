@@ -50,19 +50,19 @@ class RangeWatch:
 
         Without samples, the minimum is above the maximum.
         """
-        found = []
+        far_outside = []
         for name, ((low, high), (least, largest)) in ranges.items():
             beyond = max(low - least, largest - high)
             far = least <= largest and beyond > _BEYOND * max(1, high - low)
             self._in_a_row[name] = self._in_a_row.get(name, 0) + 1 if far else 0
             if self._in_a_row[name] >= _TIMES:
                 values = f"{name} from {least:,} to {largest:,}"
-                found.append(f"{values} (in training, from {low:,} to {high:,})")
-        if found and not self._warned:
+                far_outside.append(f"{values} (in training, from {low:,} to {high:,})")
+        if far_outside and not self._warned:
             self._warned = True
             self._warning = (
-                f"counts are far outside the training data: {', '.join(found)}; check the sensor, "
-                "its measuring range and its mounting, or include such data in the training"
+                f"counts are far outside the training data: {', '.join(far_outside)}; check the "
+                "sensor, its measuring range and its mounting, or include such data in the training"
             )
 
     def take_warning(self) -> str | None:
@@ -150,10 +150,10 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
 
 def _known(answer: WindowAnswer, classes: range) -> WindowAnswer:
     """Return an answer; `ProtocolError` if the model has no such class."""
-    known = len(answer.scores) == len(classes)
-    known &= answer.label in classes or answer.label == UNKNOWN
-    known &= answer.told in classes or answer.told in (UNKNOWN, sensor_board.UNDECIDED)
-    if not known:
+    is_valid = len(answer.scores) == len(classes)
+    is_valid &= answer.label in classes or answer.label == UNKNOWN
+    is_valid &= answer.reported in classes or answer.reported in (UNKNOWN, sensor_board.UNDECIDED)
+    if not is_valid:
         raise ProtocolError("the model has no such class")
     return answer
 

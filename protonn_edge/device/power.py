@@ -28,15 +28,15 @@ class PowerCycle:
     def of(cls, text: str) -> Self:
         """Return the command in a text, quoted as for a shell; `InputError` if there is none."""
         try:
-            words = shlex.split(text)
+            command = shlex.split(text)
         except ValueError:  # a quote that does not end
-            words = []
-        if not words or shutil.which(words[0]) is None:
+            command = []
+        if not command or shutil.which(command[0]) is None:
             raise InputError(
                 f"the command to cycle the power is {shortened(text)!r}, which has an open quote "
                 "or does not begin with a program; give one such as 'uhubctl -a cycle -p 2'"
             )
-        return cls(tuple(words))
+        return cls(tuple(command))
 
     def after(self, fault: DeviceError, ports: Sequence[str]) -> str:
         """Cycle the power after a fault, and wait for the ports; return a sentence about both.

@@ -48,10 +48,10 @@ class RecordingFile(AppendedFile):
     def __init__(self, path: Path, description: LoggerDescription, session: str) -> None:
         check_names([session], "--session", distinct=False)
         if not _SESSION.fullmatch(session) or session.lower() in _NUMBER_WORDS:
-            words = ", ".join(_NUMBER_WORDS)
+            listed = ", ".join(_NUMBER_WORDS)
             raise InputError(
                 f"--session is {session!r}; give a name that begins with a letter and is none of "
-                f"{words}"
+                f"{listed}"
             )
         self._session = session
         self._head = _head(description)

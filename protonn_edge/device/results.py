@@ -173,13 +173,13 @@ def _line(fields: Sequence[str]) -> str:
 def check_finished(path: Path) -> None:
     """Raise `InputError` if `path` has some, but not all results of a run."""
     try:
-        known = read_results(path)
+        earlier = read_results(path)
     except InputError:
         return  # there is no run to continue
-    if known.origin is not None and len(known.results) < known.origin.points:
+    if earlier.origin is not None and len(earlier.results) < earlier.origin.points:
         raise InputError(
-            f"{path} has {len(known.results):,} of {known.origin.points:,} results of a run that "
-            "was stopped; continue this run with --resume, or delete the file to measure again"
+            f"{path} has {len(earlier.results):,} of {earlier.origin.points:,} results of a run "
+            "that was stopped; continue this run with --resume, or delete the file to measure again"
         )
 
 

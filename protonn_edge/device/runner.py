@@ -56,12 +56,12 @@ class DeviceShare:
         counts = {"retried request": self.retried, "reopened line": self.reopened}
         if self.stats is not None:
             counts |= {"overrun": self.stats.overruns, "dropped frame": self.stats.frames_dropped}
-        found = [counted(count, name) for name, count in counts.items() if count]
+        troubles = [counted(count, name) for name, count in counts.items() if count]
         if self.reset_fault is not None:
-            found.append(f"a reset by {self.reset_fault}")
-        if found and self.stats is not None:  # else they belong to opening the port
-            found.append(f"{counted(self.stats.resets, 'reset')} since power-on")
-        return tuple(found)
+            troubles.append(f"a reset by {self.reset_fault}")
+        if troubles and self.stats is not None:  # else they belong to opening the port
+            troubles.append(f"{counted(self.stats.resets, 'reset')} since power-on")
+        return tuple(troubles)
 
 
 _End = tuple[DeviceShare, BaseException | None]  # of a device's work: the error that ended it
@@ -110,10 +110,10 @@ class ReferenceAnswers:
             right = self.scores.argmax(axis=1) if self.classes is None else self.classes
             wrong |= labels != right
             return wrong
-        known = labels < self.scores.shape[1]  # unlike `UNKNOWN`
-        places = np.where(known, labels, 0)[:, None]
+        classified = labels < self.scores.shape[1]  # unlike `UNKNOWN`
+        places = np.where(classified, labels, 0)[:, None]
         chosen = np.take_along_axis(self.scores, places, axis=1)[:, 0]
-        wrong |= ~known | (self.scores.max(axis=1) - chosen > 2 * self.tolerance)
+        wrong |= ~classified | (self.scores.max(axis=1) - chosen > 2 * self.tolerance)
         return wrong
 
     def differs_at(self, row: int, label: int, scores: Sequence[int]) -> bool:

@@ -232,7 +232,7 @@ class WindowAnswer(Message, number=0x95):
     first: U32  # the number of its first sample, counted from the board's reset
     lost: U32  # samples that the board has lost since its reset
     label: U8  # the window's class; 255 is "unknown"
-    told: U8  # the class reported for the last windows; 254 before there is one
+    reported: U8  # the class reported for the last windows; 254 before there is one
     percent: U8  # `confidence`, or 255
     scores: I32s  # one for each class
 

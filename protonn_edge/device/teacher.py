@@ -79,8 +79,8 @@ class TeachingListener(Listener):
     @property
     def erases(self) -> bool:
         """Whether the first example will erase another model's examples."""
-        known = bytes.fromhex(self.description.model_hash)
-        return is_of_another(self.stream.store or b"", known)
+        model_hash = bytes.fromhex(self.description.model_hash)
+        return is_of_another(self.stream.store or b"", model_hash)
 
     def _read(self) -> None:
         self._early += self.stream.feed(self._line.read(READ_S))

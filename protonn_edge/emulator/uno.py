@@ -268,10 +268,10 @@ class EmulatedBoard:
         """
         if self.program.name != "simavr":
             raise InputError(f"{self.program.name} has no buttons; use the emulator simavr")
-        known = re.fullmatch("P[A-Z][0-7]", pin) is not None
-        if known:
+        is_pin = re.fullmatch("P[A-Z][0-7]", pin) is not None
+        if is_pin:
             self._send(f"press {pin[1:]}\n".encode())
-        if not known or not self._receive()["pressed"]:
+        if not is_pin or not self._receive()["pressed"]:
             raise InputError(
                 f"{self._name} has no pin {shortened(pin, 20)!r}; give a port and a bit, as in PD2"
             )

@@ -69,8 +69,8 @@ def gather(
     labels = None if points is None else points.label_of
     check_rows(path, results, reference, labels)
     generated = [(project, *project.generated()) for project in projects if project.built]
-    known = reference.model_sha256
-    built = [(project, plan) for project, of, plan in generated if of.model_sha256 == known]
+    model_hash = reference.model_sha256
+    built = [(project, plan) for project, of, plan in generated if of.model_sha256 == model_hash]
     if built:
         possible = PossibleCycles.of_one_of([plan for _, plan in built], board)
     else:

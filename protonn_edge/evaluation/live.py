@@ -133,8 +133,8 @@ def live_figures(
         event = dataset.classes[y[first]]
         if event != rest:
             last = min(end + reach - 1, int(ends[np.searchsorted(ends, end)]))
-            found = {at for at, name in reports if name == event and first < at <= last}
-            events, missed, right = events + 1, missed + (not found), right | found
+            reported = {at for at, name in reports if name == event and first < at <= last}
+            events, missed, right = events + 1, missed + (not reported), right | reported
     alarms = [at for at, name in reports if name not in (rest, "unknown") and at not in right]
     return LiveFigures(
         hours=len(samples) / rate / 3600,
@@ -153,8 +153,8 @@ def _rate(
     rate, channels = recorded or signal.rate, dataset.X_train.shape[1]
     here, there = dataset.instrument, model.instrument
     alike = here is None or there is None or not here.is_unlike(there)
-    known = {*dataset.classes} <= {rest, *model.classes} and channels == signal.channels
-    if rate and known and alike and is_same_rate(rate, signal.rate):
+    has_classes = {*dataset.classes} <= {rest, *model.classes} and channels == signal.channels
+    if rate and has_classes and alike and is_same_rate(rate, signal.rate):
         return rate
     raise InputError(
         f"the recording ({_described(channels, here, rate, dataset.classes)}) does not match the "

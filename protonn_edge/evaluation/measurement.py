@@ -88,18 +88,18 @@ class Measurement(FactsRepr):
     def facts(self) -> dict[str, str]:
         """Return the figures of the run."""
         summary, usage = self.summary, self.usage
-        found = {
+        facts = {
             "accuracy": f"{100 * summary.accuracy:.2f} % of {summary.n:,} points",
             "mismatches": f"{summary.mismatches:,}",
         }
         if summary.cycles and summary.latency_ms and summary.energy_mj:
-            found["mean"] = (
+            facts["mean"] = (
                 f"{summary.cycles.mean:,.0f} cycles, {summary.latency_ms.mean:.2f} ms, "
                 f"{summary.energy_mj.mean:.3f} mJ"
             )
-        found["flash"] = f"{usage.flash_bytes:,} B"
-        found["SRAM"] = f"{usage.sram_bytes:,} B and {usage.stack_bytes:,} B of stack"
-        return found
+        facts["flash"] = f"{usage.flash_bytes:,} B"
+        facts["SRAM"] = f"{usage.sram_bytes:,} B and {usage.stack_bytes:,} B of stack"
+        return facts
 
     @property
     def accuracy(self) -> float:
@@ -335,11 +335,11 @@ def _answered(
                 log.append(numbered(result))
             on_result(result)
 
-        known = {result.index for result in earlier}
-        skip = {place for place, row in enumerate(rows) if row in known}
+        earlier_rows = {result.index for result in earlier}
+        skip = {place for place, row in enumerate(rows) if row in earlier_rows}
         done = device.run(sessions, Q, y, expected, skip=skip, sink=arrived)
-    found = [*earlier, *map(numbered, done.results)]
-    return sorted(found, key=lambda result: result.index), done.shares
+    answered = [*earlier, *map(numbered, done.results)]
+    return sorted(answered, key=lambda result: result.index), done.shares
 
 
 def _checked_firmware(

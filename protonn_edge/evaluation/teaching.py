@@ -38,18 +38,18 @@ def teach_people(
     Raises `InputError` if the model cannot be taught, or somebody has too few points of a class.
     """
     teachable_stage(model)
-    found = []
-    known = y < model.n_classes
-    for name in np.unique(people[known]):
-        own = np.flatnonzero((people == name) & known)
+    taught = []
+    is_known = y < model.n_classes
+    for name in np.unique(people[is_known]):
+        own = np.flatnonzero((people == name) & is_known)
         examples, tested = _held_back(y[own], most, str(name), model.classes)
         accuracies = []
         for count in range(most + 1):
             rows = own[examples[:, _spread(count, most)].ravel()]
             answers = after_teaching(model, Q[rows], y[rows]).predict(Q[own[tested]])
             accuracies.append(float((answers == y[own[tested]]).mean()))
-        found.append(TaughtPerson(str(name), int(tested.sum()), tuple(accuracies)))
-    return found
+        taught.append(TaughtPerson(str(name), int(tested.sum()), tuple(accuracies)))
+    return taught
 
 
 def _held_back(

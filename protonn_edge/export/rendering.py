@@ -373,9 +373,9 @@ class OwnSketch:
 
 def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
     """Return how a model gets into a sketch for a board."""
-    words = ["protonn-edge", "export", "firmware/generated/model.npz", "--arduino", NAME]
+    options = ["protonn-edge", "export", "firmware/generated/model.npz", "--arduino", NAME]
     if board.name != "uno" and board.name in board_names():
-        words += ["--board", board.name]
+        options += ["--board", board.name]
     cases = [(f"PNN_CLASS_{each.constant}", each.comment) for each in class_names(model.classes)]
     constants = [(case[0], name) for case, name in zip(cases, model.classes, strict=True)]
     if model.rejection is not None:
@@ -389,7 +389,7 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
         more=len(cases) - len(shown),
     )
     feature, raw = _feature(model.feature_stage), _raw(model)
-    return OwnSketch(command_line(words), code, feature, raw, tuple(constants))
+    return OwnSketch(command_line(options), code, feature, raw, tuple(constants))
 
 
 def _feature(stage: FeatureStage | None) -> str:

@@ -40,7 +40,7 @@ class GradientRequest(features.ImageRequest):
     form: ClassVar[str] = "gradients:4x4 or gradients:4x4/4"
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.models_all_at_once(Gradients.kind, "gradients"),
-        *rows.but(
+        *rows.refuse_each(
             _SUMMED.when,
             "gradients cannot be summed, because <but>; leave {features} out",
             rows.SPARSE,
@@ -92,7 +92,7 @@ class PoolingRequest(features.ImageRequest):
             "the images are pooled to averages, but the points are sparse; give dense images",
         ),
         *rows.unclipped(_POOLED),
-        *rows.but(
+        *rows.refuse_each(
             lambda case: case.settings.dead_zone > 0,
             "{dead_zone} is {settings.dead_zone:g}, but <but>, and averages allow no dead zone; "
             "leave out either {dead_zone} or {features}",
@@ -161,7 +161,7 @@ class AudioRequest(features.FeatureRequest):
             "energies of sound need clips of one channel, but {window_shape} is "
             "{settings.window_shape}, with several channels; give clips of one channel",
         ),
-        *rows.but(
+        *rows.refuse_each(
             lambda case: case.settings.dead_zone > 0,
             "{dead_zone} is {settings.dead_zone:g}, but <but>, and the classifier takes them "
             "unchanged; leave {dead_zone} out",
@@ -222,7 +222,7 @@ class WindowRequest(features.FeatureRequest):
             "{window_shape} is given, but no features of windows are requested; name features "
             "with {features}, or leave {window_shape} out",
         ),
-        *rows.but(
+        *rows.refuse_each(
             lambda case: bool(case.kinds & _OF_SAMPLES),
             "features of windows cannot be computed, because <but>; leave {features} out",
             rows.SPARSE,
@@ -245,7 +245,7 @@ class WindowRequest(features.FeatureRequest):
 
 
 IMAGES: tuple[rows.Refusal, ...] = (
-    *rows.but(
+    *rows.refuse_each(
         lambda case: isinstance(case.asked, features.ImageRequest) and case.asked.deskew,
         "only dense images that fit in memory can be deskewed, but <but>; leave deskew out, or "
         "give such images",
@@ -284,7 +284,7 @@ COPIES: tuple[rows.Refusal, ...] = (
         "{background_noise} is mixed only into copies of windows and clips; give {copies} and "
         "{features} of samples, or leave {background_noise} out",
     ),
-    *rows.but(
+    *rows.refuse_each(
         lambda case: case.settings.copies > 0,
         "{copies} is {settings.copies}, but <but>; leave {copies} out",
         rows.LABEL_SETS,
@@ -333,10 +333,10 @@ def read_features(given: str | FeatureStage) -> features.FeatureRequest:
     word = terms[0].partition(":")[0].strip()
     kind = next((each for each in REQUESTS if each.word == word), WindowRequest)
     if kind is WindowRequest and word not in KINDS:
-        words = ", ".join(
+        allowed = ", ".join(
             (*KINDS, *(each.word for each in REQUESTS if each.word), "deskew", "crop")
         )
-        raise features.unread(terms[0], f"is not one of {words}")
+        raise features.unread(terms[0], f"is not one of {allowed}")
     if image and not kind.of_images:
         term = next(each for each in map(str.strip, given.split(",")) if each not in terms)
         raise features.unread(term, f"is for images, but {terms[0]!r} is for windows of samples")
@@ -353,15 +353,15 @@ def alternatives(settings: FeatureParameters) -> Mapping[str, Mapping[str, Any]]
 
     Parameters that are incompatible with the features get their only possible values.
     """
-    found: dict[str, Mapping[str, Any]] = {features.NO_FEATURES: {}}
+    variants: dict[str, Mapping[str, Any]] = {features.NO_FEATURES: {}}
     asked = settings.asked
     if settings.image_shape is None:
-        return found
+        return variants
     cropped = asked.cropped_shape if isinstance(asked, features.ImageRequest) else None
     before = f"{settings.features}," if asked is not None else ""
     if asked is not None:
-        found.clear()  # images are to be prepared, which is only possible with features
+        variants.clear()  # images are to be prepared, which is only possible with features
     for kind in REQUESTS:
         for text, others in kind.alternatives(cropped or settings.image_shape):
-            found[text] = {"features": before + text, **others}
-    return found
+            variants[text] = {"features": before + text, **others}
+    return variants

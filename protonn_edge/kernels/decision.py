@@ -64,21 +64,21 @@ class DecisionKernel(Kernel):
     def search(self) -> Listing:
         """The loop over the scores after the first one; `l` is the class of the next."""
         size = self.stage.score_bits // 8
-        words = "AC"[: size // 2]
-        larger = repeated(words, "movw %{0}[largest], %{0}[score]")
+        registers = "AC"[: size // 2]
+        larger = repeated(registers, "movw %{0}[largest], %{0}[score]")
         others = summed = overtaken = behind = ""
         if self.summed:
             lower, upper = (f"%{byte}[score]" for byte in self.summed)
             summed = f"add %A[sum], {lower}\nadc %B[sum], {upper}"
             overtaken, behind = "mov %[runner_up], %[best]", "mov %[runner_up], %[l]"
         if self.second:
-            larger = repeated(words, "movw %{0}[second], %{0}[largest]") + larger
+            larger = repeated(registers, "movw %{0}[second], %{0}[largest]") + larger
             others = f"""
                 rjmp next
             not_larger:
                 {_compared("second", size)}
                 brge next
-                {repeated(words, "movw %{0}[second], %{0}[score]")}
+                {repeated(registers, "movw %{0}[second], %{0}[score]")}
                 {behind}
             """
         return Listing(

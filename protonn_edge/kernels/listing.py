@@ -85,8 +85,8 @@ class Listing:
         """Return the listing with facts about its labels, prefixed by `name` in the program."""
         marks = (
             (label, _mark(name, label, fact))
-            for label, known in facts.items()
-            for fact in (known if isinstance(known, list) else [known])
+            for label, of_label in facts.items()
+            for fact in (of_label if isinstance(of_label, list) else [of_label])
         )
         return replace(self, marks=tuple(marks))
 
@@ -171,23 +171,23 @@ class Listing:
         It uses a stack instead of recursion, because a path may have thousands of instructions.
         """
         places = self.places
-        known = {places[end]: 0.0 for end in ends}
+        cycles_from = {places[end]: 0.0 for end in ends}
         first, opened = places[start], set[int]()
         begun = [there for _, there in self._ways(first, odds)[0]]
         while begun:
             place = begun[-1]
-            if place in known:
+            if place in cycles_from:
                 begun.pop()
                 continue
             ways, share = self._ways(place, odds)
-            missing = [there for _, there in ways if there not in known]
+            missing = [there for _, there in ways if there not in cycles_from]
             if missing and place in opened:
                 raise ValueError(f"the path from {start} has a loop without an end")
             opened.add(place)
             begun += missing
             if not missing:
-                known[place] = _combined(ways, share, known, combine)
-        return _combined(*self._ways(first, odds), known, combine)
+                cycles_from[place] = _combined(ways, share, cycles_from, combine)
+        return _combined(*self._ways(first, odds), cycles_from, combine)
 
     def path(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> int:
         """Return the cycles of the path that odds of 0 or 1 select from a label to an end.
@@ -240,9 +240,11 @@ class Listing:
 _Ways = tuple[tuple[int, int], ...]  # cycles to each of one or two next places, with that place
 
 
-def _combined(ways: _Ways, share: float, known: Mapping[int, float], combine: Combine) -> float:
+def _combined(
+    ways: _Ways, share: float, cycles_from: Mapping[int, float], combine: Combine
+) -> float:
     """Return the cycles to the ends, given the cycles from the next places."""
-    left = [cycles + known[there] for cycles, there in ways]
+    left = [cycles + cycles_from[there] for cycles, there in ways]
     return left[0] if len(left) == 1 else combine(left[0], left[1], share)
 
 

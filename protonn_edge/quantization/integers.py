@@ -104,14 +104,14 @@ def measure_activity(model: IntegerChain, Q: NDArray[np.uint8]) -> Activity:
         for name, stage in zip(names, stages, strict=True):
             if stage is model.own_stages[0]:
                 inputs += (values != 0).sum(axis=0)
-            told = stage.activity(values)
-            if told:
-                before = sums.get(name, [np.zeros(len(each)) for each in told])
-                sums[name] = [a + b for a, b in zip(before, told, strict=True)]
+            activity = stage.activity(values)
+            if activity:
+                before = sums.get(name, [np.zeros(len(each)) for each in activity])
+                sums[name] = [a + b for a, b in zip(before, activity, strict=True)]
             if stage is not model.own_stages[-1]:
                 values = stage.run(values)
     return Activity(
-        inputs / n, {name: tuple(each / n for each in told) for name, told in sums.items()}
+        inputs / n, {name: tuple(each / n for each in activity) for name, activity in sums.items()}
     )
 
 
@@ -139,11 +139,11 @@ def stage_losses(
         return ()
     integers, kind = quantize(model), quantizer_of(model.head.kind)
     by_step = getattr(kind, "scores_by_step", scores_in_two_steps)
-    found: dict[str, list[NDArray[np.int64]]] = {}
+    answers: dict[str, list[NDArray[np.int64]]] = {}
     for i in range(0, len(X), _ROWS_AT_ONCE):
         for stage, scores in by_step(model, integers, X[i : i + _ROWS_AT_ONCE]):
-            found.setdefault(stage, []).append(scores.argmax(axis=1))
-    classes = {stage: np.concatenate(parts) for stage, parts in found.items()}
+            answers.setdefault(stage, []).append(scores.argmax(axis=1))
+    classes = {stage: np.concatenate(parts) for stage, parts in answers.items()}
     first = earlier = next(iter(classes.values()))
     losses = []
     for stage, now in classes.items():

@@ -70,7 +70,7 @@ def together(parts: Sequence[Statistics]) -> Statistics:
 
 
 def rejection_for(
-    known: Statistics, rate: float, by: Sequence[Statistic] = ("score",)
+    statistics: Statistics, rate: float, by: Sequence[Statistic] = ("score",)
 ) -> Rejection:
     """Return thresholds below which a share of at most `rate` of known points is expected.
 
@@ -85,7 +85,7 @@ def rejection_for(
         raise InputError(
             f"the statistics for rejection are {by!r}; give at least one, and each only once"
         )
-    of_each = {name: _threshold(getattr(known, name), rate / len(by), name) for name in by}
+    of_each = {name: _threshold(getattr(statistics, name), rate / len(by), name) for name in by}
     return Rejection(
         score=of_each.get("score", 0.0),
         rbf=of_each.get("distance", 0.0),
@@ -143,10 +143,10 @@ def _threshold(values: Float64, rate: float, name: str) -> float:
 
 
 def with_rejection(
-    model: Model, known: Statistics, rate: float, by: Sequence[Statistic] = ("score",)
+    model: Model, statistics: Statistics, rate: float, by: Sequence[Statistic] = ("score",)
 ) -> Model:
     """Return the model with thresholds for `rate`, noted in its record; see `rejection_for`."""
     check_statistics(model, by)
-    rejection = rejection_for(known, rate, by)
-    told = {"rate": rate, "by": list(by), "n": len(known)}
-    return replace(model, rejection=rejection, record={**model.record, "rejection": told})
+    rejection = rejection_for(statistics, rate, by)
+    facts = {"rate": rate, "by": list(by), "n": len(statistics)}
+    return replace(model, rejection=rejection, record={**model.record, "rejection": facts})

@@ -19,7 +19,7 @@ from protonn_edge.tuning.store import Record
 
 _BEST = 5
 
-Columns = Mapping[str, tuple[str, ...]]  # see `Searched.columns`
+Columns = Mapping[str, tuple[str, ...]]  # see `SearchSpec.columns`
 
 
 def progress_table(

@@ -55,10 +55,10 @@ class Instrument:
         to its recording.
         """
         own = [name for each in sensor.split(", ") for name in channels_of(each)]
-        found = units_of(units, tuple(own or channels))
-        if not channels or not set(channels) <= found.keys():
+        unit_of_channel = units_of(units, tuple(own or channels))
+        if not channels or not set(channels) <= unit_of_channel.keys():
             return None
-        return cls(sensor, tuple(found[name] for name in channels))
+        return cls(sensor, tuple(unit_of_channel[name] for name in channels))
 
     def channel(self, number: int) -> Unit:
         """Return the unit of a channel, by its number in a sample or among features."""

@@ -53,14 +53,14 @@ class Unit:
 def unit_of(text: str) -> Unit:
     """Return the unit of a text, such as ``g`` or ``1/256 g``; `InputError` if it is none."""
     text = text.strip()
-    found = _UNIT.fullmatch(text) if len(text) <= _LIMIT and text.isprintable() else None
-    size, parts = (Fraction(found[n] or 1) if found else Fraction(0) for n in (1, 2))
-    if found is None or not size or not parts:
+    match = _UNIT.fullmatch(text) if len(text) <= _LIMIT and text.isprintable() else None
+    size, parts = (Fraction(match[n] or 1) if match else Fraction(0) for n in (1, 2))
+    if match is None or not size or not parts:
         raise InputError(
             f"the unit {shortened(text)!r} is neither a symbol nor a number and a symbol; give a "
             "unit such as g, m/s^2, '1/256 g' or '1/16.4 deg/s'"
         )
-    symbol = " ".join(found[3].split())
+    symbol = " ".join(match[3].split())
     quantity, one = _SYMBOLS.get(symbol, (symbol, Fraction(1)))
     return Unit(text, quantity, size / parts * one)
 
@@ -70,14 +70,16 @@ def units_of(text: str, channels: tuple[str, ...]) -> dict[str, Unit]:
 
     Such a text is ``1/256 g``, or ``ax ay az 1/8192 g; gx gy gz 1/65.5 deg/s``.
     """
-    found: dict[str, Unit] = {}
+    unit_of_channel: dict[str, Unit] = {}
     for part in text.split(";"):
         words = part.split()
         count = next((n for n, word in enumerate(words) if word not in channels), len(words))
         if count == len(words) > 0:  # a channel may be called as a unit
             count -= 1
-        found |= dict.fromkeys(words[:count] or channels, unit_of(" ".join(words[count:])))
-    return found
+        unit_of_channel |= dict.fromkeys(
+            words[:count] or channels, unit_of(" ".join(words[count:]))
+        )
+    return unit_of_channel
 
 
 def units_text(channels: tuple[str, ...], units: tuple[Unit, ...]) -> str:
@@ -194,10 +196,10 @@ class SensorKind:
     @classmethod
     def of_text(cls, text: str) -> Self | None:
         """Return the sensor of a `text` that a board has sent; None if that is none."""
-        found = _TEXT.fullmatch(text)
-        if found is None:
+        match = _TEXT.fullmatch(text)
+        if match is None:
             return None
-        kind = cls(found[1], tuple(found[3].split(",")), found[4], bus=found[2])  # type: ignore[arg-type]
+        kind = cls(match[1], tuple(match[3].split(",")), match[4], bus=match[2])  # type: ignore[arg-type]
         try:
             return kind if kind.channel_units else None
         except (InputError, KeyError):  # no unit, or not one for each channel

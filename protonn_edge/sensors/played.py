@@ -188,9 +188,9 @@ def read_sensor(option: str) -> PlayedSensor:
     InputError
         If the file cannot be used.
     """
-    found = _parts(option)
-    kind, path = sensor_kind(found[1]), Path(found[2])
-    given = None if found[3] is None else _number(found[3], path)
+    parts = _parts(option)
+    kind, path = sensor_kind(parts[1]), Path(parts[2])
+    given = None if parts[3] is None else _number(parts[3], path)
     check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
     if path.suffix.lower() == ".wav":
         values, rate, _ = read_wave(path)
@@ -278,10 +278,10 @@ def _packed(sensor: PlayedSensor, inputs: Sequence[int]) -> tuple[bytes, bytes]:
 
 
 def _parts(option: str) -> re.Match[str]:
-    found = _OPTION.fullmatch(option)
-    if found is None:
+    match = _OPTION.fullmatch(option)
+    if match is None:
         raise InputError(f"--sensor is {shortened(option)!r}; give NAME=FILE, such as a0=light.csv")
-    return found
+    return match
 
 
 def _number(text: str, path: Path) -> float:
@@ -302,7 +302,7 @@ def _read_csv(path: Path, kind: SensorKind) -> tuple[NDArray[np.int16], float | 
         raise InputError(f"{path} is not text in UTF-8; save it as UTF-8") from error
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     said = [_RATE.match(line) for _, line in lines if line.startswith("#")]
-    rates = [_number(found[1], path) for found in said if found is not None]
+    rates = [_number(match[1], path) for match in said if match is not None]
     recorded = _SENSOR.match(text)
     if recorded is not None and not is_chip(recorded[1], kind):
         raise InputError(

@@ -71,18 +71,18 @@ class Shelf:
     def check(
         self,
         facts: Mapping[str, Any],
-        known: Mapping[str, Key],
+        keys: Mapping[str, Key],
         optional: Collection[str],
         source: str,
     ) -> None:
         """Raise `InputError` if a key is not known, is missing, or has a wrong value."""
         for key in facts:
-            if key not in known:
+            if key not in keys:
                 raise InputError(
                     f"{source} has the key {shortened(key)!r}, which this {self.noun} cannot have; "
                     f"see {self.page}"
                 )
-        for key, must in known.items():
+        for key, must in keys.items():
             if key not in facts and key not in optional:
                 raise InputError(f"{source} lacks the key {key!r}; its value must be {must.words}")
             if key in facts and not must.holds(facts[key]):
@@ -109,8 +109,8 @@ class Shelf:
         except UnicodeDecodeError as error:
             raise InputError(f"{source} is not UTF-8 text; save it as UTF-8") from error
         except tomllib.TOMLDecodeError as error:
-            words = shortened(str(error))
-            raise InputError(f"{source} is not TOML: {words}; see {self.page}") from error
+            fault = shortened(str(error))
+            raise InputError(f"{source} is not TOML: {fault}; see {self.page}") from error
         except (ValueError, RecursionError) as error:  # long integers, deep nesting
             raise InputError(
                 f"{source} has a number that is too long or tables that are nested too deeply; see "

@@ -38,8 +38,8 @@ def has_common_loops() -> bool:
     A NumPy compiled for one processor may refuse to load without that processor's loops. A NumPy
     from a wheel has a folder of libraries next to it.
     """
-    found = find_spec("numpy")
-    places = (found and found.submodule_search_locations) or ["numpy"]
+    spec = find_spec("numpy")
+    places = (spec and spec.submodule_search_locations) or ["numpy"]
     return {"avx2", "fma"} <= _features() and Path(f"{places[0]}.libs").is_dir()
 
 

@@ -69,8 +69,8 @@ def _make_scripts(web: Path, target: Path) -> None:
         banner = f"/*! with avr8js\n{license_text.replace('*/', '* /').strip()}\n*/"
         target.mkdir()
         for name, (entry, *options) in SCRIPTS.items():
-            words = (entry, *options, f"--banner:js={banner}", f"--outfile={name}")
-            _run((*_ESBUILD, *words), workshop, "esbuild cannot build the script", _NODE)
+            options_given = (entry, *options, f"--banner:js={banner}", f"--outfile={name}")
+            _run((*_ESBUILD, *options_given), workshop, "esbuild cannot build the script", _NODE)
             shutil.move(workshop / name, target / name)
     finally:
         shutil.rmtree(workshop, ignore_errors=True)

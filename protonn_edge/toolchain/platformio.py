@@ -79,8 +79,8 @@ def build_firmware(
     if define is not None:
         flags = os.environ.get(_BUILD_FLAGS, "")
         variables[_BUILD_FLAGS] = f"{flags} -D{define}".strip()
-    words = ("run", "--environment", environment)
-    run_pio(project, *words, variables=variables, accepted=_TOO_LARGE)
+    arguments = ("run", "--environment", environment)
+    run_pio(project, *arguments, variables=variables, accepted=_TOO_LARGE)
     elf = builds / environment / product
     if not elf.is_file():
         raise CheckFailed(f"pio run succeeded without writing {elf}; remove {builds} and try again")

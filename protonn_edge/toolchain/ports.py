@@ -71,9 +71,13 @@ def _what(port: ListPortInfo, board: Board) -> str:
     """Return a short description of the device at a port."""
     if port.vid is None:
         return "not on USB"
-    known = board if _is(port, board) else _known_board(port)
-    words = known.title if known else _ADAPTERS.get(port.vid) or port.product or "a USB device"
-    return f"{words}, USB {_identity(port)}"
+    known_board = board if _is(port, board) else _known_board(port)
+    name = (
+        known_board.title
+        if known_board
+        else _ADAPTERS.get(port.vid) or port.product or "a USB device"
+    )
+    return f"{name}, USB {_identity(port)}"
 
 
 def _known_board(port: ListPortInfo) -> Board | None:

@@ -74,8 +74,8 @@ def run_within(
     variables = dict(environment or os.environ)
     groups = hasattr(os, "killpg")
     if groups:
-        found = shutil.which(command[0], path=variables.get("PATH"))
-        if found is None:
+        program = shutil.which(command[0], path=variables.get("PATH"))
+        if program is None:
             raise FileNotFoundError(command[0])
     launched = ["/bin/sh", "-c", _LAUNCHER, "sh", *command] if groups else command
     watched, held = os.pipe()  # `held` is closed when this process ends, however it does

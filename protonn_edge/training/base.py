@@ -58,8 +58,8 @@ from protonn_edge.training.given_points import (
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, Restart, was_stopped
-from protonn_edge.training.refusals import Case, Refusal, check_compatible, refusal_of
-from protonn_edge.training.searched import FEATURES_SEARCHED, Searched, SearchTask
+from protonn_edge.training.refusals import Refusal, TrainingRequest, check_compatible, refusal_of
+from protonn_edge.training.searched import FEATURES_SEARCHED, SearchSpec, SearchTask
 
 
 class _Some(Options):
@@ -91,8 +91,10 @@ def _constraint(values: Any) -> Any:
         number = Integral if values.type is int else Real
         return Interval(number, values.low, values.high, closed=values.closed)
     if isinstance(values, declared.Choices):
-        words = all(isinstance(each, str) for each in values.values)
-        return StrOptions(set(values.values)) if words else Options(Integral, set(values.values))
+        are_texts = all(isinstance(each, str) for each in values.values)
+        return (
+            StrOptions(set(values.values)) if are_texts else Options(Integral, set(values.values))
+        )
     if isinstance(values, declared.Subset):
         return _Some(values.words)
     # The length of a tuple depends on the points.
@@ -129,13 +131,13 @@ def _with_default(entry: str, value: Any) -> str:
 
 def _sections(text: str | None) -> tuple[str, str, str]:
     """Return the parts of a docstring before, in and after its section of parameters."""
-    before, found, rest = inspect.cleandoc(text or "").partition(_PARAMETERS)
-    if not found:
+    before, heading, rest = inspect.cleandoc(text or "").partition(_PARAMETERS)
+    if not heading:
         rest, before = before, ""
     following = _NEXT_SECTION.search(rest)
     place = len(rest) if following is None else following.start()
     inside, after = rest[:place].strip(), rest[place:]
-    return (before.strip(), inside, after) if found else (inside, "", after)
+    return (before.strip(), inside, after) if heading else (inside, "", after)
 
 
 _RECORDED_REPORTS = 5_000  # maximum reports in a model file, which limits the record's size
@@ -228,9 +230,9 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         cls.__doc__ = with_parameters_of_bases(cls)
 
     @classmethod
-    def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003 (other kinds use it)
+    def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003 (other kinds use it)
         """Return the search space of this kind, with its first trials; kinds extend it."""
-        return Searched(
+        return SearchSpec(
             FEATURES_SEARCHED, ({name: getattr(cls, name) for name in FEATURES_SEARCHED},)
         )
 
@@ -303,7 +305,9 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         given = take(self, X, y, sample_weight, settings.normalizer_kind)
         self.classes_ = given.classes
         numbers = None if groups is None else group_numbers(groups, given.X.shape[0])
-        case = Case.of(settings, given.X, multilabel=self.multilabel_, in_groups=groups is not None)
+        case = TrainingRequest.of(
+            settings, given.X, multilabel=self.multilabel_, in_groups=groups is not None
+        )
         check_compatible(case, self.refusals)
         check_number_of_classes(given.classes, one_class=settings.one_class)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -362,15 +366,15 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         check_statistics(self.model_, by)
         points = validate_data(self, X, reset=False, dtype=np.float32)
         if y is None:
-            known = statistics_of(self.model_, points)
+            statistics = statistics_of(self.model_, points)
         else:
             numbers = None if groups is None else group_numbers(groups, len(points))
             labels = column_or_1d(y)
             check_consistent_length(points, labels)
-            known = held_out_statistics(
+            statistics = held_out_statistics(
                 self, points, labels, self.model_, groups=numbers, on_fold=on_fold
             )
-        self.model_ = with_rejection(self.model_, known, rate, by)
+        self.model_ = with_rejection(self.model_, statistics, rate, by)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -381,13 +385,13 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         prepared.feature_names = tuple(getattr(self, "feature_names_in_", ()))
 
     def _keep(
-        self, learned: Learned, prepared: PreparedPoints, *, n_train: int, told: int = 0
+        self, learned: Learned, prepared: PreparedPoints, *, n_train: int, n_warned: int = 0
     ) -> None:
-        """Store the results, and warn about the remarks from number `told` on."""
+        """Store the results, and warn about the remarks from number `n_warned` on."""
         self.history_, self.restarts_ = learned.history, learned.restarts
         self.n_iter_ = learned.history[-1].epoch
         self.remarks_ = (*map(str, learned.restarts), *learned.remarks)
-        for remark in self.remarks_[told:]:
+        for remark in self.remarks_[n_warned:]:
             warnings.warn(remark, ConvergenceWarning, stacklevel=4)
         settings = self.frozen()
         record = training_record(
@@ -420,7 +424,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
 
 @cache  # scikit-learn asks for the tags dozens of times in a fit
 def _takes_label_sets(kind: type[DeviceClassifier]) -> bool:
-    case = Case(settings=kind().frozen(), multilabel=True)
+    case = TrainingRequest(settings=kind().frozen(), multilabel=True)
     return refusal_of(case, kind.refusals) is None
 
 

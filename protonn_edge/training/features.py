@@ -119,10 +119,10 @@ def pixel_scale(given: FeatureData) -> PixelScale:
 
 def sides_of(term: str, form: str) -> tuple[Shape, int | None]:
     """Return the numbers of a term such as "gradients:4x4/8", or refuse it."""
-    found = _TWO.fullmatch(term.partition(":")[2].replace(" ", ""))
-    if found is None or not int(found[1]) or not int(found[2]):
+    match = _TWO.fullmatch(term.partition(":")[2].replace(" ", ""))
+    if match is None or not int(match[1]) or not int(match[2]):
         raise unread(term, f"must look like {form}")
-    return (int(found[1]), int(found[2])), None if found[3] is None else int(found[3])
+    return (int(match[1]), int(match[2])), None if match[3] is None else int(match[3])
 
 
 def two_of(term: str, form: str) -> Shape:

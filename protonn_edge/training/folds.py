@@ -75,8 +75,8 @@ def held_out_statistics(
         if not alone:
             factor = usual / (_usual_distance(stand_in, X[trained]) or math.nan)
         held_out &= np.isin(y, one.classes_)  # one fold may have all groups of a class
-        known = statistics_of(stand_in, X[held_out])
-        parts.append(known.with_distances(factor) if 0 < factor < math.inf else known)
+        statistics = statistics_of(stand_in, X[held_out])
+        parts.append(statistics.with_distances(factor) if 0 < factor < math.inf else statistics)
     return together(parts)
 
 

@@ -308,15 +308,15 @@ def _matrix_of_collections(y: Any, classes: NDArray[Any] | None) -> tuple[Sparse
     sets = [set(labels) for labels in _rows_of(y)]
     if classes is None:
         try:
-            found = sorted(set().union(*sets))
+            distinct = sorted(set().union(*sets))
         except TypeError as error:
             raise InputError(
                 f"the labels cannot be sorted ({str(error)[:80]}); use labels of one type"
             ) from error
-        kinds = {isinstance(label, str) for label in found}
-        classes = np.array(found, dtype=None if len(kinds) < 2 else object)
-    known = set(classes.tolist())
-    unknown = [label for labels in sets for label in labels if label not in known]
+        kinds = {isinstance(label, str) for label in distinct}
+        classes = np.array(distinct, dtype=None if len(kinds) < 2 else object)
+    allowed = set(classes.tolist())
+    unknown = [label for labels in sets for label in labels if label not in allowed]
     if unknown:
         raise InputError(
             f"a point has the label {str(unknown[0])[:40]!r}, which does not occur in the training "

@@ -176,8 +176,8 @@ def neighbourhood_projection(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # any result is good enough for a start
-        found: Float32 = analysis.fit(X[rows], y[rows]).components_.astype(np.float32)
-    return found if np.isfinite(found).all() else start
+        projection: Float32 = analysis.fit(X[rows], y[rows]).components_.astype(np.float32)
+    return projection if np.isfinite(projection).all() else start
 
 
 def principal_projection(
@@ -231,8 +231,8 @@ def discriminant_projection(
     half = np.linalg.solve(lower, S_between + _TOTAL_SHARE * S_total)
     whitened = np.linalg.solve(lower, half.T)
     _, vectors = np.linalg.eigh((whitened + whitened.T) / 2.0)
-    found = np.linalg.solve(lower.T, vectors[:, ::-1][:, :n_projections]).T
-    return _with_certain_signs(found).astype(np.float32)
+    directions = np.linalg.solve(lower.T, vectors[:, ::-1][:, :n_projections]).T
+    return _with_certain_signs(directions).astype(np.float32)
 
 
 def sleec_projection(
@@ -316,8 +316,8 @@ def clustered_prototypes(
     for label, share in enumerate(shares.tolist()):
         own = y == label
         weighted = None if weights is None else weights[own]
-        found = cluster_centres(projected[own], share, seed, generator, weighted, starts)
-        parts.append(found[0])
+        clusters = cluster_centres(projected[own], share, seed, generator, weighted, starts)
+        parts.append(clusters[0])
     centres = np.concatenate(parts)
     return centres.T.copy(), np.repeat(np.eye(len(counts), dtype=np.float32), shares, axis=1)
 
@@ -388,15 +388,15 @@ def cluster_centres(
     clusters = min(count, len(np.unique(points, axis=0)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # points that are equal after rounding
-        found = KMeans(clusters, n_init=starts, random_state=seed).fit(
+        clustering = KMeans(clusters, n_init=starts, random_state=seed).fit(
             points, sample_weight=weights
         )
-    centres = found.cluster_centers_.astype(np.float32)
+    centres = clustering.cluster_centers_.astype(np.float32)
     again = generator.integers(clusters, size=count - clusters)
     spread = np.float32(0.05 * float(points.std()) + 1e-6)
     shape = (count - clusters, points.shape[1])
     jitter = spread * generator.standard_normal(shape, dtype=np.float32)
-    return np.concatenate([centres, centres[again] + jitter]), found.labels_.astype(np.int64)
+    return np.concatenate([centres, centres[again] + jitter]), clustering.labels_.astype(np.int64)
 
 
 def sample_with_all_classes(

@@ -60,21 +60,21 @@ def normalized(normalizer: Normalizer, X: NDArray[Any] | Sparse) -> NDArray[np.f
 
     Raises `InputError` if a normalized feature is larger than `LARGEST_NORMALIZED`.
     """
-    found: NDArray[np.float32] | Sparse
+    points: NDArray[np.float32] | Sparse
     if issparse(X):
-        found = normalize(X.astype(np.float64)) if normalizer.kind == "l2" else X
-        found = found.astype(np.float32)
+        points = normalize(X.astype(np.float64)) if normalizer.kind == "l2" else X
+        points = points.astype(np.float32)
     else:
         with np.errstate(over="ignore"):
-            found = normalizer.apply(X).astype(np.float32)
-    largest = float(abs(found).max()) if found.shape[0] else 0.0
+            points = normalizer.apply(X).astype(np.float32)
+    largest = float(abs(points).max()) if points.shape[0] else 0.0
     if not largest <= LARGEST_NORMALIZED:
         raise InputError(
             f"with the normalization {normalizer.kind!r}, a feature reaches {largest:.3g}, but the "
             f"limit is {LARGEST_NORMALIZED:g}; choose the normalization 'standard', or express the "
             "feature in another unit"
         )
-    return found
+    return points
 
 
 def dense_unless_kept(X: NDArray[np.float32] | Sparse, kind: str) -> NDArray[np.float32] | Sparse:

@@ -129,15 +129,15 @@ class Parameterized:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        found = {
+        parameters = {
             name: value.metadata[_DECLARED]
             for name, value in vars(cls).items()
             if isinstance(value, Field) and _DECLARED in value.metadata
         }
         for base in cls.__bases__:
             declared: Mapping[str, Parameter] = getattr(base, "parameters", {})
-            found |= {name: each for name, each in declared.items() if name not in found}
-        cls.parameters = found
+            parameters |= {name: each for name, each in declared.items() if name not in parameters}
+        cls.parameters = parameters
 
     def frozen(self, **changed: Any) -> Self:
         """Return an immutable copy with some parameters changed: settings of a training.

@@ -80,8 +80,8 @@ class TrainingSet:
         """Evenly spaced points and their classes, for the training accuracy."""
         X, y = self.X, self.y
         if self.outlier_exposure:
-            known = y < self.Y.shape[1]
-            X, y = X[known], y[known]
+            classified = y < self.Y.shape[1]
+            X, y = X[classified], y[classified]
         step = -(-X.shape[0] // _EVALUATED_POINTS)
         return X[::step], y[::step]
 

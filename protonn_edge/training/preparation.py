@@ -200,9 +200,9 @@ class PreparedPoints:
         self.classes: tuple[str, ...] = ()
         self.feature_names: tuple[str, ...] = ()
         given = settings.initial_model
-        known = None if given is None else given.training_rows
+        earlier_rows = None if given is None else given.training_rows
         self.rows = (
-            None if issparse(points) else RowSketch.of([points[: self._given]]).merged(known)
+            None if issparse(points) else RowSketch.of([points[: self._given]]).merged(earlier_rows)
         )
         if given is not None:
             check_sizes((given.n_features, given.n_classes), points.shape[1], n_classes)

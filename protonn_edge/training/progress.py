@@ -219,7 +219,7 @@ def _rbf(parameters: Parameters, X: Matrix | Sparse) -> Matrix:
 
 def _share_right(rbf: Matrix, parameters: Parameters, y: Indices | Sparse, cutoff: float) -> float:
     rbf[rbf < cutoff] = 0.0
-    found = (rbf @ parameters.labels.T).argmax(axis=1)
+    predicted = (rbf @ parameters.labels.T).argmax(axis=1)
     if issparse(y):
-        return float(y[np.arange(len(found)), found].mean())
-    return float(np.mean(found == y))
+        return float(y[np.arange(len(predicted)), predicted].mean())
+    return float(np.mean(predicted == y))

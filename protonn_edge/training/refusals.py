@@ -22,7 +22,7 @@ _feature_refusals = later("protonn_edge.features.train", "refusals")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class TrainingRequest:
     """A training to check: its settings and properties of its points."""
 
     settings: Any  # settings of the kind of classifier
@@ -35,7 +35,7 @@ class Case:
     given: frozenset[str] = frozenset()  # options given on the command line
 
     @classmethod
-    def of(cls, settings: Any, X: Any, *, multilabel: bool, **facts: Any) -> Case:
+    def of(cls, settings: Any, X: Any, *, multilabel: bool, **facts: Any) -> TrainingRequest:
         """Return the case of points X (n, D), which are made dense unless zeros stay zeros."""
         sparse = bool(issparse(X)) and settings.normalizer_kind in KEEPING_ZEROS
         in_blocks = 4 * X.size if is_large(X) and not multilabel else 0
@@ -72,7 +72,7 @@ class Case:
         return self.multilabel or self.settings.normalizer_kind == "l2"
 
 
-Condition = Callable[[Case], bool]
+Condition = Callable[[TrainingRequest], bool]
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ class Refusal:
     # them
     reads: tuple[str, ...] = ()
 
-    def refuses(self, case: Case) -> bool:
+    def refuses(self, case: TrainingRequest) -> bool:
         """Return whether the case is refused."""
         return all(hasattr(case.settings, name) for name in self.reads) and self.when(case)
 
-    def said_of(self, case: Case, names: Mapping[str, str] | None = None) -> str:
+    def said_of(self, case: TrainingRequest, names: Mapping[str, str] | None = None) -> str:
         """Return the sentence, with these names of parameters in place of Python's."""
         return self.sentence.format_map(_Names(names or {}, settings=case.settings, case=case))
 
@@ -103,7 +103,7 @@ class _Names(dict[str, Any]):
         return name
 
 
-def but(wanted: Condition, sentence: str, *hindrances: Refusal) -> tuple[Refusal, ...]:
+def refuse_each(wanted: Condition, sentence: str, *hindrances: Refusal) -> tuple[Refusal, ...]:
     """Return a row for each obstacle; its clause replaces ``<but>``."""
 
     def row(hindrance: Refusal) -> Refusal:
@@ -122,13 +122,13 @@ def unclipped(
     model that clips already.
     """
     return (
-        *but(
+        *refuse_each(
             lambda case: case.settings.clip > 0 and not case.clips_on,
             f"{{clip}} is {{settings.clip:g}}, but <but>{why}; leave {{clip}} out",
             *hindrances,
             *to_start,
         ),
-        *but(
+        *refuse_each(
             lambda case: case.clips_on,
             "the model to start from clips outliers, but <but>; choose another model",
             *hindrances,
@@ -182,7 +182,7 @@ class Incompatible(InputError):
 
 
 def check_compatible(
-    case: Case, own: Iterable[Refusal] = (), names: Mapping[str, str] | None = None
+    case: TrainingRequest, own: Iterable[Refusal] = (), names: Mapping[str, str] | None = None
 ) -> None:
     """Refuse a training by the first row that applies; `own` are the rows of its kind."""
     refusal = refusal_of(case, own)
@@ -190,7 +190,7 @@ def check_compatible(
         raise Incompatible(refusal.said_of(case, names))
 
 
-def refusal_of(case: Case, own: Iterable[Refusal] = ()) -> Refusal | None:
+def refusal_of(case: TrainingRequest, own: Iterable[Refusal] = ()) -> Refusal | None:
     """Return the first row that refuses a case, or None."""
     rows = (*REFUSALS, *_feature_refusals(), *own)
     return next((each for each in rows if each.refuses(case)), None)
@@ -200,10 +200,10 @@ _NOT_CLASSES_IN_MEMORY = (LABEL_SETS, SPARSE, IN_BLOCKS)
 _NOT_AS_THEY_ARE = (SPARSE, AUGMENTED, IN_BLOCKS)
 
 
-def _in_turn(words: str) -> Refusal:
+def _in_turn(fault: str) -> Refusal:
     return Refusal(
         lambda case: case.settings.optimizer == "alternating",
-        f"the alternating optimizer {words}",
+        f"the alternating optimizer {fault}",
         ("optimizer",),
     )
 
@@ -250,14 +250,14 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda case: "group_shift" in case.given and not case.in_groups,
         "{group_shift} needs {groups}; give both",
     ),
-    *but(
+    *refuse_each(
         lambda case: case.in_groups and case.settings.group_shift > 0,
         "{group_shift} is {settings.group_shift:g}, but <but>; set {group_shift} to 0, or leave "
         "the groups out",
         *_NOT_CLASSES_IN_MEMORY,
         _in_turn("takes points as they are"),
     ),
-    *but(
+    *refuse_each(
         lambda case: case.settings.strangers > 0,
         "{strangers} is {settings.strangers:g}, but <but>; leave {strangers} out",
         *_NOT_CLASSES_IN_MEMORY,
@@ -303,7 +303,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "{features} out",
     ),
     # Images.
-    *but(
+    *refuse_each(
         lambda case: case.settings.augment,
         "{augment} is {settings.augment}, but <but>",
         Refusal(lambda case: case.sparse, "the points are sparse; give dense images"),
@@ -366,7 +366,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "{settings.prototypes_per_class}; give only one of the two",
         ("n_prototypes", "prototypes_per_class"),
     ),
-    *but(
+    *refuse_each(
         lambda case: (
             case.model is None
             and isinstance(case.settings.init_projection, str)
@@ -378,13 +378,13 @@ REFUSALS: tuple[Refusal, ...] = (
         replace(SPARSE, reads=("init_projection",)),
     ),
     # Normal points alone.
-    *but(
+    *refuse_each(
         lambda case: case.settings.one_class,
         "{one_class} is set, but <but>; leave {one_class} out, or give dense points with one "
         "label each that fit in memory",
         *_NOT_CLASSES_IN_MEMORY,
     ),
-    *but(
+    *refuse_each(
         lambda case: case.settings.one_class,
         "{one_class} is set, but <but>; leave out one of the two",
         AUGMENTED,

@@ -46,7 +46,7 @@ class SearchTask:
 
 
 @dataclass(frozen=True)
-class Searched:
+class SearchSpec:
     """The search space of a kind of classifier."""
 
     parameters: Mapping[str, Among | Between]  # ranges by the names of the classifier's parameters
@@ -59,7 +59,7 @@ class Searched:
     # headings for tables of trials with the parameters of each column, sizes first
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def told(self, settings: Mapping[str, Any]) -> str:
+    def described(self, settings: Mapping[str, Any]) -> str:
         """Return the sizes of a trial, by the parameters' names."""
         alone = (names[0] for names in self.columns.values() if len(names) == 1)
         return ", ".join(f"{name} {shown(settings[name])}" for name in alone if name in settings)
@@ -69,7 +69,7 @@ FEATURES = "feature_stage"
 """The name of the features in a trial's settings."""
 
 
-def among_features(each: Mapping[str, Searched]) -> Searched:
+def among_features(each: Mapping[str, SearchSpec]) -> SearchSpec:
     """Add a choice among several kinds of features, by name, to their search spaces.
 
     The search begins with the first trial of each kind, followed by the others in turn.
@@ -90,7 +90,7 @@ def among_features(each: Mapping[str, Searched]) -> Searched:
     return replace(first, parameters=parameters, starts=tuple(starts), columns=columns)
 
 
-def with_class_weights(searched: Searched) -> Searched:
+def with_class_weights(searched: SearchSpec) -> SearchSpec:
     """Return the search space including a choice of class weights, beginning with balanced ones."""
     weights = {"class_weight": Among(("balanced", None))}
     starts = tuple({**start, "class_weight": "balanced"} for start in searched.starts)
@@ -107,7 +107,7 @@ BEST = "best"
 """The name of the best of all kinds, found in a limited time."""
 
 
-def among_kinds(each: Mapping[str, Searched]) -> Searched:
+def among_kinds(each: Mapping[str, SearchSpec]) -> SearchSpec:
     """Return the search space including the kind of classifier, by name.
 
     Parameters are prefixed with the name of their kind and a dot. The search begins with the starts
@@ -125,7 +125,7 @@ def among_kinds(each: Mapping[str, Searched]) -> Searched:
     others = {name: value for starts in begun.values() for name, value in starts[0].items()}
     in_turn = zip_longest(*([{KIND: kind, **start} for start in begun[kind]] for kind in each))
     starts = [{**others, **start} for some in in_turn for start in some if start is not None]
-    return Searched(parameters, tuple(starts), sketch, points, {KIND: (KIND,)})
+    return SearchSpec(parameters, tuple(starts), sketch, points, {KIND: (KIND,)})
 
 
 def _of_kind(kind: str, named: Mapping[str, Any]) -> dict[str, Any]:

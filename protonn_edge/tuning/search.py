@@ -307,7 +307,7 @@ def _check_found(records: list[Record], points: Points, space: SearchSpace) -> N
     nearest = min(rejected, key=lambda r: (max(r.excess.values()), r.number))
     limits, figures = points.limits, nearest.measured
     said = [limits.describe(name, figures, points.board) for name in sorted(nearest.excess)]
-    sizes = space.searched.told(nearest.settings)
+    sizes = space.searched.described(nearest.settings)
     raise CheckFailed(
         f"none of {len(rejected):,} trials fits; the nearest ({sizes}) takes {' and '.join(said)}; "
         f"raise the limits, choose a larger board, or give {FEWER_FEATURES}"

@@ -69,7 +69,7 @@ class SearchSpace(declared.SearchTask):
         )
 
     @cached_property
-    def searched(self) -> declared.Searched:
+    def searched(self) -> declared.SearchSpec:
         """The search space that the kind of classifier declares, with the alternatives."""
         if self.of_kinds:
             return declared.among_kinds(
@@ -88,7 +88,7 @@ class SearchSpace(declared.SearchTask):
         return declared.with_class_weights(ranges) if self.weighted else ranges
 
     @property
-    def _drawn(self) -> declared.Searched:
+    def _drawn(self) -> declared.SearchSpec:
         """The settings to draw, without the fixed ones."""
         every = self.searched.parameters.items()
         drawn = {name: each for name, each in every if name not in self.fixed}

@@ -28,8 +28,8 @@ from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.features import NO_FEATURES
 from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport
-from protonn_edge.training.refusals import Case, check_compatible
-from protonn_edge.training.searched import ANY, FEATURES, Searched, settings_of_kind
+from protonn_edge.training.refusals import TrainingRequest, check_compatible
+from protonn_edge.training.searched import ANY, FEATURES, SearchSpec, settings_of_kind
 from protonn_edge.tuning.limits import ACCURACY, Figures, Fit, Metric, TuningLimits, fit_of
 
 RUNGS = (0.25, 0.5, 0.75)
@@ -51,7 +51,7 @@ class Alternative:
 def _accepted(kind: type[DeviceClassifier], given: Mapping[str, Any], X: Any) -> Any:
     """Return the settings of a classifier for points, which must be compatible."""
     settings = kind(**given).frozen()
-    check_compatible(Case.of(settings, X, multilabel=False), kind.refusals)
+    check_compatible(TrainingRequest.of(settings, X, multilabel=False), kind.refusals)
     return settings
 
 
@@ -173,7 +173,7 @@ class FoldResult:
     failure: str = ""  # the reason if there is no model for another cause
 
 
-def sketch(points: Points, settings: Mapping[str, Any], searched: Searched, seed: int) -> Fit:
+def sketch(points: Points, settings: Mapping[str, Any], searched: SearchSpec, seed: int) -> Fit:
     """Return the memory and cycles of a model with these settings before it is trained.
 
     They depend on sizes and the share of non-zero weights, not on the weights' values; so a model

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.train.learning import Schedule, Wanted
+from protonn_edge.features.convolution.train.learning import NetworkSpec, Schedule
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.convolution.train.rounding import Bits
 from protonn_edge.features.deskew.deskew import PixelScale
@@ -25,7 +25,7 @@ from protonn_edge.kinds.basis_images.train.images import EstimatorTeacher, Netwo
 
 N = 1200
 PIXELS = PixelScale(0.0, 16 / 255)
-STUDENT = Wanted(
+STUDENT = NetworkSpec(
     (8, 8), None, PIXELS, read_layers("6x3,8x3,max2"), Bits(8, 8), Schedule(14, moved_share=0.5)
 )
 WANTED = WantedImages(STUDENT, 16, similarity=0.1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import runpy
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ from checkout import CHECKOUT
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
 
-sys.path.append(str(CHECKOUT / "benchmarks"))
-from four_bit_network import convolutional_network
+BENCHMARK = runpy.run_path(str(CHECKOUT / "benchmarks" / "four_bit_network.py"))
+convolutional_network = BENCHMARK["convolutional_network"]
 
 CLASSES = ("left", "right", "both")
 

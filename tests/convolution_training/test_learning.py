@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.train.learning import (
+    NetworkSpec,
     Schedule,
-    Wanted,
     learned_network,
     untrained_layers,
 )
@@ -21,7 +21,7 @@ from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.convolution.train.rounding import Bits
 from protonn_edge.features.deskew.deskew import PixelScale
 
-WANTED = Wanted(
+WANTED = NetworkSpec(
     (8, 8),
     None,
     PixelScale(0.0, 16 / 255),
@@ -37,7 +37,7 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
     return data.data.astype(np.float32), data.target.astype(np.int64)
 
 
-def accuracy(wanted: Wanted, digits: tuple[np.ndarray, np.ndarray], seed: int = 0) -> float:
+def accuracy(wanted: NetworkSpec, digits: tuple[np.ndarray, np.ndarray], seed: int = 0) -> float:
     """Return that of a regression on learned features, for the last third of the points."""
     X, y = digits
     n = 1200

@@ -123,7 +123,7 @@ def assert_told_as_the_reference(
     for answer in answers:
         reporter.report(classes.index(answer["class"]), answer["first_sample"] + 50)
         told = None if reporter.reported == UNDECIDED else classes[reporter.reported]
-        assert answer["told"] == told
+        assert answer["reported_class"] == told
     assert reporter.reported != UNDECIDED
 
 

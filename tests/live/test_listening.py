@@ -45,10 +45,10 @@ def named(label: int, name: bytes) -> bytes:
 
 
 def window(
-    first: int, label: int = 1, told: int = 1, lost: int = 0, number: int | None = None
+    first: int, label: int = 1, reported: int = 1, lost: int = 0, number: int | None = None
 ) -> bytes:
     number = first // 25 if number is None else number
-    head = struct.pack("<BBHIIBBB", 0x95, 0, number, first, lost, label, told, 255 - label)
+    head = struct.pack("<BBHIIBBB", 0x95, 0, number, first, lost, label, reported, 255 - label)
     return encode_frame(head + struct.pack("<2i", -5, 70_000))
 
 
@@ -90,11 +90,11 @@ def listener(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Listener]:
 
 
 def test_answers_have_names_scores_and_times(listener) -> None:
-    board = listener(SAID, window(0, told=254), window(25, label=255))
+    board = listener(SAID, window(0, reported=254), window(25, label=255))
     board.wait()
     first, second = board.answers(1.25)
     assert (first.scores, second.scores) == ((-5, 70_000), (-5, 70_000))
-    assert [board.name_of(label) for label in (0, first.label, first.told, second.label)] == [
+    assert [board.name_of(label) for label in (0, first.label, first.reported, second.label)] == [
         *("rest", "wave"),
         *(None, "unknown"),
     ]

@@ -155,7 +155,7 @@ def test_windows_follow_one_another_by_the_hop_and_are_told_as_the_reference_doe
     )
     assert_computed(windows, answers, played)
     refractory = {0.7: 70}.get(windows.refractory_s, 0)  # samples, at 100 a second
-    assert [answer.told for answer in answers] == told_of(windows, answers, refractory)
+    assert [answer.reported for answer in answers] == told_of(windows, answers, refractory)
     if refractory:  # so that this time matters
         assert told_of(windows, answers, refractory) != told_of(windows, answers, refractory // 100)
 

@@ -21,8 +21,8 @@ from protonn_edge.training import stored_points
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.refusals import (
     REFUSALS,
-    Case,
     Incompatible,
+    TrainingRequest,
     check_compatible,
     refusal_of,
 )
@@ -245,8 +245,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-def case_of(settings: dict[str, Any], facts: dict[str, Any]) -> Case:
-    return Case(settings=ProtoNNClassifier(**settings).frozen(), **facts)
+def case_of(settings: dict[str, Any], facts: dict[str, Any]) -> TrainingRequest:
+    return TrainingRequest(settings=ProtoNNClassifier(**settings).frozen(), **facts)
 
 
 @pytest.mark.parametrize(("settings", "facts", "sentence"), CASES)
@@ -281,7 +281,7 @@ def test_a_row_for_parameters_of_another_kind_does_not_apply() -> None:
 
     in_turn = [row for row in REFUSALS if "alternating" in row.sentence]
     assert in_turn
-    assert not any(row.refuses(Case(settings=Other())) for row in in_turn)
+    assert not any(row.refuses(TrainingRequest(settings=Other())) for row in in_turn)
 
 
 CHOICES: dict[str, dict[str, Any]] = {

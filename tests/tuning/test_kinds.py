@@ -16,7 +16,7 @@ from protonn_edge.training.searched import (
     KIND,
     Among,
     Between,
-    Searched,
+    SearchSpec,
     among_kinds,
     settings_of_kind,
 )
@@ -26,8 +26,8 @@ from protonn_edge.tuning.trial import Points, sketch
 
 
 def test_kinds_keep_their_parameters_apart():
-    one = Searched({"n": Between(1, 9)}, ({"n": 2}, {"n": 3}), {"epochs": 1}, {"n": 4})
-    other = Searched({"n": Among(("a", "b"))}, ({"n": "b"},))
+    one = SearchSpec({"n": Between(1, 9)}, ({"n": 2}, {"n": 3}), {"epochs": 1}, {"n": 4})
+    other = SearchSpec({"n": Among(("a", "b"))}, ({"n": "b"},))
     both = among_kinds({"one": one, "other": other})
     assert both.parameters == {
         KIND: Among(("one", "other")),

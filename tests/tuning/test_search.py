@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.training.searched import Searched
+from protonn_edge.training.searched import SearchSpec
 from protonn_edge.tuning.choice import Choice
 from protonn_edge.tuning.limits import Figures, TuningLimits
 from protonn_edge.tuning.search import _bars
@@ -249,12 +249,12 @@ def test_a_first_fold_decides_less_where_it_is_off_the_others(offs, doubt):
 
 def test_a_kind_without_numbers_of_something_is_sketched_of_the_usual_points(make_points, space):
     settings = space.starts()[0]
-    plain = Searched({}, sketch={"epochs": 1})
+    plain = SearchSpec({}, sketch={"epochs": 1})
     known = [sketch(make_points(), settings, each, 0) for each in (plain, space.searched)]
     assert known[0].figures.sram_bytes == known[1].figures.sram_bytes
 
 
 def test_numbers_of_tables_are_short():
     columns = {"noise": ("input_noise",), "loss, start": ("loss", "init_projection")}
-    told = Searched({}, columns=columns).told({"input_noise": 0.123456789, "loss": "hinge"})
+    told = SearchSpec({}, columns=columns).described({"input_noise": 0.123456789, "loss": "hinge"})
     assert told == "input_noise 0.1235"

@@ -155,14 +155,14 @@ def _batches(samples: MeterSamples, meter: Meter, work: Work) -> Floats:
     edges = edges[int(samples.trigger[0]) :]
     pulses = samples.seconds[edges[: len(edges) // 2 * 2]].reshape(-1, 2)
     slack_s = _DURATION_ERROR * work.batch_s + 2 * np.median(np.diff(samples.seconds))
-    found = pulses[np.abs(pulses[:, 1] - pulses[:, 0] - work.batch_s) <= slack_s]
-    if len(found) != _BATCHES or (found[1:, 0] - found[:-1, 1] < 0.9 * work.pause_s).any():
+    marked = pulses[np.abs(pulses[:, 1] - pulses[:, 0] - work.batch_s) <= slack_s]
+    if len(marked) != _BATCHES or (marked[1:, 0] - marked[:-1, 1] < 0.9 * work.pause_s).any():
         raise CheckFailed(
-            f"the {meter.NAME} got {len(found)} of {_BATCHES} pulses of {1000 * work.batch_s:.4g} "
-            f"ms, and {len(pulses) - len(found)} other pulses; connect {work.board.meter_pin} of "
+            f"the {meter.NAME} got {len(marked)} of {_BATCHES} pulses of {1000 * work.batch_s:.4g} "
+            f"ms, and {len(pulses) - len(marked)} other pulses; connect {work.board.meter_pin} of "
             f"{work.board.name} to the meter's {meter.TRIGGER}, and connect the grounds"
         )
-    return found
+    return marked
 
 
 def _places(

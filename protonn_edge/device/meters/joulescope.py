@@ -36,9 +36,9 @@ class Joulescope(Meter):
         ended.wait(LONGEST_S)
         self._device.stop()
         buffer = self._device.stream_buffer
-        found = buffer.samples_get(*buffer.sample_id_range, fields=_FIELDS)
+        samples = buffer.samples_get(*buffer.sample_id_range, fields=_FIELDS)
         amperes, volts, trigger = (
-            np.asarray(found["signals"][name]["value"], np.float64) for name in _FIELDS
+            np.asarray(samples["signals"][name]["value"], np.float64) for name in _FIELDS
         )
         kept = np.isfinite(amperes) & np.isfinite(volts)  # lost samples are NaN
         return MeterSamples(

@@ -103,8 +103,8 @@ class Meter(ABC):
         except ProtoNNEdgeError:
             raise
         except Exception as error:
-            words = shortened(" ".join(f"{type(error).__name__} {error}".split()), 200)
-            raise self._fault(f"failed ({words})") from error
+            summary = shortened(" ".join(f"{type(error).__name__} {error}".split()), 200)
+            raise self._fault(f"failed ({summary})") from error
 
     def _fault(self, what: str) -> CheckFailed:
         return CheckFailed(f"the {self.NAME} {what}; check its cable, and plug the meter in again")

@@ -51,12 +51,12 @@ def onsets_of(b: NDArray[np.uint8], samples: int, onset: int) -> Iterator[int]:
     not count.
     """
     at, quiet = 0, 0
-    while (found := onset_of(b[at:], onset)) is not None and at + found + samples <= len(b):
-        if found >= quiet:
-            yield at + found
-            at, quiet = at + found + samples, QUIET
+    while (onset_at := onset_of(b[at:], onset)) is not None and at + onset_at + samples <= len(b):
+        if onset_at >= quiet:
+            yield at + onset_at
+            at, quiet = at + onset_at + samples, QUIET
         else:
-            at += found + 1
+            at += onset_at + 1
 
 
 def clip_of(b: NDArray[np.uint8], samples: int, onset: int) -> NDArray[np.uint8] | None:
@@ -67,5 +67,5 @@ def clip_of(b: NDArray[np.uint8], samples: int, onset: int) -> NDArray[np.uint8]
     start = onset_of(b, onset)
     if start is None:
         return None
-    found = b[start : start + samples]
-    return np.pad(found, (0, samples - len(found)), mode="edge")
+    clip = b[start : start + samples]
+    return np.pad(clip, (0, samples - len(clip)), mode="edge")

@@ -136,7 +136,7 @@ def _advice(cropped: crop.Shape, shape: crop.Shape) -> str:
                 near.append((distance, (rows, columns)))
     if not near:
         return "crop the image to sides that have common divisors with the sides of the result"
-    nearest = [crop.shape_text(found) for _, found in sorted(near)[:_SIDES_NAMED]]
+    nearest = [crop.shape_text(sides) for _, sides in sorted(near)[:_SIDES_NAMED]]
     return f"choose from {', '.join(nearest)}"
 
 

@@ -108,13 +108,15 @@ class IntegerConvolution(WindowSums):
 
 def _check_shapes(stage: IntegerConvolution) -> None:
     rows, columns = stage.window
-    known = {rows, columns} <= {*SIDES}
-    check_holds(known, f"a kernel of {rows}x{columns} pixels", "sides of 1, 3 or 5")
+    allowed = {rows, columns} <= {*SIDES}
+    check_holds(allowed, f"a kernel of {rows}x{columns} pixels", "sides of 1, 3 or 5")
     stage.check_weights()
     strides = [(each, each) for each in STRIDES]
     check_holds(stage.stride in strides, f"a stride of {stage.stride}", "(1, 1) and (2, 2)")
-    known = stage.margins in (((0, 0), (0, 0)), same_margins(stage.window))
-    check_holds(known, f"padding of {stage.margins} pixels", "none, or half a kernel on each side")
+    allowed = stage.margins in (((0, 0), (0, 0)), same_margins(stage.window))
+    check_holds(
+        allowed, f"padding of {stage.margins} pixels", "none, or half a kernel on each side"
+    )
     height, width, out = stage.output_shape
     fits = min(height, width) >= 1
     check_holds(fits, "a kernel that is larger than its image", "smaller kernels")

@@ -357,8 +357,8 @@ def _layer(row: list[int], shape: ImageShape, maximum: int, stock: _Stock) -> La
 
 def _int8_layer(shape: ImageShape, maximum: int, stock: _Stock) -> IntegerInt8Layer:
     row = stock.take("int8_layers", _INT8_COLUMNS)
-    known = row.min() >= 0 and row.max() <= _MOST and max(row[3], row[-1]) <= 1
-    if not known or maximum != IntegerInt8Layer.input_maximum:
+    valid = row.min() >= 0 and row.max() <= _MOST and max(row[3], row[-1]) <= 1
+    if not valid or maximum != IntegerInt8Layer.input_maximum:
         raise InputError(
             "array 'int8_layers' has a row that describes no valid layer; convert the network again"
         )

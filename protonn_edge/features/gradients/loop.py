@@ -88,11 +88,11 @@ class GradientLoops:
 
 def run_bytes(axis: CellAxis) -> tuple[int, ...]:
     """Return the runs of an axis as bytes."""
-    found, before = [], 0
+    runs, before = [], 0
     for pixels, cell, shared in axis.runs:
-        found.append(pixels | NEXT_CELL * (cell != before) | SHARED * shared)
+        runs.append(pixels | NEXT_CELL * (cell != before) | SHARED * shared)
         before = cell
-    return tuple(found)
+    return tuple(runs)
 
 
 def pixel_loop(directions: int, row_of_cells: int) -> Listing:

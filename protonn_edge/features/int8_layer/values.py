@@ -192,9 +192,9 @@ class ValueCode:
         listing, right = self.listing, max(shift, 0)
         bits = right - (not self.stage.rounds_once and right > 0)
         left = bits - 8 * (bits >= 8)
-        known = {"few": bits < 8, "shifted": left == 0, "bit": 0, "twice": right > 0, "done": 0}
-        known |= {"right": shift >= 0, "double": 0}
-        cycles = fold(listing, "value", ("value", "done"), {**known, **odds})
+        taken = {"few": bits < 8, "shifted": left == 0, "bit": 0, "twice": right > 0, "done": 0}
+        taken |= {"right": shift >= 0, "double": 0}
+        cycles = fold(listing, "value", ("value", "done"), {**taken, **odds})
         if self.rectifies and odds.get("scale") == 0:
             return cycles
         more = {"bit": left - 1, "double": -shift - 1}

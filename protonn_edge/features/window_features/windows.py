@@ -93,16 +93,16 @@ class FeatureSet:
         kinds: list[str] = []
         numbers: dict[str, int] = {}
         for part in text.split(","):
-            found = re.fullmatch(r"\s*([a-z]+)\s*(?::\s*(\d{1,3})\s*)?", part)
-            if found is None or (found[2] is not None and found[1] not in _NUMBERED):
+            match = re.fullmatch(r"\s*([a-z]+)\s*(?::\s*(\d{1,3})\s*)?", part)
+            if match is None or (match[2] is not None and match[1] not in _NUMBERED):
                 raise InputError(
                     f"{part.strip()[:40]!r} is not a feature; give a list such as "
                     "mean,deviation,min,max,crossings,bands:4"
                 )
-            kinds.append(found[1])
-            if found[1] in _NUMBERED:
-                name, default = _NUMBERED[found[1]]
-                numbers[name] = int(found[2] or default)
+            kinds.append(match[1])
+            if match[1] in _NUMBERED:
+                name, default = _NUMBERED[match[1]]
+                numbers[name] = int(match[2] or default)
         return cls(tuple(kinds), **numbers)
 
     @property
@@ -175,7 +175,7 @@ class Windows:
         windows = Q.reshape(-1, self.window, self.channels).astype(np.int64)
         x = windows.transpose(0, 2, 1) - CENTRE
         total = x.sum(axis=2)
-        found: dict[str, Callable[[], IntArray]] = {
+        statistics: dict[str, Callable[[], IntArray]] = {
             "mean": lambda: total,
             "deviation": lambda: roots(self.window * np.square(x).sum(axis=2) - total**2),
             "min": lambda: x.min(axis=2),
@@ -183,7 +183,7 @@ class Windows:
             "change": lambda: np.abs(np.diff(x, axis=2)).sum(axis=2) >> 1,
             "crossings": lambda: self._crossings(x),
         }
-        columns = [found[kind]() for kind in self.features.kinds if kind != "bands"]
+        columns = [statistics[kind]() for kind in self.features.kinds if kind != "bands"]
         return np.stack([*columns, *self._bands(x)], axis=2).reshape(len(Q), self.n_outputs)
 
     def _crossings(self, x: IntArray) -> IntArray:
@@ -214,7 +214,7 @@ class Windows:
 
 def roots(squares: IntArray) -> IntArray:
     """Return the integer square roots, rounded down, of integers in 0..2**50."""
-    found = np.sqrt(squares.astype(np.float64)).astype(np.int64)
-    found -= found * found > squares
-    found += (found + 1) * (found + 1) <= squares
-    return found
+    root = np.sqrt(squares.astype(np.float64)).astype(np.int64)
+    root -= root * root > squares
+    root += (root + 1) * (root + 1) <= squares
+    return root

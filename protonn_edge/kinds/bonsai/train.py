@@ -35,7 +35,7 @@ from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned, shares_right
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _NO_SHARPNESS = np.zeros(1, np.float32)
 
@@ -178,8 +178,8 @@ class TreeTraining(MiniBatchTraining[TreeParameters]):
         progress = min(1.0, self._progress / _SHARPENED)
         wanted = np.float32(first * (last / first) ** progress)
         sums = _with_ones(self.parameters.projection, points) @ self.parameters.branches.T
-        found = np.abs(sums).mean(axis=0)
-        return np.asarray(wanted / np.maximum(found, np.float32(1e-12)))
+        magnitudes = np.abs(sums).mean(axis=0)
+        return np.asarray(wanted / np.maximum(magnitudes, np.float32(1e-12)))
 
     def _accuracies(self) -> tuple[float, float | None]:
         head = head_of(self.parameters)
@@ -256,13 +256,13 @@ class BonsaiClassifier(BonsaiParameters, TreeClassifier):
     """
 
     @classmethod
-    def searched(cls, task: SearchTask) -> Searched:
+    def searched(cls, task: SearchTask) -> SearchSpec:
         """Return the search space: sizes, learning rate and features."""
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         widest = max(4, min(40, task.n_inputs))
         share = min(1.0, task.parameter_bytes / (2 * widest * task.n_inputs))
         begun = {"sparsity_projection": max(0.02, share), **features}
-        return Searched(
+        return SearchSpec(
             {
                 "depth": Among((0, 1, 2, 3)),
                 "n_projections": Between(3, widest),
@@ -301,10 +301,10 @@ class LocalDeepKernelClassifier(TreeClassifier):
     """
 
     @classmethod
-    def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003
+    def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003
         """Return the search space: sizes, learning rate and features."""
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
-        return Searched(
+        return SearchSpec(
             {
                 "depth": Among((0, 1, 2, 3)),
                 "sparsity_weights": Between(0.02, 1.0),

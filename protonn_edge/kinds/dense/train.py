@@ -36,7 +36,7 @@ from protonn_edge.training.points import Batch, Float32, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import DivergedError, Learned, shares_right
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _PRUNING = (0.2, 0.6)
 _ROUNDS = 8
@@ -234,13 +234,13 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a dense classifier")
 
     @classmethod
-    def searched(cls, task: SearchTask) -> Searched:
+    def searched(cls, task: SearchTask) -> SearchSpec:
         """Return the search space: layers, bytes, training, and features."""
         most = max(500, task.parameter_bytes)
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
         begun = {"learning_rate": 0.01, "epochs": 60, **features}
         starts = (("20", most), ("20", most // 4), ("40", most), ("40,20", most), ("10", most // 8))
-        return Searched(
+        return SearchSpec(
             {
                 "hidden": Among(("5", "10", "20", "40", "80", "20,10", "40,20")),
                 "size_budget": Between(most // 16, most),

@@ -224,11 +224,11 @@ def _settle(lines: Sequence[Line]) -> None:
         grown = False
         for line, place in wanting:
             behind = starts[place] + line.words
-            found, *others = doing[line.does or line.target]
+            nearest, *others = doing[line.does or line.target]
             if others:
-                found = min((found, *others), key=lambda each: abs(starts[each] - behind))
-            line.target = lines[found].label
-            needed = _words(line.text, starts[found] - behind)
+                nearest = min((nearest, *others), key=lambda each: abs(starts[each] - behind))
+            line.target = lines[nearest].label
+            needed = _words(line.text, starts[nearest] - behind)
             grown |= needed > line.words
             line.words = max(line.words, needed)
         if not grown:

@@ -33,7 +33,7 @@ from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import EpochReport, Learned
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 
 _OF_NODES = ("features", "thresholds", "values", "risks")
 
@@ -180,13 +180,13 @@ class GrownTrees:
         middle = (ends[0] + ends[1]) / 2
         of_leaf = np.searchsorted(shape.roots, np.flatnonzero(leaf), side="right") - 1
         rest[leaf] = leaves - middle[of_leaf]
-        most, found = np.abs(rest).max() / parts, []
+        most, forests = np.abs(rest).max() / parts, []
         for _ in range(parts):
             part = np.clip(rest, -most, most)
-            found.append(replace(self, values=part).merged())
+            forests.append(replace(self, values=part).merged())
             rest = rest - part
         joined: dict[str, Any] = {
-            name: np.concatenate([getattr(each, name) for each in found]) for name in _OF_NODES
+            name: np.concatenate([getattr(each, name) for each in forests]) for name in _OF_NODES
         }
         several = replace(self, **joined, bias=self.bias + middle.sum(axis=0))
         roots = several.shape.roots
@@ -306,13 +306,13 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a forest")
 
     @classmethod
-    def searched(cls, task: SearchTask) -> Searched:
+    def searched(cls, task: SearchTask) -> SearchSpec:
         """Return the search space: kind of forest, trees, bytes and features."""
         features = {name: FEATURES_SEARCHED[name] for name in ("dead_zone", "clip")}
         most = max(2_000, task.parameter_bytes)
         begun = {name: getattr(cls, name) for name in ("min_samples_leaf", "leaves", *features)}
         starts = (("random", 10), ("extra", 10), ("boosting", 30), ("random", 30))
-        return Searched(
+        return SearchSpec(
             {
                 "ensemble": Among(ENSEMBLES),
                 "n_trees": Between(5, 200),

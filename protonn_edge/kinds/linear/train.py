@@ -21,7 +21,7 @@ from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, logistic_report
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
-from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
+from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
 
 _HEAD_KEPT = (
     "the training of the layers was stopped, so the classifier keeps the weights that were trained "
@@ -68,10 +68,10 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
     )
 
     @classmethod
-    def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003
+    def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003
         """Return the search space: regularization and features."""
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
-        return Searched(
+        return SearchSpec(
             {"regularization": Between(1e-6, 3e-2), **FEATURES_SEARCHED},
             tuple({"regularization": each, **features} for each in (1e-4, 1e-3, 1e-2, 1e-5)),
             columns={"regularization": ("regularization",)},

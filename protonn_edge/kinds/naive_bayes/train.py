@@ -17,7 +17,7 @@ from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, logistic_report
 from protonn_edge.training.refusals import Refusal, one_class_in_memory
-from protonn_edge.training.searched import FEATURES_SEARCHED, Between, Searched, SearchTask
+from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -43,10 +43,10 @@ class NaiveBayesClassifier(NaiveBayesParameters, DeviceClassifier):
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("naive Bayes")
 
     @classmethod
-    def searched(cls, task: SearchTask) -> Searched:  # noqa: ARG003
+    def searched(cls, task: SearchTask) -> SearchSpec:  # noqa: ARG003
         """Return the search space: smoothing and features."""
         features = {name: getattr(cls, name) for name in FEATURES_SEARCHED}
-        return Searched(
+        return SearchSpec(
             {"var_smoothing": Between(1e-9, 1.0), **FEATURES_SEARCHED},
             tuple({"var_smoothing": each, **features} for each in (1e-9, 1e-1, 1e-2, 1e-3)),
             columns={"smoothing": ("var_smoothing",)},

@@ -162,8 +162,8 @@ def load_taught(path: Path, model: IntegerChain) -> Taught:
             raise InputError(
                 f"{path} is not a file of examples; name a file that 'protonn-edge taught -o' wrote"
             )
-        known, points, classes = map(archive.read, _TAUGHT_ARRAYS)
-        if known.tolist() != model.model_sha256:
+        model_hash, points, classes = map(archive.read, _TAUGHT_ARRAYS)
+        if model_hash.tolist() != model.model_sha256:
             raise InputError(
                 f"{path} has examples of another model than {model.model_sha256[:16]}; teach this "
                 "model again, or give the model that was taught"
@@ -175,8 +175,8 @@ def load_taught(path: Path, model: IntegerChain) -> Taught:
 
 def _start(model: IntegerChain) -> bytes:
     """Return the bytes before the number of the hidden slot or class."""
-    known = bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
-    return bytes([store_of(model).format]) + known
+    beginning = bytes.fromhex(model.model_sha256)[:MODEL_HASH_BYTES]
+    return bytes([store_of(model).format]) + beginning
 
 
 def _records(stage: IntegerPrototypes, teaching: Teaching, content: bytes) -> Iterator[bytes]:

@@ -34,8 +34,8 @@ def live(following: int = 0, period: int = 160_000, clock: int = CLOCK, window: 
     return encode_frame(struct.pack("<BBBBBBIIHHBBIIB", *what) + bytes([0, 5]) + bytes(8))
 
 
-def window(first: int, number: int, label: int = 1, told: int = 1) -> bytes:
-    head = struct.pack("<BBHIIBBB", 0x95, 0, number % 65536, first, 0, label, told, 50)
+def window(first: int, number: int, label: int = 1, reported: int = 1) -> bytes:
+    head = struct.pack("<BBHIIBBB", 0x95, 0, number % 65536, first, 0, label, reported, 50)
     return encode_frame(head + struct.pack("<2i", 1, 2))
 
 
@@ -167,7 +167,7 @@ def test_a_logger_whose_rate_changes_is_another_one() -> None:
 def test_classes_that_the_model_does_not_have_are_no_answers() -> None:
     """They were shown as class 77, and 254, no class yet, as that of a window, as None."""
     stream = AnswerStream()
-    wrong = window(0, 0, label=77) + window(0, 0, label=254) + window(0, 0, told=2)
+    wrong = window(0, 0, label=77) + window(0, 0, label=254) + window(0, 0, reported=2)
     assert stream.feed(live() + wrong) == []
     assert stream.torn == 3
-    assert len(stream.feed(window(0, 0, label=255, told=254))) == 1
+    assert len(stream.feed(window(0, 0, label=255, reported=254))) == 1

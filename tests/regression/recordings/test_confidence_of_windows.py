@@ -76,7 +76,7 @@ def drawn(listener: Listener, answer: WindowAnswer) -> list[str]:
 def test_the_class_of_several_windows_is_shown_without_the_confidence_of_one(
     listener: Listener,
 ) -> None:
-    answer = WindowAnswer(0, 0, 0, label=1, told=0, percent=97, scores=(-5, 90))
+    answer = WindowAnswer(0, 0, 0, label=1, reported=0, percent=97, scores=(-5, 90))
     lines = drawn(listener, answer)
     assert lines[0].strip() == "idle"
     sure = [line for line in lines if "97 % sure" in line]
@@ -86,6 +86,6 @@ def test_the_class_of_several_windows_is_shown_without_the_confidence_of_one(
 
 
 def test_nothing_is_shown_as_certain(listener: Listener) -> None:
-    answer = WindowAnswer(0, 0, 0, label=1, told=1, percent=100, scores=(-5, 90))
+    answer = WindowAnswer(0, 0, 0, label=1, reported=1, percent=100, scores=(-5, 90))
     assert any("over 99 % sure" in line for line in drawn(listener, answer))
     assert "over 99 % sure" in _line(listener, answer)

@@ -178,7 +178,7 @@ Layers = tuple[IntegerConvolution | IntegerPooling, ...]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class NetworkSpec:
     """The network to train.
 
     Raises `InputError` if the layers leave nothing of the image.
@@ -238,7 +238,7 @@ class LearnedNetwork:
 
 
 def learned_network(
-    wanted: Wanted,
+    wanted: NetworkSpec,
     points: Float32,
     y: Indices,
     weights: Float32 | None,
@@ -258,12 +258,12 @@ def learned_network(
     training = Training(images, wanted.schedule, generator, callback)
     # the loss is checked instead
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        found = training.rounded(network, wanted.bits)
-    layers = integer_stages(found.layers, wanted.shape, BYTE_MAXIMUM)
-    return LearnedNetwork(layers, found.head, found.unit, training.stopped)
+        rounded = training.rounded(network, wanted.bits)
+    layers = integer_stages(rounded.layers, wanted.shape, BYTE_MAXIMUM)
+    return LearnedNetwork(layers, rounded.head, rounded.unit, training.stopped)
 
 
-def untrained_layers(wanted: Wanted) -> Layers:
+def untrained_layers(wanted: NetworkSpec) -> Layers:
     """Return layers of the right shapes, with random weights."""
     generator = np.random.default_rng(0)
     height, width, channels = wanted.shape
@@ -275,7 +275,7 @@ def untrained_layers(wanted: Wanted) -> Layers:
 
 
 def _new_network(
-    wanted: Wanted, images: Images, generator: np.random.Generator
+    wanted: NetworkSpec, images: Images, generator: np.random.Generator
 ) -> networks.Network:
     layers = networks.layers_of(wanted.layouts, generator, wanted.shape[2])
     head: networks.TrainableHead

@@ -235,15 +235,15 @@ def backward_through(
 
 def folded(layers: Sequence[Layer]) -> list[Layer]:
     """Return the layers with each normalization folded into the convolution before it."""
-    found: list[Layer] = []
+    folded_layers: list[Layer] = []
     for layer in layers:
         if isinstance(layer, Normalization):
-            before = found.pop()
+            before = folded_layers.pop()
             assert isinstance(before, Convolution)
-            found.append(layer.folded(before))
+            folded_layers.append(layer.folded(before))
         else:
-            found.append(layer)
-    return found
+            folded_layers.append(layer)
+    return folded_layers
 
 
 def flat(values: Float32) -> Float32:

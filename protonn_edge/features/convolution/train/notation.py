@@ -91,8 +91,8 @@ def read_network(text: str, *, signal: bool = False) -> tuple[int, tuple[Layout,
     Raises `InputError` if the text has no layers, too many, or an unknown one.
     """
     first, *others = text.replace(" ", "").split(",")
-    found = _FIRST.fullmatch(first)
-    side, rest = (int(found[1]), ",".join(others)) if found else (1, text)
+    match = _FIRST.fullmatch(first)
+    side, rest = (int(match[1]), ",".join(others)) if match else (1, text)
     return side, read_layers(rest, signal=signal)
 
 
@@ -112,20 +112,20 @@ def read_layers(text: str, *, signal: bool = False) -> tuple[Layout, ...]:
 
 
 def _layer(part: str, signal: bool) -> Layout:
-    found = _POOLING.fullmatch(part)
-    if found:
-        return PoolingLayout(found[1] == "average", found[2] is None, (2, 1 if signal else 2))
-    found = _CONVOLUTION.fullmatch(part)
-    channels = None if found is None or found[1] is None else int(found[1])
-    if found is None or (channels is not None and channels > MOST_CHANNELS):
+    match = _POOLING.fullmatch(part)
+    if match:
+        return PoolingLayout(match[1] == "average", match[2] is None, (2, 1 if signal else 2))
+    match = _CONVOLUTION.fullmatch(part)
+    channels = None if match is None or match[1] is None else int(match[1])
+    if match is None or (channels is not None and channels > MOST_CHANNELS):
         raise InputError(
             f"the layer {part[:20]!r} is unknown; give a number of channels (up to "
             f"{MOST_CHANNELS}) and the side of a kernel (1, 3 or 5), such as 8x3, 8x3/2 or 8x5p, "
             "or one of dw3, max2, average2, max and average"
         )
-    side = int(found[2])
+    side = int(match[2])
     window = side, 1 if signal else side
-    return ConvolutionLayout(channels, window, 2 if found[3] else 1, found[4] is not None)
+    return ConvolutionLayout(channels, window, 2 if match[3] else 1, match[4] is not None)
 
 
 def shapes_of(layers: tuple[Layout, ...], shape: ImageShape) -> Iterator[ImageShape]:

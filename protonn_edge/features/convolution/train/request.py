@@ -25,7 +25,7 @@ _BITS = re.compile(r"bits:(\d)(?:/(\d))?")
 _CONVOLVED = rows.Refusal(lambda case: KIND in case.kinds, "convolutions compute the features")
 
 
-def _cropped_alone(case: rows.Case) -> bool:
+def _cropped_alone(case: rows.TrainingRequest) -> bool:
     asked = case.asked
     if not isinstance(asked, ConvolutionRequest):
         return False
@@ -60,7 +60,7 @@ class ConvolutionRequest(ImageRequest):
             "convolutions use either images or windows, but {image_shape} and {window_shape} are "
             "given; leave out one of the two",
         ),
-        *rows.but(
+        *rows.refuse_each(
             lambda case: KIND in case.kinds,
             "convolutions cannot be learned, because <but>; leave {features} out",
             rows.SPARSE,
@@ -71,7 +71,7 @@ class ConvolutionRequest(ImageRequest):
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
             "deskew applies to pool and gradients, but not to convolutions; leave deskew out",
         ),
-        *rows.but(
+        *rows.refuse_each(
             lambda case: case.settings.dead_zone > 0,
             "{dead_zone} is {settings.dead_zone:g}, but <but>, and the classifier takes their "
             "bytes unchanged; leave {dead_zone} out",
@@ -86,9 +86,9 @@ class ConvolutionRequest(ImageRequest):
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
         """Read the layers from terms; the last term may give bits."""
-        found, bits = _BITS.fullmatch(terms[-1]), Bits()
-        if found is not None:
-            bits = Bits(int(found[1]), int(found[2] or 8))
+        match, bits = _BITS.fullmatch(terms[-1]), Bits()
+        if match is not None:
+            bits = Bits(int(match[1]), int(match[2] or 8))
             if bits.weights not in WEIGHT_BITS or bits.activations not in ACTIVATION_BITS:
                 what = "must have 8, 4 or 2 bits per weight, and 8 or 4 per value"
                 raise unread(terms[-1], what)
@@ -100,14 +100,14 @@ class ConvolutionRequest(ImageRequest):
         wanted = self.network(settings, given)
         if given.y is None:
             return wanted.stage(learning.untrained_layers(wanted))
-        told = learning.reporting(settings.network_callback, "layers", settings.network_epochs)
+        done = learning.reporting(settings.network_callback, "layers", settings.network_epochs)
         network = learning.learned_network(
-            wanted, given.points, given.y, given.weights, seed=given.seed, callback=told
+            wanted, given.points, given.y, given.weights, seed=given.seed, callback=done
         )
         settings.keep_network(network)
         return wanted.stage(network.layers)
 
-    def network(self, settings: FeatureParameters, given: FeatureData) -> learning.Wanted:
+    def network(self, settings: FeatureParameters, given: FeatureData) -> learning.NetworkSpec:
         """Return the network that is to be learned from raw points (n, H W)."""
         window = settings.window_shape
         side, layouts = read_network(self.layers, signal=window is not None)
@@ -119,7 +119,7 @@ class ConvolutionRequest(ImageRequest):
         # The sizes of the ProtoNN that is the network's head, if they are given.
         d: int | None = getattr(settings, "n_projections", None)
         m: int | None = getattr(settings, "n_prototypes", None)
-        return learning.Wanted(
+        return learning.NetworkSpec(
             image_shape,
             averages,
             pixel_scale(given) if window is None else ChannelScale.of_windows(given.points, window),

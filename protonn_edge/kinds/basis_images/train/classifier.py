@@ -19,9 +19,9 @@ from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.layers import Layer, Normalization, Rectifier
 from protonn_edge.features.convolution.train.learning import (
     Layers,
+    NetworkSpec,
     OnEpoch,
     Training,
-    Wanted,
     reporting,
     untrained_layers,
 )
@@ -46,7 +46,7 @@ from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned
 from protonn_edge.training.refusals import Refusal
-from protonn_edge.training.searched import Among, Searched, SearchTask
+from protonn_edge.training.searched import Among, SearchSpec, SearchTask
 
 _FIRST_DEVIATION = basis.LARGEST_VALUE / 4  # initial deviation of a weight, whose mean is 0
 _TEACHERS = 4  # factor on the channels
@@ -77,13 +77,13 @@ def student_layouts(
 def wider(text: str) -> str:
     """Return the text of layers with four times as many channels, or as many as possible."""
     side, layouts = read_network(text)
-    found = [
+    layers = [
         replace(each, channels=min(MOST_CHANNELS, _TEACHERS * each.channels))
         if isinstance(each, ConvolutionLayout) and each.channels
         else each
         for each in layouts
     ]
-    return ",".join([f"average{side}"] * (side > 1) + [str(each) for each in found])
+    return ",".join([f"average{side}"] * (side > 1) + [str(each) for each in layers])
 
 
 def student_layers(
@@ -108,7 +108,7 @@ class WantedImages:
     Raises `InputError` if the grid is not two numbers from 1 on.
     """
 
-    student: Wanted  # the student without its last layer, and the training of both
+    student: NetworkSpec  # the student without its last layer, and the training of both
     count: int  # M
     grid: Shape = (1, 1)  # P, Q: each image has P x Q parts with a weight each
     similarity: float = 0.0  # weight of the similarity loss
@@ -123,7 +123,7 @@ class WantedImages:
             )
 
     @property
-    def whole_student(self) -> Wanted:
+    def whole_student(self) -> NetworkSpec:
         """The student with its last layer, which computes the weights; see `student_layouts`."""
         weights = self.count * self.grid[0] * self.grid[1]
         layouts = student_layouts(self.student.layouts, self.student.shape, weights)
@@ -135,7 +135,7 @@ class TaughtStudent:
     """A student, with the teacher and images used to train it, which stay on the host."""
 
     network: Network  # on integers, with the images as its head
-    wanted: Wanted  # the student with its last layer
+    wanted: NetworkSpec  # the student with its last layer
 
     @property
     def head(self) -> basis.BasisImages:
@@ -159,15 +159,15 @@ class TaughtStudent:
 
     def predict(self, points: Float32) -> Indices:
         """Return the classes (n,) that the teacher assigns to the weighted sums."""
-        found: Indices = self.head.scores(self._values(points)).argmax(axis=1)
-        return found
+        classes: Indices = self.head.scores(self._values(points)).argmax(axis=1)
+        return classes
 
     def _values(self, points: Float32) -> Float32:
         return self.network.features(innermost(self.wanted.to_bytes(points)))
 
 
 def learned_teacher(
-    wanted: Wanted,
+    wanted: NetworkSpec,
     points: Float32,
     y: Indices,
     weights: Float32 | None,
@@ -275,7 +275,7 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
     )
 
     @classmethod
-    def searched(cls, task: SearchTask) -> Searched:
+    def searched(cls, task: SearchTask) -> SearchSpec:
         """Return the search space of the extension and the number of images."""
         extension = super().searched(task)
         return replace(
@@ -305,9 +305,9 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
             return self.teacher
         wanted = self.wanted_images(given)
         teacher = self._teacher_for(wanted.student, given)
-        told = reporting(self.network_callback, "student", self.network_epochs)
+        done = reporting(self.network_callback, "student", self.network_epochs)
         return learned_student(
-            wanted, teacher, given.points, given.y, given.weights, seed=given.seed, callback=told
+            wanted, teacher, given.points, given.y, given.weights, seed=given.seed, callback=done
         )
 
     @property
@@ -322,15 +322,15 @@ class BasisImagesClassifier(BasisImagesParameters, DenseClassifier):
         grid = self.image_parts or (1, 1)
         return WantedImages(student, self.basis_images, grid, float(self.similarity))
 
-    def _teacher_for(self, student: Wanted, given: FeatureData) -> basis.Teacher:
+    def _teacher_for(self, student: NetworkSpec, given: FeatureData) -> basis.Teacher:
         teacher = self.teacher
         if isinstance(teacher, str | None):
             layers = wider(self._student.layers) if teacher is None else teacher
             settings = self.frozen(network_epochs=self.teacher_epochs)
             wanted = replace(self._student, layers=layers).network(settings, given)
-            told = reporting(self.network_callback, "teacher", self.teacher_epochs)
+            done = reporting(self.network_callback, "teacher", self.teacher_epochs)
             return learned_teacher(
-                wanted, given.points, given.y, given.weights, seed=given.seed, callback=told
+                wanted, given.points, given.y, given.weights, seed=given.seed, callback=done
             )
         if hasattr(teacher, "forward"):
             found: basis.Teacher = teacher

@@ -146,8 +146,8 @@ class EstimatorTeacher:
         back: Any = slope_of_sums(slope, len(self.biases[-1]))
         for W, values in zip(reversed(self.weights[1:]), reversed(kept[1:]), strict=True):
             back = (back @ W) * _ACTIVATIONS[self.activation][1](values)
-        found: Float32 = (back @ self.weights[0]) * self._unit
-        return found
+        gradient: Float32 = (back @ self.weights[0]) * self._unit
+        return gradient
 
     @property
     def _unit(self) -> np.float32:
@@ -194,10 +194,10 @@ class Parts:
 
         The weights of an image's parts are adjacent.
         """
-        found = np.empty((len(A), Z.shape[1]), A.dtype)
+        sums = np.empty((len(A), Z.shape[1]), A.dtype)
         for part, pixels in enumerate(self.pixels):
-            found[:, pixels] = A[:, part :: len(self.pixels)] @ Z[:, pixels]
-        return found
+            sums[:, pixels] = A[:, part :: len(self.pixels)] @ Z[:, pixels]
+        return sums
 
     def backward(self, A: Float32, Z: Float32, slope: Float32) -> tuple[Float32, Float32]:
         """Return the derivatives by A and Z, given those by the sums."""
@@ -244,8 +244,8 @@ def similarity_loss(A: Float32, y: Indices, margin: float) -> tuple[float, Float
 def _distances(A: Float32) -> Float32:
     """Return the Euclidean distances (n, n) between rows."""
     squares = np.einsum("ij,ij->i", A, A)
-    found: Float32 = np.sqrt(np.maximum(squares[:, None] + squares - 2 * (A @ A.T), 0))
-    return found
+    distances: Float32 = np.sqrt(np.maximum(squares[:, None] + squares - 2 * (A @ A.T), 0))
+    return distances
 
 
 @dataclass(frozen=True, eq=False)

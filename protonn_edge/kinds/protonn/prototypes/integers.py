@@ -126,8 +126,8 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         integer_stage.check_holds(fits, f"a distance shift of {shift}", f"0 to {most}")
         if self.teaching is not None:
             self.teaching.check(self.n_outputs)
-            known = np.flatnonzero(self.labels.any(axis=1))
-            set_checked(self, "n_new_classes", self.n_outputs - 1 - int(known.max(initial=-1)))
+            trained = np.flatnonzero(self.labels.any(axis=1))
+            set_checked(self, "n_new_classes", self.n_outputs - 1 - int(trained.max(initial=-1)))
         if self.taught is not None:
             self.taught.check(self.teaching, self.n_inputs, self.n_outputs)
 

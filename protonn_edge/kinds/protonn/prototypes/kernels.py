@@ -285,7 +285,7 @@ class PrototypesKernel(Kernel):
         state = stage.n_outputs * stage.output_bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
         if stage.teaching is not None:
-            steps.append(self._taught_step(known=activity is not None))
+            steps.append(self._taught_step(has_mean=activity is not None))
             code += _TEACHING_CODE_BYTES
             state += stage.teaching.slots + stage.n_inputs + _TEACHING_STATE_BYTES
         return Cost(
@@ -295,10 +295,10 @@ class PrototypesKernel(Kernel):
             state=state,
         )
 
-    def _taught_step(self, *, known: bool) -> Step:
+    def _taught_step(self, *, has_mean: bool) -> Step:
         """Return the step of taught examples, from none to as many as there is room for."""
         none, worst = self.taught.none, self.taught.worst + _TAUGHT_CYCLES
-        mean = float(none) if known else None
+        mean = float(none) if has_mean else None
         return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, none)
 
     def _step(self, activity: Activity | None, flash_bytes: int) -> Step:

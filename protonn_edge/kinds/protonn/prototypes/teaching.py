@@ -33,8 +33,8 @@ ERASED = (
 
 def is_of_another(content: bytes, model_hash: bytes) -> bool:
     """Return whether a store in EEPROM belongs to another model; see `ERASED`."""
-    known = model_hash[:MODEL_HASH_BYTES]
-    return content[:1] == bytes([STORE_FORMAT]) and content[1 : 1 + MODEL_HASH_BYTES] != known
+    beginning = model_hash[:MODEL_HASH_BYTES]
+    return content[:1] == bytes([STORE_FORMAT]) and content[1 : 1 + MODEL_HASH_BYTES] != beginning
 
 
 class Store(NamedTuple):

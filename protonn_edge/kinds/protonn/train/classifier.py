@@ -32,8 +32,8 @@ from protonn_edge.training.objective import LABEL_RARITY
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, Trained
-from protonn_edge.training.refusals import Case, Refusal, check_compatible, refusal_of
-from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, Searched, SearchTask
+from protonn_edge.training.refusals import Refusal, TrainingRequest, check_compatible, refusal_of
+from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 from protonn_edge.training.stored_points import chunks_of, is_large
 
 _MOST_PROJECTIONS = 40
@@ -158,26 +158,26 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         settings = self.frozen(**changed)
         multilabel = given_points.are_label_sets(y) or getattr(self, "multilabel_", False)
         check_compatible(
-            Case(settings=settings, multilabel=multilabel, in_parts=True), self.refusals
+            TrainingRequest(settings=settings, multilabel=multilabel, in_parts=True), self.refusals
         )
         self.multilabel_ = False
         points, labels = given_points.labelled_points(self, X, y, "standard", reset=first)
-        known = given_points.classes_to_go_on(classes, None if first else self.classes_)
-        targets = given_points.class_indices(labels, known, "y")
+        class_labels = given_points.classes_to_go_on(classes, None if first else self.classes_)
+        targets = given_points.class_indices(labels, class_labels, "y")
         weights = given_points.point_weights(points, labels, sample_weight, self.class_weight)
         if weights is not None:
             rows = np.flatnonzero(weights)
             points, targets, weights = points[rows], targets[rows], weights[rows]
-        self.classes_ = known
+        self.classes_ = class_labels
         with one_thread():
             online = self._online or self._began_online(settings, points, targets, weights)
-            told = len(online.restarts)
+            n_warned = len(online.restarts)
             report = online.learn(points, targets, weights)
         self._online, self._board = online, None
         if self.callback is not None:
             self.callback(report)
         learned = self._learned(online.training, online.trained())
-        self._keep(learned, online.training.prepared, n_train=online.n_seen, told=told)
+        self._keep(learned, online.training.prepared, n_train=online.n_seen, n_warned=n_warned)
         self._fit_temperature(points, targets)
         return self
 
@@ -246,7 +246,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return -head.gamma * nearest_distances(projected, head.prototypes.T)
 
     @classmethod
-    def searched(cls, task: SearchTask) -> Searched:
+    def searched(cls, task: SearchTask) -> SearchSpec:
         """Return the search space, which depends only on the task, and where a search begins.
 
         Sparse B and Z are not searched: on the device they take as many bytes as dense ones.
@@ -254,7 +254,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
         def allows(**drawn: Any) -> bool:
             settings = cls(**{**task.fixed, **drawn}).frozen()
-            return refusal_of(Case(settings=settings), cls.refusals) is None
+            return refusal_of(TrainingRequest(settings=settings), cls.refusals) is None
 
         fitting = task.parameter_bytes // (1 + task.n_classes)
         most = max(task.n_classes, min(task.n_points, _MOST_PROTOTYPES, fitting))
@@ -275,7 +275,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             parameters["augment"] = Among((False, True))
         if task.in_groups:
             parameters["group_shift"] = Among((0.0, 1.5))
-        return Searched(
+        return SearchSpec(
             parameters,
             tuple(cls._starts(task)),
             {"epochs": 1, "quantization_aware": False, "augment": False, "init_projection": "pca"},
@@ -291,7 +291,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     def _starts(cls, task: SearchTask) -> list[dict[str, Any]]:
         """Return the default settings at several sizes, and variations of them."""
         begun = {name: getattr(cls, name) for name in _BEGUN} | {"epochs": _EPOCHS}
-        found = []
+        starts = []
         for share, differing in _STARTS:
             projections = differing.get("n_projections")
             try:
@@ -305,8 +305,8 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             except InputError:  # not even the smallest model fits
                 continue
             settled = {"n_projections": sizes.n_projections, "n_prototypes": sizes.n_prototypes}
-            found.append(begun | differing | settled)
-        return found
+            starts.append(begun | differing | settled)
+        return starts
 
     def _train(self, prepared: PreparedPoints) -> Learned:
         self._online = self._board = None
