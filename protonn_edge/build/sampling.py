@@ -19,7 +19,13 @@ from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.device.sensor_board import DESCRIBED, SENSOR_NUMBERS
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import SensorKind
-from protonn_edge.sensors.kinds import LARGEST_PRESCALER, TIMER_STEPS, Registers, rate_limits
+from protonn_edge.sensors.kinds import (
+    LARGEST_PRESCALER,
+    TIMER_ERROR,
+    TIMER_STEPS,
+    Registers,
+    rate_limits,
+)
 from protonn_edge.toolchain.platformio import description_file, upload_lines
 
 
@@ -204,7 +210,7 @@ def _rate_limits(kind: SensorKind, channels: int, clock_hz: int) -> tuple[float,
     if kind.registers is not None:
         on_bus = kind.registers.data_bytes + _ADDRESSES
         most = min(most, 1 / (on_bus * (_BUS_BITS / _TWI_HZ + _BUS_BYTE_CYCLES / clock_hz)))
-    return max(least, kind.rates[0]), min(most, kind.rates[1])
+    return max(least, kind.rates[0] / TIMER_ERROR), min(most, kind.rates[1] * TIMER_ERROR)
 
 
 # --- the serial line -----------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from protonn_edge.datasets import (
 )
 from protonn_edge.datasets.dataset import is_sparse
 from protonn_edge.datasets.naming import channel_names, quoted
+from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import CheckFailed, InputError, Interrupted
 from protonn_edge.features.train import AudioRequest, with_onset
@@ -100,6 +101,12 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     settings_of_data: dict[str, Any] = {}
     if not was_given("window_shape"):
         settings_of_data["window_shape"] = _window_of(dataset)
+    if not is_same_rate(dataset.sample_rate, settings.sample_rate):
+        raise InputError(
+            f"--sample-rate is {settings.sample_rate:g}, but the data was sampled at "
+            f"{dataset.sample_rate:g} Hz; omit --sample-rate, or correct the rate with 'windows "
+            f"--rate {settings.sample_rate:g}'"
+        )
     if not was_given("sample_rate") and dataset.sample_rate is not None:
         settings_of_data["sample_rate"] = dataset.sample_rate
     if settings.copies and dataset.background_noise is not None:

@@ -63,6 +63,8 @@ def predict_command(
     """
     model = load_model(model_file)
     if hop is not None:
+        if output is not None:
+            raise click.UsageError("--output is for points; with --hop, --json lists the reports")
         recorded = read_recording(data, table)
         live = live_figures(model, recorded, hop, votes, refractory)
         out.notice(recorded.dataset.notices)

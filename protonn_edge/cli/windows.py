@@ -358,11 +358,13 @@ class _Cut:
             yield Notice("short_runs", text)
         if self.trigger is not None:
             moving = recordings.classes_that_move(labels, runs, self.trigger)
+            yield from self._empty_runs([run for run in runs if labels[run[0]] in moving])
             still = tuple(name for index, name in enumerate(classes) if index not in moving)
             if still:
                 text = f"labels with little movement, cut at regular intervals: {listed(still)}"
                 yield Notice("still", text, columns=still)
-        missing = [classes[index] for index in np.flatnonzero(self.counts[0] == 0)]
+        train, test = self.counts
+        missing = [classes[index] for index in np.flatnonzero(train == 0)]
         if missing:
             nothing = "no training run is as long as a window"
             reason = nothing if self.trigger is None else self.trigger.missing
@@ -375,3 +377,24 @@ class _Cut:
                 "is shorter than a window; use a larger --test, or shorter windows"
             )
             yield Notice("no_test", text, warning=True)
+        untested = tuple(classes[index] for index in np.flatnonzero((train > 0) & (test == 0)))
+        if untested and test.any():
+            text = (
+                f"classes without test windows: {listed(untested)}; add recordings of them, or cut "
+                "shorter windows"
+            )
+            yield Notice("untested", text, warning=True, columns=untested)
+
+    def _empty_runs(self, runs: list[recordings.Run]) -> Iterator[Notice]:
+        """Yield a notice of runs in which no window begins, although their class has windows."""
+        assert self.trigger is not None
+        cut, train = self.windows, self.counts[0]
+        labels, window = self.recorded.dataset.y_train, cut.X_train.shape[1]
+        long = [(a, b) for a, b in runs if b - a >= window and train[labels[a]]]
+        empty = sum(next(iter(self.trigger.begins(*run)), None) is None for run in long)
+        if empty:
+            text = (
+                f"no window begins in {empty:,} of {counted(len(long), 'run')} of equal labels; "
+                "check these recordings, or lower --onset or --trigger"
+            )
+            yield Notice("empty_runs", text, warning=True)

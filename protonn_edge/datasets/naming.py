@@ -128,7 +128,8 @@ def match_columns(
     if missing:
         count = f"the {len(missing):,} columns" if len(missing) > 1 else "the column"
         remedy = "rename columns, or add the missing ones"
-        if place.keys() >= {name.partition("[")[0] for name in missing}:  # see `sample_names`
+        channels = {name.partition("[")[0] for name in missing}  # see `sample_names`
+        if channels <= {split_unit(name)[0] for name in names}:
             remedy = "cut this recording into windows with 'protonn-edge windows'"
         raise InputError(
             f"{source} lacks {count} {listed(missing)}, which the model was trained with (its "

@@ -50,6 +50,7 @@ from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.rules import Expected
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import read_table, text_of
+from protonn_edge.datasets.takes import WAVES
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
 
@@ -300,9 +301,12 @@ def _text_table(
 ) -> Table:
     suffix = path.suffix.lower()
     if suffix not in (*USUAL_DELIMITERS, *_LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
+        remedy = "convert the file to one of these formats"
+        if suffix in WAVES:
+            remedy = "cut the sound into windows with 'protonn-edge windows'"
         raise InputError(
             f"{path} ends in {suffix!r}, which is not one of .npz, .csv, .tsv, .libsvm, .svm, "
-            ".svmlight, .txt; convert the file to one of these formats"
+            f".svmlight, .txt; {remedy}"
         )
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     check_is_text(path)

@@ -177,7 +177,10 @@ def header_found(first: Sequence[str]) -> str:
 
 def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -> Column:
     """Return the column that an option names, by its name or by its number from 1."""
-    named = [column for column in columns if column.name and column.name == text.strip()]
+    wanted = text.strip()
+    named = [column for column in columns if column.name and column.name == wanted] or [
+        column for column in columns if wanted and naming.split_unit(column.name)[0] == wanted
+    ]
     if len(named) > 1:
         raise InputError(
             f"{flag} is {text[:40]!r}, but {path} has {len(named)} columns of this name; give the "

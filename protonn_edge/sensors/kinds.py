@@ -111,6 +111,8 @@ class Word(NamedTuple):
 
 
 _INT16 = Word()
+TIMER_ERROR = 1.001
+"""A timer's rate may be higher than the requested one by less than this factor."""
 Setting = tuple[int, tuple[tuple[float, int], ...], str, int]
 """A register, its value for each range of sampling rates, the reason, and ms to wait."""
 
@@ -137,7 +139,7 @@ class Registers:
     def settings_for(self, rate: float) -> Iterator[tuple[int, int, str, int]]:
         """Yield the initial writes: register, value, reason, and milliseconds to wait."""
         for register, steps, why, wait_ms in self.start:
-            most, value = next((step for step in steps if rate <= step[0]), steps[-1])
+            most, value = next((s for s in steps if rate <= s[0] * TIMER_ERROR), steps[-1])
             yield register, value, why if len(steps) == 1 else f"{why}, up to {most:g} Hz", wait_ms
 
     def bytes_of(self, place: int) -> list[tuple[int, int]]:

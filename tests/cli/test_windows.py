@@ -261,7 +261,10 @@ def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) ->
     cut = ["windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 20]
     refused = run(*cut)
     assert refused.exit_code == 2
-    assert "r.csv:42 has no label in column 3; correct or drop the row" in refused.stderr
+    assert (
+        "r.csv:42 has no label in column 3; correct or drop the row, or choose a class"
+        in refused.stderr
+    )
     assert run(*cut, "--background", " ").exit_code == 2
     assert not (tmp_path / "w.npz").exists()
     assert run(*cut, "--background", "nothing").exit_code == 0
