@@ -177,7 +177,8 @@ def title_of(one: Evidence) -> str:
     """Return the number of classes, and the board."""
     board = one.board.title.removeprefix("Arduino ")
     article = "an" if board[0] in "AEIOU" else "a"
-    return f"{one.reference.n_classes} classes on {article} {board}"
+    count = one.reference.n_classes
+    return f"{count} class{'' if count == 1 else 'es'} on {article} {board}"
 
 
 def identity_of(one: Evidence) -> list[tuple[str, str]]:
@@ -187,7 +188,7 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
     if len(classes) > _CLASSES_NAMED:
         named += f" and {len(classes) - _CLASSES_NAMED:,} more"
     points, overlap = f"{len(one.results):,} test points", one.overlap
-    if overlap is not None and overlap.known:
+    if overlap is not None and overlap.notices():
         points = f"test points, but the model was trained on {overlap}"
     sizes = "".join(f", {size.symbol} = {size.number:,}" for size in model.sizes)
     return [

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,9 +20,10 @@ from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import PROVEN, Claim
 from protonn_edge.chain.decision import Rejection
 from protonn_edge.datasets.naming import sample_names
+from protonn_edge.datasets.row_sketch import Overlap
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.report.content import PageScript
-from protonn_edge.report.page import render_page
+from protonn_edge.report.page import identity_of, render_page, title_of
 from protonn_edge.verification.agreement import Agreement
 
 SCRIPT = PageScript("console.log('</script>');")
@@ -290,3 +292,16 @@ def test_images_show_what_is_made_of_them(directions):
     assert len(re.findall(words, section)) == 2  # below the figure, and for who cannot see it
     assert not Reader(section).all("img")
     assert render_page([replace(one, points=None)], SCRIPT).count('id="seen"') == 0
+
+
+def test_a_model_of_one_class_is_named_in_the_singular():
+    reference = SimpleNamespace(n_classes=1)
+    assert title_of(SimpleNamespace(reference=reference, board=load_board("uno"))) == (
+        "1 class on an Uno"
+    )
+
+
+@pytest.mark.parametrize(("known", "named"), [(1, False), (20, True)])
+def test_rows_that_repeat_by_chance_are_no_training_rows(one, monkeypatch, known, named):
+    monkeypatch.setattr(type(one), "overlap", Overlap(60, 60, known))
+    assert ("but the model was trained on" in dict(identity_of(one))["data"]) == named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from avr_tools import EMULATED_AVR, skip_without
 from evidence_factory import hostile_model
-from model_factory import random_points
+from model_factory import random_model, random_points
 from npm_packages import npm_packages
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -63,6 +63,16 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     X = random_points(0, 300, 12)[:20].astype(np.float32)  # the first of those the model is made of
     labels = np.arange(20) % 4
     return evidence_from(tmp_path_factory.mktemp("hostile"), hostile_model(), X, labels)
+
+
+@pytest.fixture(scope="session")
+def articles(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    """Return a run of a model with thirty classes whose names have 40 letters."""
+    needs_tools()
+    names = tuple(f"article {number} cover of the housing, long" for number in range(1000, 1030))
+    model = replace(random_model(prototypes=30, classes=30), classes=names)
+    X = random_points(0, 300, 12)[:60].astype(np.float32)
+    return evidence_from(tmp_path_factory.mktemp("articles"), model, X, np.arange(60) % 30)
 
 
 def needs_tools() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -34,6 +35,15 @@ def test_a_phone_need_not_scroll_sideways(show, request, evidence):
     shown.wait_for_answer()
     shown.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
     assert shown.page.evaluate("document.documentElement.scrollWidth") <= NARROW[0]
+
+
+@pytest.mark.parametrize("size", [(1280, 900), NARROW])
+def test_long_names_of_many_classes_do_not_cover_each_other(show, articles, size):
+    page = show(articles, size=size).page
+    boxes = [each.bounding_box() for each in page.locator(".matrix thead span").all()]
+    assert len(boxes) == 30
+    for left, right in pairwise(boxes):
+        assert left["x"] + left["width"] <= right["x"] + 2
 
 
 def test_several_runs_fit_a_phone(show, digits):
