@@ -105,7 +105,7 @@ def plan_table(plan: Plan) -> Table:
     """Return a row per stage of a prediction: its kernel and its cost."""
     most = "cycles, about" if plan.estimated else "cycles at most"
     headings = ("stage", "kernel", "flash B", "cycles mean", most)
-    caption = f"cycles of code compiled with {BOUND_FLAGS}"
+    caption = f"cycles calculated before compiling, for {BOUND_FLAGS}"
     return row_table(headings, plan_rows(plan), {0, 1}, caption=caption)
 
 
