@@ -163,7 +163,7 @@ class _Explorer:
         if before is not None and before.depth != state.depth:
             raise CheckFailed(
                 f"the stack has no bound because {self._name} reaches 0x{address:x} with "
-                f"{before.depth} or {state.depth} bytes on the stack; push as often on each path"
+                f"{before.depth} or {state.depth} bytes on it; push as many bytes on each path"
             )
         merged = state if before is None else before.merged(state)
         self._states[address] = merged

@@ -40,7 +40,7 @@ _OPTIMAL, _OUT_OF_TIME = 0, 1  # a solver's result
 _MOST_CYCLES = 1e12  # as far as the solver's numbers are exact enough
 _MOST_SECONDS = 60.0
 _REASONS = {
-    _OUT_OF_TIME: f"the search takes more than {_MOST_SECONDS:g} s; choose a smaller function",
+    _OUT_OF_TIME: f"finding a path takes more than {_MOST_SECONDS:g} s; choose a smaller function",
     2: "no path satisfies all labels; build the program again",
 }
 

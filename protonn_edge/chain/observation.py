@@ -219,7 +219,7 @@ class Health:
             "new": f"fewer than {FEWEST_ANSWERS} answers, too few for a verdict: {expected}",
             "good": f"good: {expected}",
             "drift": (
-                f"drift: the latest answers differ from those for the training data ({expected}); "
+                f"drift: the latest answers differ from the expected ones ({expected}); "
                 "check the sensor and its mounting, or include recent data in the training"
             ),
         }[self.verdict]

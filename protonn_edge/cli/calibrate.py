@@ -79,7 +79,7 @@ def calibrate_command(
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Adapt MODEL to DATA: points of its classes that are not used for training or testing.
+    """Adapt MODEL to DATA: points of the model's classes that training and testing do not use.
 
     With --rejection, the new model answers "unknown" to inputs unlike its classes; 'train
     --rejection' does the same without additional points. If DATA has at least 100 points, firmware

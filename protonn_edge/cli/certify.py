@@ -113,7 +113,7 @@ def _certify(out: Output, path: Path, settings: Settings) -> Certificate:
         if written_in(path).kind == LIVE:
             elf = path / ".pio" / "build" / board.environment / "firmware.elf"
             raise InputError(
-                f"{path} contains {LIVE}, of which only the ELF file can be certified; compile the "
+                f"{path} contains {LIVE}, but only its ELF file can be certified; compile the "
                 f"project with 'pio run -d {path}', and certify {elf} with --entry pnn_finish"
             )
         check_project(path)

@@ -40,8 +40,8 @@ class ConvertOptions:
         required=True,
     )
     data: Path | None = option(
-        "The training data; if a model file becomes a folder: points on which both are compared.  "
-        "[default for a folder: train.txt in this folder or two levels above it]",
+        "The training data or, if SOURCE is a model file, points on which it is compared with the "
+        "new folder.  [default: if SOURCE is a folder, train.txt in it or two levels above it]",
         PATH,
     )
     normalization: str = option(
@@ -70,8 +70,8 @@ class ConvertOptions:
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
     bits: int = option("From a network in floats: bits per Conv weight, 8, 4 or 2.", shown=8)
     fine_tune: bool = option(
-        "From a network in floats: train it further on the labels of the data, with as many bits "
-        "per weight as --bits gives.",
+        "From a network in floats: train it further on the labels of the data, with weights of "
+        "--bits bits.",
         is_flag=True,
     )
     epochs: int = option(

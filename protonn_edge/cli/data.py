@@ -43,8 +43,8 @@ def data_command(
 ) -> None:
     """Show the columns, labels, classes, ranges and likely mistakes of FILE.
 
-    FILE is anything that 'train' accepts. It is read in the same way, except that, without
-    --missing, empty cells and cells that are not numbers are listed instead of refused.
+    FILE is anything that 'train' accepts. Without --missing, 'data' lists empty cells and cells
+    that are not numbers; 'train' refuses them.
     """
     if html is not None:
         require("matplotlib")

@@ -129,6 +129,6 @@ def _check_is_demo(path: Path) -> None:
     """Raise `InputError` if there is a model that the demo did not train."""
     if path.exists() and not load_model(path).record.get("demo"):
         raise InputError(
-            f"'demo' did not write {path}, which would be overwritten; choose another folder with "
-            "-o"
+            f"{path} was not written by 'demo', so it is not overwritten; choose another folder "
+            "with -o"
         )

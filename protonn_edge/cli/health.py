@@ -46,7 +46,7 @@ def health_command(
         )
     ]
     margins = ", ".join(f"{100 * share:.3g}" for share in health.shares(health.margins))
-    expected = f"% of the answers, from small to large margins (expected: {100 / BINS:g} % each)"
+    expected = f"% of the answers, by margin, smallest first (expected: {100 / BINS:g} % each)"
     rows.append(("margins", f"{margins} {expected}"))
     if health.cycles:
         most = board.milliseconds(health.cycles)

@@ -215,9 +215,7 @@ def show(measurement: Measurement, out: Output) -> None:
 def say_unproven(possible: PossibleCycles, out: Output) -> None:
     """Print a note if there is no proven bound on the cycles."""
     if not possible.proven:
-        out.say(
-            f"the cycles were only checked to be {possible}, because this build has no proven bound"
-        )
+        out.say(f"this build has no proven bound, so cycles are only checked to be {possible}")
 
 
 def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int = 0) -> None:

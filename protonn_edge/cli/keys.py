@@ -28,7 +28,7 @@ class Keys:
 
     def __enter__(self) -> Self:
         if termios is None:
-            raise InputError(f"keys cannot be read on Windows; {self._instead}")
+            raise InputError(f"this command cannot read keys on Windows; {self._instead}")
         self._settings = termios.tcgetattr(sys.stdin)
         tty.setcbreak(sys.stdin)
         return self

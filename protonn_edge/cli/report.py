@@ -105,8 +105,8 @@ def report_command(
     """Write a report on RESULTS, files that 'hil' wrote, as one self-contained HTML file.
 
     Several results are shown side by side. The page can run the firmware on an emulated Uno.
-    Project folders are read, but nothing in them is executed. If a folder no longer has the linked
-    firmware, the firmware is built elsewhere, from the package's own sources.
+    Project folders are read, but nothing in them is executed. If a folder lacks the compiled
+    firmware, it is compiled again in a temporary folder, from the package's own sources.
     """
     board = load_board(board_name)
     if watts is not None:

@@ -51,14 +51,15 @@ TABLE = together(
     TableOptions,
     {
         "label": option(
-            "The column of labels: its name or number, first or last.  [default: label, class or "
-            "target, else the last]",
+            "The column of labels: its name or number, first or last.  [default: the column called "
+            "label, class or target, or else the last one]",
             metavar="COLUMN",
         ),
         "drop": columns_option("Columns to leave out, separated by commas."),
-        "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
+        "delimiter": option("Delimiter: comma, semicolon, tab, pipe or space.  [default: guessed]"),
         "missing": option(
-            "error, drop, median or most-frequent.  [default: error]",
+            "What to do with gaps: error, drop (the row), or fill with the column's median or "
+            "most-frequent value.  [default: error]",
             click.Choice(MISSING),
             metavar="HOW",
         ),

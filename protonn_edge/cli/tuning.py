@@ -306,10 +306,10 @@ def _chance(record: dict[str, Any]) -> str:
         "points"
     )
     if best["trial"] == taken["trial"]:
-        return f"no other trial is better; {chance}"
+        return f"no other trial scores higher; {chance}"
     ahead = 100 * (best["score"] - taken["score"])
     return (
-        f"trial {best['trial']} is better by {ahead:.2f} percentage points, with "
+        f"trial {best['trial']} scores {ahead:.2f} percentage points higher, "
         f"{100 * best['score']:.2f} %; {chance}"
     )
 

@@ -202,7 +202,7 @@ class Exchange(Generic[Key, Reply]):
         again = "reset the device, then run the command again (`hil` with --resume)"
         cause = f"its program may hang; {again}"
         if self._strays:
-            cause = f"{self._strays:,} of these had the number of no request; {REFLASH_HINT}"
+            cause = f"{self._strays:,} of these had a number that no request had; {REFLASH_HINT}"
         elif damaged:
             cause = (
                 f"{damaged:,} more arrived damaged or incomplete, so the line may lose bytes; "

@@ -242,7 +242,7 @@ def headlines_of(one: Evidence) -> tuple[Headline, ...]:
     if one.points is not None:
         check = LibraryWay(one.reference, one.points.raw, one.points.labels).check()
         if check.differing:
-            what = f"{len(check.differing):,} of {check.n:,} points get another class"
+            what = f"{len(check.differing):,} of {check.n:,} points change their class"
             accuracy = f"{100 * check.library_accuracy:.2f}"
             headlines.insert(1, Headline("through pnn_quantize", accuracy, "%", what))
     return tuple(headlines)

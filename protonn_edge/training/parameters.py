@@ -309,14 +309,14 @@ class SharedParameters(FeatureParameters):
     normalization: str = parameter(
         "standard",
         Choices(NORMALIZER_KINDS),
-        help="Normalization of the features; costs devices no time, but they do not support l2.",
+        help="Normalization of the features; takes no time on devices, which do not support l2.",
         option="--normalization",
         common=True,
     )
     dead_zone: float = parameter(
         0.0,
         Number(float, 0, 1, "left"),
-        help="Share of a feature's range, next to its most frequent value, read as that value.",
+        help="Share of a feature's range; values closer to its most frequent one are read as that.",
         option="--dead-zone",
     )
     clip: float = parameter(

@@ -265,7 +265,7 @@ def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> N
         assert found["unusual"] == counts.unusual
         assert {key: found[key] for key in measured} == measured
         shown = succeed("health", path, "--port", uno.url).output
-        assert "small to large margins" in shown
+        assert "smallest first" in shown
         other = random_model(2, features=12, prototypes=20, classes=5)
         save_model(replace(other, expected=model.expected), path)
         refused = run("health", path, "--port", uno.url)

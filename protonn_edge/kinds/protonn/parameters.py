@@ -176,12 +176,12 @@ class ProtoNNParameters(MiniBatchParameters):
         "cross_entropy", Choices(LOSSES), help="The loss to minimize.", option="--loss"
     )
     gamma_numerator: float = parameter(
-        1.5, Number(float, 1e-6, 1e6), help="Initial gamma, multiplied by the median distance."
+        1.5, Number(float, 1e-6, 1e6), help="Initial gamma = this / median distance to prototypes."
     )
     quantization_aware: bool = parameter(
         True,
         "boolean",
-        help="Joint optimizer: use the integer model's results in the second half of training.",
+        help="Joint optimizer: round like the integer model in the second half of training.",
     )
     iterations: int = parameter(20, TURNS, help="Alternating optimizer: passes over Z, B and W.")
     pass_epochs: int = parameter(20, TURNS, help="Alternating optimizer: epochs of a pass.")

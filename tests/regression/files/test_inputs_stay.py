@@ -130,7 +130,7 @@ def test_a_folder_of_matrices_is_replaced_as_a_whole_or_not_at_all(tmp_path: Pat
 def test_the_demo_leaves_a_model_of_ones_own_alone(tmp_path: Path) -> None:
     save_model(random_model(), tmp_path / "model.npz")
     before = (tmp_path / "model.npz").read_bytes()
-    assert_one_sentence(run("demo", "-o", tmp_path), "'demo' did not write ")
+    assert_one_sentence(run("demo", "-o", tmp_path), "was not written by 'demo'")
     assert (tmp_path / "model.npz").read_bytes() == before
 
 

@@ -148,7 +148,7 @@ def test_replies_with_the_number_of_the_next_request_are_called_that():
         lambda _, right, number: protocol.encode_message(right, (number + 1) % 256)
     )
     error = failure_on(device)
-    assert "of these had the number of no request" in str(error)
+    assert "of these had a number that no request had" in str(error)
 
 
 # --- what a device reports of itself -------------------------------------------------------------
