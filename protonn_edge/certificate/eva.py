@@ -137,7 +137,8 @@ def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREF
         "out of bounds, no overflow, no invalid shift"
     )
     if not asked:
-        return Claim("memory-safety", sentence, NOT_CHECKED, f"needs --prove, after {INSTALL}")
+        how = f"add --prove; to install Frama-C, run: {INSTALL}"
+        return Claim("memory-safety", sentence, NOT_CHECKED, how)
     version = eva_version()
     with scratch_folder() as folder:
         for name, text in sources.items():

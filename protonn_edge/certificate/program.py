@@ -74,9 +74,9 @@ def program_claims(
     yield from _behaviour(program, entry, own_sources)
     what = entry if prediction is None else "a prediction"
     paths = prediction or partial(paths_through, program, entry)
-    given = [] if own_sources or not program.marks else ["its labels are correct"]
+    given = [] if own_sources or not program.marks else ["the labels in the source are correct"]
     if prediction is None and program.marks and entry not in predictions_of(program):
-        given.append("it makes one prediction at most")
+        given.append(f"{entry} makes at most one prediction")
     yield from _cycles(what, paths, f", if {' and '.join(given)}" if given else "")
 
 

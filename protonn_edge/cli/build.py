@@ -203,7 +203,7 @@ def _shown(
     facts += [*budget_facts(usage, board), ("cycles", str(built.possible))]
     out.say(f"firmware for {board.name}:", fact_table(facts))
     if isinstance(built.plan, Plan):
-        out.say("its plan:", plan_table(built.plan))
+        out.say("plan of the firmware:", plan_table(built.plan))
     say_tried(out, built.tried)
     return asdict(usage) | {
         "plan": built.plan.to_json(),

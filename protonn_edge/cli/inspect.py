@@ -182,7 +182,7 @@ def _facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]:
         *((name.replace("_", " "), f"{value:.6g}") for name, value in model.head.settings.items()),
         ("normalization", record["normalization"] + ", clipped" * record["clipped"]),
         ("non-zero entries", shares),
-        ("size as the ProtoNN paper counts it", f"{record['paper_bytes']:,} B"),
+        ("size by ProtoNN's count", f"{record['paper_bytes']:,} B"),
     ]
     if record["multilabel"]:
         facts.append(

@@ -66,7 +66,7 @@ class TrainOptions:
 
 @command("train", ClassifierCommand)
 def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = OUTPUT) -> None:
-    """Train a model on DATA and write it.
+    """Train a model on DATA and write it to a file.
 
     DATA is an .npz, .csv, .tsv or libsvm file, or a folder with train.txt and test.txt. If points
     have sets of labels, the model ranks the labels and runs only in floats. With --classifier best,

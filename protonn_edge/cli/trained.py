@@ -216,7 +216,7 @@ def _precisions(record: dict[str, Any], prefix: str = "") -> str:
 
 
 def _ranking_sentence(record: dict[str, Any]) -> str:
-    sizes = f"{record['paper_bytes']:,} B as the ProtoNN paper counts"
+    sizes = f"{record['paper_bytes']:,} B by the ProtoNN paper's count"
     trained = f"{_precisions(record, 'train_')} in training"
     if not record["n"]:
         return f"{trained}; {sizes}; the data has no test part"
@@ -228,7 +228,7 @@ def sentence_of(record: dict[str, Any]) -> str:
     if "precision_at_1" in record:
         return _ranking_sentence(record)
     if "no_device" in record:
-        sizes = f"{record['paper_bytes']:,} B as the ProtoNN paper counts, in floats only"
+        sizes = f"{record['paper_bytes']:,} B by the ProtoNN paper's count, in floats only"
     else:
         sizes = f"{record['model_bytes']:,} B of int8 parameters"
     trained = f"accuracy {100 * record['train_accuracy']:.2f} % in training"

@@ -316,7 +316,7 @@ class SharedParameters(FeatureParameters):
     dead_zone: float = parameter(
         0.0,
         Number(float, 0, 1, "left"),
-        help="Share of a feature's range; values closer to its most frequent one are read as that.",
+        help="Share of a feature's range; values so close to its most frequent one count as equal.",
         option="--dead-zone",
     )
     clip: float = parameter(

@@ -223,7 +223,7 @@ def test_cutting_that_cannot_be_meant_is_one_sentence(
 def test_a_window_is_no_longer_than_training_takes(log: Path, tmp_path: Path) -> None:
     done = run("windows", log, "-o", tmp_path / "w.npz", "--window", 257)
     assert done.exit_code == 2
-    assert "limits of the generated code are 1 and 256" in " ".join(done.output.split())
+    assert "generated code supports 1 to 256" in " ".join(done.output.split())
 
 
 def test_a_channel_called_as_a_time_is_told(tmp_path: Path) -> None:

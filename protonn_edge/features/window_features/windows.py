@@ -136,8 +136,8 @@ def check_window(window: int, channels: int) -> None:
     ):
         if not 1 <= value <= limit:
             raise InputError(
-                f"a window has {value:,} {what}, but the limits of the generated code are 1 and "
-                f"{limit}; give windows with another number of {what}"
+                f"a window has {value:,} {what}, but the generated code supports 1 to {limit}; "
+                f"give windows with another number of {what}"
             )
 
 

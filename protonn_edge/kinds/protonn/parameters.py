@@ -154,29 +154,33 @@ class ProtoNNParameters(MiniBatchParameters):
         None,
         BYTES,
         None,
-        help="Bytes for the parameters, such as 16kB; sets d and m by the paper's rules.",
+        help="Bytes for the parameters, such as 16kB; sets d and m by the ProtoNN paper's rules.",
         option="--budget",
         common=True,
     )
     sparsity_projection: float = SPARSITY_PROJECTION(1.0)
-    sparsity_prototypes: float = parameter(1.0, SHARE, help="Maximum share of nonzeros in B.")
-    sparsity_labels: float = parameter(1.0, SHARE, help="Maximum share of nonzeros in Z.")
+    sparsity_prototypes: float = parameter(
+        1.0, SHARE, help="Maximum share of nonzeros in B, the prototypes."
+    )
+    sparsity_labels: float = parameter(
+        1.0, SHARE, help="Maximum share of nonzeros in Z, their labels."
+    )
     trained: tuple[str, ...] = parameter(
         MATRICES,
         Subset(MATRICES),
-        help="Matrices to train, such as W,B; the others keep their initial values.",
+        help="Matrices to train: W (projection), B (prototypes), Z (labels); others stay as is.",
     )
     optimizer: str = parameter(
         "joint",
         Choices(("joint", "alternating")),
-        help="Train all three matrices together, or in turn as in the paper.",
+        help="Train W, B and Z together or, as in the ProtoNN paper, alternating.",
         option="--optimizer",
     )
     loss: str = parameter(
         "cross_entropy", Choices(LOSSES), help="The loss to minimize.", option="--loss"
     )
     gamma_numerator: float = parameter(
-        1.5, Number(float, 1e-6, 1e6), help="Initial gamma = this / median distance to prototypes."
+        1.5, Number(float, 1e-6, 1e6), help="Initial gamma = gamma_numerator / median distance."
     )
     quantization_aware: bool = parameter(
         True,
@@ -188,15 +192,17 @@ class ProtoNNParameters(MiniBatchParameters):
     step_sizes: str = parameter(
         "inverse_sqrt",
         Choices(STEP_SIZES),
-        help="Alternating optimizer: steps of eta/t, or accelerated steps of eta/sqrt(t).",
+        help="Alternating optimizer: step size ~ 1/t or, with acceleration, 1/sqrt(t).",
     )
     init_projection: str | ArrayLike = parameter(
         "lda",
         Choices(PROJECTIONS),
         "array-like",
-        help="Initial W; 'identity' means no projection, whatever d is.",
+        help="Initial projection W; with 'identity', features are not projected, and d is ignored.",
     )
-    init_prototypes: str = parameter("per_class", Choices(PROTOTYPES), help="Initial B and Z.")
+    init_prototypes: str = parameter(
+        "per_class", Choices(PROTOTYPES), help="Initial prototypes B, labels Z."
+    )
     gamma: float | None = parameter(
         None, Number(float, *GAMMAS), None, help="Initial gamma, the inverse of the RBF's width."
     )
@@ -206,7 +212,7 @@ class ProtoNNParameters(MiniBatchParameters):
         "boolean",
         SHARE,
         help="Slightly shift, rotate, scale and distort images at random; --set augment=SHARE "
-        "sets their share.",
+        "sets the share of changed images.",
         option="--augment/--no-augment",
         common=True,
     )

@@ -85,8 +85,9 @@ static void gradients_begin(void)
     }
 }
 
-/* Add the gradients of the runs of pixels in a row. `left` is the pixel before the first one, `above`
- * the one above it, and `below`, in the arriving row, replaces it. A run of 0 pixels ends the list. */
+/* Add the gradients of the runs of pixels in a row. `left` is the pixel before the first one, and
+ * `above` the pixel above that one; the pixels `below`, from the arriving row, overwrite those above. A
+ * run of 0 pixels ends the list. */
 #ifdef PNN_ASSEMBLY
 static PNN_NOINLINE void gradients_add_runs(gradients_cell_t cell, const pnn_input_t *features, pnn_place_t below,
     pnn_place_t end, gradients_line_t above, gradients_line_t left, uint8_t run, pnn_place_t next)

@@ -34,7 +34,7 @@ static struct observations {
     = { .tag = OBSERVED_TAG };
 #endif
 
-/* Their place, in a register: an access then takes two bytes of code instead of four. */
+/* Return the counters' address in a register: an access then takes two bytes of code instead of four. */
 static struct observations *counters(void)
 {
     struct observations *place = &observations;

@@ -45,7 +45,7 @@ extern "C" {
 #define PNN_CLASS_WALKING 1u
 #define PNN_CLASS_A_QUOTED_NAME 2u /* a _quoted_ __ name */
 
-/* For the serial firmware: how many cycles pushing may take at once, how many features it may hold, and
+/* For the serial firmware: the limits on the cycles and features of one pnn_push_many, and
  * the maximum cycles of pnn_push_many for each feature, for each feature of 0, and for each call, on
  * an ATmega328P, compiled by avr-gcc -O2. */
 #define PNN_CHUNK_CYCLES 2500u

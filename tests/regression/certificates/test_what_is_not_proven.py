@@ -93,7 +93,7 @@ def test_what_labels_say_is_a_condition_of_the_claim(tmp_path: Path) -> None:
     claims = certified(tmp_path, LOOP.replace("LABEL", "pnn_passed.x.1.0.1"))
     for name in ("cycles-most", "cycles-least"):
         assert claims[name].status == "proven"
-        assert claims[name].statement.endswith(", if its labels are correct")
+        assert claims[name].statement.endswith(", if the labels in the source are correct")
 
 
 @pytest.mark.parametrize("limits", ["5.0.1:\\npnn_passed.x.6.0.2", "1", f"{'9' * 5000}.0.1"])
@@ -134,7 +134,7 @@ def test_a_function_that_predicts_twice_has_no_bound_without_a_condition(
     for entry, conditional in ((name, True), ("pnn_predict", False)):
         certificate = certify_program(elf, load_board("uno"), Settings("uno", entry))
         most = next(each for each in certificate.claims if each.name == "cycles-most")
-        assert ("it makes one prediction at most" in most.statement) == conditional
+        assert ("makes at most one prediction" in most.statement) == conditional
 
 
 def test_the_part_of_a_function_is_no_copy_of_it(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_sources_besides_the_package_s_are_conditions(
     (copy / place).write_text(DEEPER.replace("JUMP", JUMP))
     claims = run_json("certify", copy, "-o", tmp_path / "c.json", "--points", 8)["claims"]
     by_name = {claim["name"]: claim["statement"] for claim in claims}
-    assert by_name["cycles-most"].endswith(", if its labels are correct")
+    assert by_name["cycles-most"].endswith(", if the labels in the source are correct")
     if place.startswith("firmware"):  # a library that nothing includes is not linked
         assert by_name["stack"].endswith(", if each jump table leads only into its own function")
 

@@ -92,7 +92,7 @@ def test_a_class_without_a_window_is_left_out_with_a_word(write: Write) -> None:
 def test_a_window_that_train_refuses_is_refused(write: Write) -> None:
     path = recording(write)
     done = run("windows", path, "-o", path.with_name("w.npz"), "--window", 300)
-    assert "a window has 300 samples, but the limits of the generated code are" in refusal(done)
+    assert "a window has 300 samples, but the generated code supports" in refusal(done)
     assert not path.with_name("w.npz").exists()
 
 
