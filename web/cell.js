@@ -47,7 +47,7 @@ export class CellPoints {
         const [actual, said] = [points.answer(label), points.answer(answer)];
         const of = count === 1 ? "1 point" : `${count.toLocaleString("en")} points`;
         this.title.textContent = label === answer
-            ? `${actual}, answered rightly: ${of}`
+            ? `${actual}, answered correctly: ${of}`
             : `${actual}, answered ${said}: ${of}`;
         const found = points.inCell({ label, answer });
         const shown = found.slice(0, SHOWN);

@@ -52,10 +52,10 @@ export function frameOf(type, sequence, payload) {
 function payloadOf(frame, type, sequence) {
     const body = decode(frame);
     if (body.length < 4 || crcOf(body) !== 0) {
-        throw new Error("the reply is broken");
+        throw new Error("the reply is damaged");
     }
     if (body[0] === ERROR) {
-        throw new Error(`the firmware refuses: ${ERRORS[body[2]] ?? `error ${body[2]}`}`);
+        throw new Error(`the firmware refused the request: ${ERRORS[body[2]] ?? `error ${body[2]}`}`);
     }
     if (body[0] !== (type | REPLY) || body[1] !== sequence) {
         throw new Error("the reply belongs to another request");

@@ -98,7 +98,7 @@ def build_command(
 
     The firmware is written only if, on the emulated board, it gives the same scores as NumPy for a
     few points. Upload it with 'upload', or with 'pio run -t upload' in the project's folder. The
-    fastest plan is the one with the fewest mean cycles on the training points or, with --data, on
+    fastest plan (see --plan) has the fewest mean cycles on the training points or, with --data, on
     the points of --data. With --sensor, the board reads a sensor and classifies its samples, and
     'monitor' shows the answers.
     """

@@ -30,7 +30,7 @@ EMULATOR = option(
     click.Choice(EMULATORS),
 )
 PLAYED = option(
-    "Attach a sensor to the emulated board: NAME, a name or file that 'logger' accepts, plays the "
+    "Attach a sensor, a name or file that 'logger' accepts, to the emulated board; it replays the "
     "recording FILE (.csv, .wav).",
     flag="--sensor",
     metavar="NAME=FILE[,rate=HZ]",

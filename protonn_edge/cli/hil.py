@@ -65,8 +65,8 @@ def hil_command(
         "Measured power draw of the board, in W.  [default: the board's figure]"
     ),
     repeat: int | None = option(
-        "At the end, classify the first point this many times while pin 8 is high, for an "
-        "external meter.",
+        "At the end, classify the first point this many times while the meter pin (8 on an Uno) is "
+        "high, for an external meter.",
         click.IntRange(1, MOST_REPETITIONS),
     ),
     power_cycle: str | None = option(
@@ -90,7 +90,7 @@ def hil_command(
 
     The device is the board at --port or, without --port, the emulated board; it runs the firmware
     that 'build' made in this folder. Several boards share the points; if one is lost, the others
-    take over its points. The points are also classified as in a sketch, through the exported
+    take over its points. The points are also classified as a sketch would, through the exported
     library's pnn_quantize: on this computer and, without --port, on the emulated board.
     """
     check_source(bool(ports), emulate or emulator is not None)

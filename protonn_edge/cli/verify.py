@@ -40,8 +40,8 @@ def verify_command(
         "Port of a board that runs this model's firmware, for example /dev/ttyACM0."
     ),
     folder: Path | None = option(
-        "The project folder of the firmware at --port, from which the range of possible cycles is "
-        "known.  [default: the current folder, if it has this model]",
+        "The project folder of the firmware at --port, whose plan gives the range of possible "
+        "cycles.  [default: the current folder, if it has this model]",
         FOLDER,
         flag="--project",
     ),
@@ -54,10 +54,10 @@ def verify_command(
 
     With --board host, the emulated board is omitted.
 
-    The points are the test part of DATA or, without one, the points that training held out from
-    DATA or, without these, all points. Any difference in the scores is a failure (with --precision
-    float32, any difference larger than rounding errors). The points are also classified as in a
-    sketch, through the exported library's pnn_quantize; a loss of more than half a percentage point
+    The points are the test part of DATA; if there is none, the points that training held out from
+    DATA; otherwise, all points. Any difference in the scores is a failure (with --precision
+    float32, any difference larger than rounding errors). The points are also classified as a sketch
+    would, through the exported library's pnn_quantize; a loss of more than half a percentage point
     of accuracy is a failure.
     """
     if folder is not None and port is None:

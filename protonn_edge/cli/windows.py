@@ -53,7 +53,7 @@ def windows_command(
         LEVEL,
     ),
     before: int | None = option(
-        "With --trigger: number of samples before the start of movement.  [default: a fifth of a "
+        "With --trigger: samples of a window before the start of movement.  [default: a fifth of a "
         "window]",
         click.IntRange(0),
     ),
@@ -63,7 +63,7 @@ def windows_command(
         click.IntRange(*THRESHOLDS),
     ),
     test_share: float = option(
-        "Share to use for test windows: the end of each run of equal labels or, in a folder, the "
+        "Share of the data for testing: the end of each run of equal labels or, in a folder, the "
         "last takes of each class.",
         FiniteRange(0, 1, max_open=True),
         flag="--test",
@@ -106,9 +106,9 @@ def windows_command(
     """Cut RECORDING, with samples of all channels in chronological order, into labelled windows.
 
     RECORDING is a file written by 'record', a table with one sample per row, a WAV file, or a
-    folder with a file or a folder per class. Columns of times and sessions are not channels: no
-    window spans two sessions, or a gap in time. Sessions, or the files of a folder, become the
-    array 'groups' of the data set, for 'train --groups groups'.
+    folder with a file or a folder per class. Columns of times and sessions are not
+    channels; they keep windows from spanning two sessions or a gap in time. Sessions, or the files
+    of a folder, become the array 'groups' of the data set, for 'train --groups groups'.
     """
     if output.suffix != ".npz":
         raise InputError(f"the data set is called {output.name!r}; its name must end in .npz")

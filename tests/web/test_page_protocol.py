@@ -67,7 +67,7 @@ def test_replies_are_read_as_the_host_reads_them(said):
     assert first == {"label": 1, "cycles": 16_072, "scores": list(REPLY.scores)}
     assert others == [
         "the reply belongs to another request",
-        "the reply is broken",
-        "the firmware refuses: a feature is larger than the maximum of the model's inputs",
-        "the reply is broken",
+        "the reply is damaged",
+        "the firmware refused the request: a feature is larger than the maximum of the model's inputs",
+        "the reply is damaged",
     ]
