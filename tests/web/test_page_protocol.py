@@ -68,7 +68,9 @@ def test_replies_are_read_as_the_host_reads_them(said):
     assert others == [
         "the reply belongs to another request",
         "the reply is damaged",
-        "the firmware refused the request: a feature is larger than the maximum of the model's "
-        "inputs",
+        (
+            "the firmware refused the request: a feature is larger than the maximum of the model's "
+            "inputs"
+        ),
         "the reply is damaged",
     ]
