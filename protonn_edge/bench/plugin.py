@@ -47,8 +47,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="URL",
-        help="a board's port or pyserial URL; repeat the option for several boards, of which each "
-        "test process uses a free one (default: an emulated board)",
+        help="a board's port or pyserial URL; repeat the option for several boards; each test "
+        "process uses a free one (default: an emulated board)",
     )
     group.addoption("--pnn-board", default="uno", help="the board's name or .toml file")
     group.addoption(

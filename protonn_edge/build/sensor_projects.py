@@ -177,9 +177,8 @@ def _linked(
 def _too_large_a_ring(windowing: Windowing, ring_bytes: int, usage: Usage) -> str:
     board = windowing.sampling.board
     return (
-        f"overlapping windows need a buffer of {ring_bytes:,} B for {windowing.window} samples of "
-        f"{len(windowing.used)} channels and for the samples that arrive during a prediction; with "
-        f"this buffer, {usage.sram_bytes + usage.stack_bytes:,} B of SRAM are needed, but "
-        f"{board.name} has {board.sram_bytes:,}; give --hop {windowing.window}, or train on "
-        "shorter windows or fewer channels"
+        f"the firmware needs {usage.sram_bytes + usage.stack_bytes:,} B of SRAM, of which "
+        f"{ring_bytes:,} B buffer samples of overlapping windows, but {board.name} has "
+        f"{board.sram_bytes:,} B; give --hop {windowing.window}, or train on shorter windows or "
+        "fewer channels"
     )

@@ -213,9 +213,9 @@ class Session:
         most = min(protocol.MOST_REPETITIONS, ((1 << 32) - 1) // max(1, once.cycles))
         if not 1 <= repetitions <= most:
             raise InputError(
-                f"{repetitions:,} repetitions were requested, but of a prediction of "
-                f"{once.cycles:,} cycles the device can count only 1 to {most:,}; request a number "
-                "in this range"
+                f"{repetitions:,} repetitions were requested, but at {once.cycles:,} cycles per "
+                f"prediction, the device can count only 1 to {most:,}; request a number in this "
+                "range"
             )
         request = protocol.RepeatRequest(
             repetitions % protocol.MOST_REPETITIONS, self._feature_bytes(features)

@@ -143,7 +143,7 @@ def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
     if model.rejection is not None:
         raise InputError(
             'float builds do not support the answer "unknown", which the model gives; build in '
-            "int8, or use the model as it was before the calibration"
+            "int8, or use a model without rejection"
         )
     head = model.head
     assert isinstance(head, ProtoNNHead)

@@ -163,7 +163,7 @@ class _NetworkTraining(MiniBatchTraining[list[Float32]]):
         guess = math.log(self._data.Y.shape[1])
         last = epoch == self.settings.epochs
         if not objective < (_LOST * guess if last else math.inf):
-            raise DivergedError(f"the loss is {objective:.3g}, that of guesses {guess:.3g}")
+            raise DivergedError(f"the loss is {objective:.3g}, but guessing gives {guess:.3g}")
 
     def _gradient(self, batch: Batch) -> tuple[float, list[Matrix]]:
         loss, _, gradient = self.network.backward(self._noisy(batch.X), batch.Y, batch.weights)
