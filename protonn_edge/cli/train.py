@@ -42,8 +42,7 @@ class TrainOptions:
     )
     groups: str | None = options.GROUPS
     rate: float | None = rejection_rate(
-        'Answer "unknown" to inputs unlike any class; about this share of valid '
-        "inputs, such as 1%, is also rejected, by mistake."
+        'Answer "unknown" to inputs unlike any class, and to this share of valid ones, such as 1%.'
     )
     by: tuple[Statistic, ...] = REJECTION_BY
     normal: str | None = option(
@@ -57,7 +56,7 @@ class TrainOptions:
     )
     verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)
     minutes: float = option(
-        "With --classifier best: minutes for the search.", options.FiniteRange(1e-3, 1e5), shown=5
+        "Minutes of --classifier best.", options.FiniteRange(1e-3, 1e5), shown=5
     )
     metric: str = options.METRIC
     board_name: str = options.BOARD

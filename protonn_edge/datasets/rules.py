@@ -70,9 +70,8 @@ _REASONS: dict[Reason, str] = {
 class Expected:
     """The requirements of a model for a table, or of a training part for its test part.
 
-    Its D features, with names or without, its classes, the instrument of its training points, if
-    known, whether points need labels, which are otherwise ignored, the preparation of its columns,
-    its training rows, and the sampling rate of its windows, if known.
+    Its D features and classes, whether points need labels (ignored otherwise), the preparation of
+    its columns, its training rows, and their instrument and the rate of their windows, if known.
     """
 
     n_features: int
@@ -178,13 +177,11 @@ def header_found(first: Sequence[str]) -> str:
 def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -> Column:
     """Return the column that an option names, by its name or by its number from 1."""
     wanted = text.strip()
-    named = [column for column in columns if column.name and column.name == wanted] or [
-        column for column in columns if wanted and naming.split_unit(column.name)[0] == wanted
-    ]
+    named = [column for column in columns if wanted and column.name == wanted]
+    named = named or [each for each in columns if naming.split_unit(each.name)[0] == wanted != ""]
     if len(named) > 1:
         raise InputError(
-            f"{flag} is {text[:40]!r}, but {path} has {len(named)} columns of this name; give the "
-            "column's number"
+            f"{flag} is {text[:40]!r}, but {path} has {len(named)} columns of this name; give a number"
         )
     if named:
         return named[0]
@@ -192,8 +189,8 @@ def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -
     if re.fullmatch(r"\d{1,7}", place) and 1 <= int(place) <= len(columns):
         return columns[int(place) - 1]
     names = [column.name for column in columns if column.name]
-    alternatives = f" or one of {naming.listed(names)}" if names else ""
-    hint = f"; give a number from 1 to {len(columns):,}{alternatives}"
+    hint = f"; give a number from 1 to {len(columns):,}"
+    hint += f" or one of {naming.listed(names)}" if names else ""
     raise InputError(
         f"{flag} is {text[:40]!r}, which is not a column of {path}"
         f"{naming.did_you_mean(text, names) or hint}"

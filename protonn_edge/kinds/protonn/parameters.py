@@ -211,8 +211,8 @@ class ProtoNNParameters(MiniBatchParameters):
         False,
         "boolean",
         SHARE,
-        help="Slightly shift, rotate, scale and distort images at random; --set augment=SHARE "
-        "sets the share of changed images.",
+        help="Shift, rotate, scale and distort some images slightly; --set augment=SHARE sets "
+        "their share.",
         option="--augment/--no-augment",
         common=True,
     )
