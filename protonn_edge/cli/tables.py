@@ -51,15 +51,14 @@ TABLE = together(
     TableOptions,
     {
         "label": option(
-            "The column of labels: its name or number, first or last.  [default: the column called "
-            "label, class or target, or else the last one]",
+            "The column of labels: its name or number, first or last.  [default: label, class or "
+            "target, else the last]",
             metavar="COLUMN",
         ),
         "drop": columns_option("Columns to leave out, separated by commas."),
-        "delimiter": option("Delimiter: comma, semicolon, tab, pipe or space.  [default: guessed]"),
+        "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
         "missing": option(
-            "What to do with gaps: error, drop (the row), or fill with the column's median or "
-            "most-frequent value.  [default: error]",
+            "Gaps: error, drop, median or most-frequent.  [default: error]",
             click.Choice(MISSING),
             metavar="HOW",
         ),

@@ -61,13 +61,12 @@ class TuneOptions:
     max_energy_mj: float | None = option("Limit on the mean energy of a prediction.", _QUANTITY)
     metric: str = options.METRIC
     trials: int = option(
-        "Number of trials, including those of earlier runs.", click.IntRange(1, 100_000), shown=60
+        "Trials, including those of earlier runs.", click.IntRange(1, 100_000), shown=60
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
     choose: str | None = option(
-        "The model to write: best, or smallest-, fastest- or default-within N: the smallest, "
-        "fastest or default one at most N percentage points (or chance) below the best.  "
-        "[default: best; with --groups: default-within chance]",
+        "best or smallest-, fastest- or default-within N (in %) or chance.  [default: best; "
+        "--groups: default-within chance]",
         metavar="CHOICE",
     )
     jobs: int | None = option(
@@ -101,7 +100,7 @@ class TuneOptions:
 def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUTPUT) -> None:
     """Search for the most accurate model that fits the board, and write it.
 
-    Repeat the command to continue a stopped search. The test part of DATA is used once, at the end.
+    Repeat the command to continue. The test part is used once, at the end.
     """
     require("optuna")
     load_board(given.board_name).check_is_chip("flash, SRAM or cycles")

@@ -180,9 +180,8 @@ def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -
     named = [column for column in columns if wanted and column.name == wanted]
     named = named or [each for each in columns if naming.split_unit(each.name)[0] == wanted != ""]
     if len(named) > 1:
-        raise InputError(
-            f"{flag} is {text[:40]!r}, but {path} has {len(named)} columns of this name; give a number"
-        )
+        what = f"{flag} is {text[:40]!r}, but {path} has {len(named)} columns of this name"
+        raise InputError(f"{what}; give the column's number")
     if named:
         return named[0]
     place = {"first": "1", "last": str(len(columns))}.get(text.lower(), text)
