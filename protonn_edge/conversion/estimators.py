@@ -8,7 +8,7 @@ from checked numbers, without the estimator's own code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.boosters import histogram_rule
 from protonn_edge.conversion.libraries import LIBRARIES, of_library
-from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map
+from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map, raw_names_of
 from protonn_edge.conversion.trees import tree_rule
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
@@ -155,7 +155,9 @@ def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     features = affine_map(AffineMap.identity(n_features), before)
     stored = _stored(classifier, features.n_outputs)
     _check_features(stored, features.n_outputs)
-    names = features.names(estimator if before else stored)
+    named = estimator if before else stored
+    names = features.names(named)
+    features = replace(features, raw_names=raw_names_of(named, n_features))
     return FittedEstimator(stored.name, features, stored.rule, stored.classes_, names)
 
 

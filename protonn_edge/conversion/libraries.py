@@ -57,6 +57,9 @@ def of_library(estimator: Any) -> StoredClassifier | None:
     try:
         if library == "xgboost":
             booster = estimator if alone else estimator.get_booster()
+            if not alone and not np.isnan(estimator.missing):
+                has = f"{estimator.missing:g} as missing values"
+                raise unsupported(f"the {name}", has, "train with missing=nan")
             stored = read_xgboost(bytes(booster.save_raw("json")), f"the {name}", best=not alone)
         else:
             booster = estimator if alone else estimator.booster_

@@ -107,7 +107,8 @@ class OnnxChain:
         except InputError:
             raise
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise node.unsupported("cannot be applied to its inputs") from error
+            remedy = "export the network again, with a single point as the example"
+            raise node.unsupported("cannot be applied to its inputs", remedy) from error
 
     def _take(self, node: Node) -> None:
         """Compute constants, such as the shapes that PyTorch computes, or the present values."""
@@ -246,7 +247,7 @@ def sized(node: Node, shape: Sequence[int], most: int = MOST_IN_A_ROW) -> ImageS
 def _reshaped(node: Node, values: list[Any]) -> NDArray[Any]:
     """Return values in the shape that a Reshape asks for: 0 keeps an axis, -1 is what is left."""
     target = listed(node, values, "shape")
-    if node.number("allowzero", 0) or min(target, default=0) < -1:
+    if (node.number("allowzero", 0) and 0 in target) or min(target, default=0) < -1:
         raise ValueError
     sizes = [size or values[0].shape[axis] for axis, size in enumerate(target)]
     return np.asarray(values[0].reshape(sizes))

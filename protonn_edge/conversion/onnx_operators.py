@@ -140,13 +140,14 @@ def _everywhere(net: Builder, node: Node) -> None:
                 f"averages over the axes {axes}", "average over all pixels of a channel"
             )
         net.places = np.moveaxis(net.places, -1, 0) if innermost else net.places
+        if net.signal:  # perhaps with another axis of 1, which PyTorch inserts
+            net.places = net.places.reshape(len(net.places), -1)
     net.as_image(node)
     whole = net.shape[:2]
     net.pool(node, "Max" not in node.operator, Window(whole, whole, (1, 1)))
-    if reduces and not node.number("keepdims", 1):
-        net.places = net.places.reshape(-1)
-    elif innermost:
-        net.places = np.moveaxis(net.places, 0, -1)
+    if reduces:
+        ones = (1,) * (rank - 2) if node.number("keepdims", 1) else ()
+        net.places = net.places.reshape((*ones, -1) if innermost else (-1, *ones))
 
 
 def _gemm(net: Builder, node: Node) -> None:

@@ -54,6 +54,7 @@ class AffineMap:
     scale: Float64
     axes: Float64 | None  # (k, n): None is the identity
     shift: Float64  # (k,)
+    raw_names: tuple[str, ...] = ()  # (D,): the columns of a table that were fitted; or unknown
 
     @classmethod
     def identity(cls, n_features: int) -> Self:
@@ -72,6 +73,8 @@ class AffineMap:
 
     def taken(self, X: Any, what: str) -> Float32:
         """Return x (rows, n) of points X (rows, D), with gaps filled; errors call them `what`."""
+        if self.raw_names and set(getattr(X, "columns", ())) == set(self.raw_names):
+            X = X[[*self.raw_names]]  # in any order, as the columns of a file
         rows = rows_of(X, what)
         if rows.shape[1] != self.n_features:
             raise InputError(
@@ -92,9 +95,8 @@ class AffineMap:
         Without these, return none, or scikit-learn's default names if x is only a part of the
         features.
         """
-        given = getattr(estimator, "feature_names_in_", None)
-        if isinstance(given, np.ndarray) and given.shape == (self.n_features,):
-            return tuple(map(str, given[self.columns]))
+        if given := raw_names_of(estimator, self.n_features):
+            return tuple(given[column] for column in self.columns)
         return () if self.takes_all else tuple(f"x{i}" for i in self.columns)
 
     @property
@@ -168,6 +170,14 @@ def rows_in_order(X: ArrayLike, order: NDArray[np.intp]) -> ArrayLike:
     if points.ndim < 3 or points.size != len(points) * len(order):
         return X
     return points.reshape(len(points), len(order))[:, order]
+
+
+def raw_names_of(estimator: Any, n_features: int) -> tuple[str, ...]:
+    """Return the names of D features with which an estimator was fitted, or none."""
+    given = getattr(estimator, "feature_names_in_", None)
+    if isinstance(given, np.ndarray) and given.shape == (n_features,):
+        return tuple(map(str, given))
+    return ()
 
 
 def rows_of(X: Any, what: str) -> NDArray[Any]:
@@ -390,6 +400,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     fitted = (getattr(step, "n_features_in_", None) for _, step in (*steps, ("", classifier)))
     n_features = int(next(count for count in fitted if count is not None))
     features = affine_map(AffineMap.identity(n_features), steps)
+    features = replace(features, raw_names=raw_names_of(pipeline, n_features))
     model = classifier.to_model(feature_names=features.names(pipeline) or None)
     model = _scaled(model, features) if features.scales else model
     model = replace(model, record={**model.record, **features.record})

@@ -415,6 +415,20 @@ def refusal(path: Path, X: np.ndarray) -> str:
     return ""
 
 
+def test_another_number_for_gaps_is_refused():
+    """The branches for gaps were taken for branches of numbers."""
+
+    class XGBClassifier:
+        missing = -999.0
+
+        def get_booster(self) -> None:
+            return None
+
+    XGBClassifier.__module__ = "xgboost.sklearn"
+    with pytest.raises(InputError, match="the XGBClassifier has -999 as missing values.* missing="):
+        from_sklearn(XGBClassifier(), DIGITS.X_train)
+
+
 def test_with_the_libraries():
     """To run it: pip install xgboost lightgbm."""
     how = "pip install xgboost lightgbm"

@@ -200,3 +200,30 @@ def test_names_of_features_are_kept():
     estimator = LogisticRegression(max_iter=1000).fit(*load_iris(return_X_y=True))
     estimator.feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)  # as of a table
     assert from_sklearn(estimator, load_iris().data).model.feature_names == ("a", "b", "c", "d")
+
+
+class Table:
+    """A table of named columns, as of pandas."""
+
+    def __init__(self, columns: list[str], X: np.ndarray):
+        self.columns, self.X = columns, X
+
+    def __getitem__(self, names: list[str]) -> Table:
+        return Table(names, self.X[:, [self.columns.index(name) for name in names]])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.X, dtype)
+
+
+@pytest.mark.parametrize("scalers", [[], [StandardScaler()]])
+def test_columns_of_a_table_are_found_by_name(scalers: list[Any]):
+    """They were taken in the order of the table, and the answers were others."""
+    iris, labels = load_iris(return_X_y=True)
+    estimator = make_pipeline(*scalers, LogisticRegression(max_iter=1000)).fit(iris, labels)
+    estimator[0].feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)
+    table = Table(["d", "b", "a", "c"], iris[:, [3, 1, 0, 2]])
+    converted = from_sklearn(estimator, table, labels, evaluate_on=(table, labels))
+    assert converted.steps == from_sklearn(estimator, iris, labels).steps
+    assert np.array_equal(converted.source.features.taken(table, "X"), np.float32(iris))
+    renamed = Table(["A", "b", "c", "d"], iris)
+    assert np.array_equal(converted.source.features.taken(renamed, "X"), np.float32(iris))

@@ -317,3 +317,39 @@ def test_trees_are_refused_with_a_remedy() -> None:
         InputError, match="has no counterpart on the device; convert the estimator of scikit-le"
     ):
         load_network(network([trees], (4,), "a"), "m.onnx")
+
+
+def flattened(**shape: Any) -> Any:
+    """Return a network that averages the samples of two channels as PyTorch 2.13 writes it."""
+    nodes = [
+        *(node("Conv", "x k", "a"), node("Relu", "a", "b"), node("Unsqueeze", "b one", "c")),
+        *(node("ReduceMean", "c both", "d", keepdims=1), node("Squeeze", "d one", "e")),
+        *(node("Reshape", "e flat", "f", **shape), node("MatMul", "f w", "y")),
+    ]
+    given = {"k": numbers(2, 3, 3), "one": np.array([-2]), "both": np.array([-1, -2])}
+    return nodes, given | {"w": numbers(2, 3)}
+
+
+def test_a_reshape_of_pytorch_that_keeps_no_axis_is_read():
+    """All of its Flatten were refused for allowzero=1, and AdaptiveAvgPool1d for its Unsqueeze."""
+    nodes, given = flattened(allowzero=1)
+    X = np.abs(numbers(80, 3, 16))
+    content = network(nodes, (3, 16), **given, flat=np.array([1, 2]))
+    windows = np.lib.stride_tricks.sliding_window_view(X, 3, axis=2)
+    averages = np.maximum(np.einsum("nctw,ocw->not", windows, given["k"]), 0).mean(axis=2)
+    found = from_network(content, X)
+    assert np.array_equal(
+        found.source.answers(
+            found.source.features.taken(X.transpose(0, 2, 1).reshape(80, -1), "X")
+        ),
+        (averages @ given["w"]).argmax(axis=1),
+    )
+    assert found.agreement > 0.9
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (80, 2)])
+def test_a_reshape_to_no_points_or_several_is_refused(shape: tuple[int, int]):
+    nodes, given = flattened(allowzero=1)
+    content = network(nodes, (3, 16), **given, flat=np.array(shape))
+    with pytest.raises(InputError, match="Reshape. cannot be .* with a single point as the ex"):
+        load_network(content, "m.onnx")
