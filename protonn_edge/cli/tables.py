@@ -58,7 +58,7 @@ TABLE = together(
         "drop": columns_option("Columns to leave out, separated by commas."),
         "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
         "missing": option(
-            "Gaps: error, drop, median or most-frequent.  [default: error]",
+            "error, drop, median or most-frequent.  [default: error]",
             click.Choice(MISSING),
             metavar="HOW",
         ),
