@@ -73,8 +73,11 @@ class AffineMap:
 
     def taken(self, X: Any, what: str) -> Float32:
         """Return x (rows, n) of points X (rows, D), with gaps filled; errors call them `what`."""
-        if self.raw_names and set(getattr(X, "columns", ())) == set(self.raw_names):
-            X = X[[*self.raw_names]]  # in any order, as the columns of a file
+        # A table may have its columns in any order; LightGBM replaces spaces in their names.
+        given = {str(name).replace(" ", "_"): name for name in getattr(X, "columns", ())}
+        wanted = [name.replace(" ", "_") for name in self.raw_names]
+        if wanted and sorted(given) == sorted(wanted):
+            X = X[[given[name] for name in wanted]]
         rows = rows_of(X, what)
         if rows.shape[1] != self.n_features:
             raise InputError(

@@ -225,5 +225,9 @@ def test_columns_of_a_table_are_found_by_name(scalers: list[Any]):
     converted = from_sklearn(estimator, table, labels, evaluate_on=(table, labels))
     assert converted.steps == from_sklearn(estimator, iris, labels).steps
     assert np.array_equal(converted.source.features.taken(table, "X"), np.float32(iris))
+    estimator[0].feature_names_in_ = np.array(["a", "b_b", "c", "d"], dtype=object)  # LightGBM's
+    table.columns[1] = "b b"
+    taken = from_sklearn(estimator, iris).source.features.taken(table, "X")
+    assert np.array_equal(taken, np.float32(iris))
     renamed = Table(["A", "b", "c", "d"], iris)
     assert np.array_equal(converted.source.features.taken(renamed, "X"), np.float32(iris))
