@@ -6,16 +6,32 @@ It fails if a call disagrees, and if those for which the solver gives up are not
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from typing import NamedTuple
 
 from agreement.agreement import compare, prove
 from agreement.calls import Case, Stage
 from agreement.gaps import GAPS
 from agreement.sources import Function, cases_of, functions, stage_of
 from agreement.symbolic import GaveUp
+
+all_functions = cache(functions)
+PROVEN, COMPARED, GAP, UNEQUAL = "proven", "compared", "not proven", "not equal"
+
+
+class Result(NamedTuple):
+    """What came of a call, and whether it fails."""
+
+    kind: str
+    text: str
+    failed: bool
 
 
 def main() -> int:
@@ -24,45 +40,62 @@ def main() -> int:
     parser.add_argument("functions", nargs="?", default="", help="only those with this in them")
     parser.add_argument("--short", action="store_true", help="as `make test` does")
     parser.add_argument("--lanes", type=int, default=4000, help="states at once")
+    parser.add_argument("-j", "--jobs", type=int, default=1, help="processes")
     options = parser.parse_args()
-    failures, start = 0, time.process_time()
-    for function in functions():
-        if re.search(options.functions, function.id) and (function.is_own or not options.short):
-            failures += sum(_failures(function, options.lanes, short=options.short))
-    sys.stdout.write(f"{time.process_time() - start:.0f} s, {failures} failures\n")
+    work = [
+        (number, options.lanes, options.short)
+        for number, each in enumerate(all_functions())
+        if re.search(options.functions, each.id) and (each.is_own or not options.short)
+    ]
+    results = []
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for some in pool.map(_of_function, *zip(*work, strict=True)) if work else ():
+            results += some
+    counts, failures = Counter(each.kind for each in results), sum(each.failed for each in results)
+    seconds = sum(os.times()[:4])
+    sys.stdout.write(
+        f"{len(work)} functions: {counts[PROVEN]} calls proven, {counts[COMPARED]} compared,"
+        f" {counts[GAP]} not proven and so compared, {counts[UNEQUAL]} not equal;"
+        f" {failures} failures; {seconds / 60:.1f} minutes of CPU time\n"
+    )
     return bool(failures)
 
 
-def _failures(function: Function, lanes: int, *, short: bool) -> Iterator[int]:
-    """Yield 1 for each call of a function that fails, and 0 for the others."""
+def _of_function(number: int, lanes: int, short: bool) -> list[Result]:
+    return list(_results(all_functions()[number], lanes, short=short))
+
+
+def _results(function: Function, lanes: int, *, short: bool) -> Iterator[Result]:
+    """Prove or try all calls of a function, and print what comes of each."""
     stage = stage_of(function)
     gaps = GAPS.get(function.id, set())
     for number, case in enumerate(cases_of(function, stage)):
         if case.long and short:
             continue
         start = time.process_time()
-        status, failed = _tried(stage, case, lanes, known_gap=number in gaps)
+        result = _tried(stage, case, lanes, known_gap=number in gaps)
         taken = time.process_time() - start
-        sys.stdout.write(f"{function.id:56} {number:3} {taken:7.2f} s {status}\n")
-        sys.stdout.flush()
-        yield failed
+        line = f"{function.id:56} {number:3} {taken:7.2f} s {result.kind} {result.text}\n"
+        os.write(1, line.encode())  # at once, so that lines of two processes do not mix
+        yield result
 
 
-def _tried(stage: Stage, case: Case, lanes: int, *, known_gap: bool) -> tuple[str, bool]:
-    """Prove or try a call; return what is to be said of it, and whether it fails."""
+def _tried(stage: Stage, case: Case, lanes: int, *, known_gap: bool) -> Result:
+    """Prove or try a call."""
     forms, call = stage.forms, case.call
     try:
         if not case.proven:
-            return f"tried {compare(forms, call, lanes).steps} instructions", False
+            return Result(COMPARED, f"{compare(forms, call, lanes).steps} instructions", False)
         try:
             done = prove(forms, call, abstract=not case.exact)
         except GaveUp as error:
             compare(forms, call, lanes)
-            return f"NOT PROVEN{', as is known' * known_gap}: {error}", not known_gap
+            known = "as is known: " * known_gap
+            return Result(GAP, f"{known}{error}", not known_gap)
     except AssertionError as error:
-        return f"NOT EQUAL: {str(error)[:300]}", True
+        return Result(UNEQUAL, str(error)[:300], True)
     unlisted = ", though agreement/gaps.py says that it is not" * known_gap
-    return f"proven {done.steps} instructions{unlisted}", known_gap
+    return Result(PROVEN, f"{done.steps} instructions{unlisted}", known_gap)
 
 
 if __name__ == "__main__":

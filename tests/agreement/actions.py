@@ -120,7 +120,7 @@ def neg(machine: Machine, state: State, o: Any, _: Decoded) -> None:
 
 def inc(machine: Machine, state: State, o: Any, each: Decoded) -> None:
     by, at = (1, 0x80) if each.name == "inc" else (-1, 0x7F)
-    result = machine.values.part(state.registers[o["d"]] + by, 0, 8)
+    result = machine.values.plus(state.registers[o["d"]], by, 8)
     state.registers[o["d"]] = result
     state.flags["V"] = lambda: machine.values.equal(result, at)
     machine.signs(state, result)
@@ -133,7 +133,7 @@ def shift(machine: Machine, state: State, o: Any, each: Decoded) -> None:
         top: Value = 0
     else:
         top = machine.carry(state) if each.name == "ror" else v.part(before, 7, 1)
-    result = machine.set_bit(v.zext(upper, 8), 7, top)
+    result = v.shifted(machine.set_bit(v.zext(upper, 8), 7, top), before, top)
     state.registers[o["d"]] = result
     machine.signs(state, result)
     state.flags["C"] = lambda: v.part(before, 0, 1)
@@ -151,10 +151,11 @@ def mul(machine: Machine, state: State, o: Any, each: Decoded) -> None:
     v, (a, b) = machine.values, (state.registers[o["d"]], state.registers[o["r"]])
     product = v.product(a, b)
     low, high = v.part(product, 0, 8), v.part(product, 8, 8)
-    for signed, one, other in ((each.name != "mul", a, b), (each.name == "muls", b, a)):
+    signs = each.name != "mul", each.name == "muls"
+    for signed, one, other in zip(signs, (a, b), (b, a), strict=True):
         if signed:
             high = v.part(high - v.choose(v.part(one, 7, 1), other, 0), 0, 8)
-    state.registers[:2] = low, high
+    low, high = state.registers[:2] = v.bytes_of_product((low, high), (a, b), signs)
     state.flags["C"] = lambda: v.part(high, 7, 1)
     state.flags["Z"] = lambda: v.equal(v.joined(high, low), 0)
 
@@ -165,7 +166,7 @@ def mul(machine: Machine, state: State, o: Any, each: Decoded) -> None:
 def adiw(machine: Machine, state: State, o: Any, each: Decoded) -> None:
     v, before = machine.values, machine.pair(state, o["d"])
     down = each.name == "sbiw"
-    after = v.part(before - o["K"] if down else before + o["K"], 0, 16)
+    after = v.plus(before, -o["K"] if down else o["K"], 16)
     machine.set_pair(state, o["d"], after)
     old, new = lambda: v.part(before, 15, 1), lambda: v.part(after, 15, 1)
     fell = lambda: machine.both(old(), new() ^ 1)  # noqa: E731

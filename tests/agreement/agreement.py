@@ -201,8 +201,8 @@ def prove(forms: Forms, call: Call, *, abstract: bool = True) -> Done:
         If the solver does not find out.
     """
     z3.z3._main_ctx = None  # what was proven before leaves no trace in the solver's choices
-    knowledge, values = Knowledge(list(_assumed(call))), Terms(abstract=abstract)
-    outcomes = [_in_terms(getattr(forms, form), form, call, values, knowledge) for form in FORMS]
+    knowledge, values = Knowledge(list(assumed(call))), Terms(abstract=abstract)
+    outcomes = [in_terms(getattr(forms, form), form, call, values, knowledge) for form in FORMS]
     different: dict[str, Any] = {}
     for name, *pair in differences(forms, call, outcomes):
         one, other = (term(each, 8) for each in pair)
@@ -222,9 +222,7 @@ def prove(forms: Forms, call: Call, *, abstract: bool = True) -> Done:
     raise Disagreement(f"{call.function}: {wrong} for {example}")
 
 
-def _in_terms(
-    linked: Linked, form: str, call: Call, values: Terms, knowledge: Knowledge
-) -> Outcome:
+def in_terms(linked: Linked, form: str, call: Call, values: Terms, knowledge: Knowledge) -> Outcome:
     """Run a form with a term for each byte that may be any."""
     known = call.known(linked)
     given = {at: known.get(place, _byte(place)) for at, place in call.places(linked).items()}
@@ -244,7 +242,7 @@ def _byte(place: Place) -> Any:
     return z3.BitVec(f"{place[0]}+{place[1]}", 8)
 
 
-def _assumed(call: Call) -> Iterator[Any]:
+def assumed(call: Call) -> Iterator[Any]:
     for (name, offset, size), (least, most) in call.ranges.items():
         of = _table(name) if name in call.tables else None
         parts = [of(offset + k) if of else _byte((name, offset + k)) for k in reversed(range(size))]

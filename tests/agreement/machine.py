@@ -103,9 +103,7 @@ class Machine:
 
     def added(self, state: State, a: Value, b: Value, carry: Value) -> Value:
         v = self.values
-        total = v.zext(a, 9)
-        for other in (b, carry):
-            total = total if isinstance(other, int) and other == 0 else total + v.zext(other, 9)
+        total = v.total(a, b, carry, 1)
         result, twice = v.part(total, 0, 8), a is b
         state.flags |= {
             "C": lambda: v.part(a, 7, 1) if twice else v.part(total, 8, 1),
@@ -123,7 +121,7 @@ class Machine:
     def subtracted(self, state: State, a: Value, b: Value, carry: Value, *, on: bool) -> Value:
         """Subtract; `on` says whether Z stays clear if it is, as behind lower bytes."""
         v = self.values
-        total = v.zext(a, 9) - v.zext(b, 9) - v.zext(carry, 9)
+        total = v.total(a, b, carry, -1)
         result, before = v.part(total, 0, 8), state.flags.get("Z")
         state.flags |= {
             "C": lambda: v.part(total, 8, 1),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agreement.linked import Linked
 from agreement.machine import State
-from agreement.values import Terms, Value, term, truth, z3
+from agreement.values import Terms, Value, term, truth, z3, zero_of
 
 _MOST_ADDRESSES = 600
 # The solver's unit of effort, some microseconds: the same on every machine, unlike time.
@@ -157,11 +157,20 @@ class TermMemory:
         return self.written.get(address, self.given.get(address))
 
 
+class Decision(NamedTuple):
+    """A condition of a path: a bit is set, or clear."""
+
+    condition: Any  # kept, as the number of a term that is gone is given to another
+    bit: Value
+    is_set: bool
+
+
 class TermWorld:
     """Paths part where both ways can be gone, and meet as a choice between values."""
 
     def __init__(self, values: Terms, knowledge: Knowledge) -> None:
         self.values, self.knowledge = values, knowledge
+        self._decisions: dict[int, Decision] = {}
 
     def split(self, state: State, bit: Value) -> tuple[State | None, State | None]:
         condition = z3.simplify(truth(bit))
@@ -175,6 +184,8 @@ class TermWorld:
         other = z3.Not(condition) if not z3.is_not(condition) else condition.children()[0]
         if not self.knowledge.can_be(*path, other):
             return state, None
+        for each, is_set in ((condition, True), (other, False)):
+            self._decisions[each.get_id()] = Decision(each, bit, is_set)
         second = state.copy([*state.registers], state.memory.copy())
         second.flags = dict(state.flags)
         state.memory.path.append(condition)
@@ -184,11 +195,20 @@ class TermWorld:
     def join(self, one: State, other: State) -> State:
         assert one.stack == other.stack
         shared, (a, b) = _parted(one.memory.path, other.memory.path)
-        guard = z3.If(z3.And(a), z3.BitVecVal(1, 1), z3.BitVecVal(0, 1))
-        choose = self.values.choose
-        registers = [
-            choose(guard, x, y) for x, y in zip(one.registers, other.registers, strict=True)
-        ]
+        zeros = [list(self._zeros(path)) for path in (a, b)]
+        decision = self._decisions.get(a[0].get_id()) if len(a) == 1 else None
+        whole = z3.If(z3.And(a), z3.BitVecVal(1, 1), z3.BitVecVal(0, 1))
+        guard, is_set = (decision.bit, decision.is_set) if decision else (whole, True)
+
+        def choose(x: Value, y: Value, bits: int = 8) -> Value:
+            if x is y:
+                return x
+            for zero, same, result in ((zeros[0], x, y), (zeros[1], y, x)):
+                if self.values.same_where_zero(zero, same, result):
+                    return result
+            return self.values.choose(guard, *((x, y) if is_set else (y, x)), bits)
+
+        registers = [choose(x, y) for x, y in zip(one.registers, other.registers, strict=True)]
         memory = one.memory.copy()
         memory.path = [*shared, *_either(a, b)]
         for place in one.memory.written.keys() | other.memory.written.keys():
@@ -196,10 +216,18 @@ class TermWorld:
             if any(value is None for value in values):
                 memory.written.pop(place, None)  # of a call that one of them has not made
             else:
-                memory.written[place] = choose(guard, *values)
+                memory.written[place] = choose(*values)
         state = one.copy(registers, memory)
-        state.carry(one, other, lambda a, b: choose(guard, a, b, 1))
+        state.carry(one, other, lambda a, b: choose(a, b, 1))
         return state
+
+    def _zeros(self, path: list[Any]) -> Iterator[Any]:
+        """Yield terms that are 0 on a path."""
+        for each in path:
+            decision = self._decisions.get(each.get_id())
+            zero = zero_of(truth(decision.bit)) if decision and decision.is_set else None
+            if zero is not None:
+                yield zero
 
 
 def _parted(one: list[Any], other: list[Any]) -> tuple[list[Any], tuple[list[Any], list[Any]]]:

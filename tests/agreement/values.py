@@ -7,9 +7,11 @@ values of its own kind, and returns a number where it can. A bit is a value of o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from agreement.sums import Sums
 
 try:
     import z3
@@ -58,6 +60,29 @@ class Lanes:
         """Return the 16 bits of the product of two bytes without signs."""
         return one * other
 
+    # ---- what terms can be known to be ----
+
+    def total(self, a: Value, b: Value, carry: Value, sign: int) -> Value:
+        """Return a + b + carry, or a - b - carry, of bytes and a bit."""
+        return a + sign * (b + carry)
+
+    def plus(self, value: Value, by: int, bits: int) -> Value:
+        """Return the sum with a number, as so many bits."""
+        return self.part(value + by, 0, bits)
+
+    def shifted(self, result: Value, before: Value, top: Value) -> Value:  # noqa: ARG002
+        """Return a byte shifted down by one, with another top bit: the result."""
+        return result
+
+    def bytes_of_product(
+        self,
+        product: Sequence[Value],
+        factors: Sequence[Value],  # noqa: ARG002
+        signs: Sequence[bool],  # noqa: ARG002
+    ) -> Sequence[Value]:
+        """Return the lower and upper byte of a product of factors with signs or without."""
+        return product
+
 
 class Terms(Lanes):
     """Bit vectors of z3, and numbers.
@@ -70,6 +95,7 @@ class Terms(Lanes):
     def __init__(self, *, abstract: bool) -> None:
         byte = z3.BitVecSort(8)
         self._product = z3.Function("product", byte, byte, z3.BitVecSort(16)) if abstract else None
+        self.sums = Sums(lambda value: self.part(value, 7, 1))
 
     def unknown_bit(self) -> Value:
         return z3.FreshConst(z3.BitVecSort(1), "flag")
@@ -89,7 +115,38 @@ class Terms(Lanes):
             return super().part(value, low, bits)
         if value.size() == bits:
             return value
-        return self._part_of_term(value, low, bits)
+        if self.sums.is_total(value):
+            return self.sums.part_of_total(value, z3.Extract(low + bits - 1, low, value))
+        part = self._part_of_term(value, low, bits)
+        return part if isinstance(part, int) else self.sums.part(value, part, low, bits)
+
+    def total(self, a: Value, b: Value, carry: Value, sign: int) -> Value:
+        if all(isinstance(each, int) for each in (a, b, carry)):
+            return super().total(a, b, carry, sign)
+        total = term(self.zext(a, 9), 9)
+        for other in (b, carry):
+            if not isinstance(other, int) or other:
+                more = self.zext(other, 9)
+                total = total + more if sign > 0 else total - more
+        self.sums.total(total, a, b, carry, sign)
+        return total
+
+    def plus(self, value: Value, by: int, bits: int) -> Value:
+        if isinstance(value, int):
+            return super().plus(value, by, bits)
+        return self.sums.plus(value + by, value, by)
+
+    def shifted(self, result: Value, before: Value, top: Value) -> Value:
+        if isinstance(result, int) or isinstance(before, int):
+            return result
+        return self.sums.shifted(result, before, top)
+
+    def bytes_of_product(
+        self, product: Sequence[Value], factors: Sequence[Value], signs: Sequence[bool]
+    ) -> Sequence[Value]:
+        if any(isinstance(each, int) for each in product):
+            return product
+        return self.sums.product(product, factors, signs)
 
     def _part_of_term(self, value: Any, low: int, bits: int) -> Value:
         kind = value.decl().kind()
@@ -115,7 +172,7 @@ class Terms(Lanes):
             whole = high.children()[0]
             if whole.eq(low.children()[0]) and whole.size() == 16:
                 return whole
-        return z3.Concat(high, low)
+        return self.sums.joined(z3.Concat(high, low), (low, high))
 
     def equal(self, one: Value, other: Value) -> Value:
         if isinstance(one, int) and isinstance(other, int):
@@ -129,10 +186,21 @@ class Terms(Lanes):
     def choose(self, bit: Value, one: Value, other: Value, bits: int = 8) -> Value:
         if isinstance(bit, int):
             return one if bit else other
-        if one is other or (isinstance(one, int) and isinstance(other, int) and one == other):
+        if isinstance(one, int) and isinstance(other, int):
+            if one == other:
+                return one
+            chosen = z3.If(truth(bit), z3.BitVecVal(one, bits), z3.BitVecVal(other, bits))
+            return self.sums.chosen(chosen, bit, one, other)
+        if one is other:
             return one
         one, other = term(one, bits), term(other, bits)
-        return one if one.eq(other) else z3.If(truth(bit), one, other)
+        if one.eq(other):
+            return one
+        return self.sums.counted(z3.If(truth(bit), one, other), bit, one, other)
+
+    def same_where_zero(self, zeros: Sequence[Any], one: Value, other: Value) -> bool:
+        """Return whether two values are known to be the same where one of the terms is 0."""
+        return any(self.sums.same_without(zero, one, other) for zero in zeros)
 
     def product(self, one: Value, other: Value) -> Value:
         if isinstance(one, int) and isinstance(other, int):
@@ -173,6 +241,15 @@ def truth(bit: Value) -> Any:
         condition, *ways = bit.children()
         return condition if ways[0].as_long() else z3.Not(condition)
     return bit == 1
+
+
+def zero_of(condition: Any) -> Any:
+    """Return the term that a condition says is 0, or None."""
+    if z3.is_eq(condition):
+        one, other = condition.children()
+        if z3.is_bv_value(other) and other.as_long() == 0:
+            return one
+    return None
 
 
 def term(value: Value, bits: int) -> Any:

@@ -1,0 +1,92 @@
+"""What `sums` says of terms is true of their numbers."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from agreement.agreement import FORMS, Call, assumed, in_terms
+from agreement.linked import Forms
+from agreement.sources import cases_of, stage_of
+from agreement.sums import Sums
+from agreement.symbolic import Knowledge
+from agreement.test_agreement import all_functions, needs_z3
+from agreement.values import Terms, z3
+from avr_tools import needs_avr_gcc
+
+ASSIGNMENTS = 12
+NUMBERS = (0, 1, 127, 128, 255)
+FUNCTIONS = (
+    "linear 9: linear_add_0",  # sums of 24 bits, inputs that are 0
+    "projection 3: projection_add_0",  # masks
+    "projection 2: projection_requantize",  # products of several bytes, shifts, rounding
+    "average_pooling 0: average_pooling_sum_part",
+    "gradients 0: gradients_add_runs",  # differences and their signs
+    "convolution 0: convolution_compute",
+    "window_features 0: window_features_take_sample",
+)
+
+
+@needs_z3
+@needs_avr_gcc
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_said_of_terms_is_true(name: str) -> None:
+    function = next(each for each in all_functions() if each.id == name)
+    stage = stage_of(function)
+    calls = [case.call for case in cases_of(function, stage) if case.proven][:3]
+    rng = random.Random(0)
+    assert sum(check(stage.forms, call, rng) for call in calls) > 1000
+
+
+def check(forms: Forms, call: Call, rng: random.Random) -> int:
+    """Compare terms with the sums that they are said to be; return how many were."""
+    z3.z3._main_ctx = None
+    knowledge, values = Knowledge(list(assumed(call))), Terms(abstract=False)
+    for form in FORMS:
+        in_terms(getattr(forms, form), form, call, values, knowledge)
+    sums, count = values.sums, 0
+    for _ in range(ASSIGNMENTS):
+        model = some_model(sums, knowledge, rng)
+
+        def number(term: Any, model: Any = model) -> int:
+            return model.eval(term, model_completion=True).as_long()
+
+        for place, (form, low, bits) in sums.slices.items():
+            total = sum(f * value_of(sums, atom, number) for atom, f in form.factors.items())
+            least, most = form.ends
+            assert least <= total <= most
+            assert number(sums.terms[place]) == (total >> low) % (1 << bits), sums.terms[place]
+            count += 1
+    return count
+
+
+def some_model(sums: Sums, knowledge: Knowledge, rng: random.Random) -> Any:
+    """Return a model of what is assumed, with any values of bytes where that leaves them free."""
+    solver = z3.Solver()
+    solver.add(*knowledge.assumed)
+    for of in list(sums.atoms.values()):
+        term = of[0]
+        if not isinstance(term, tuple) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+            value = rng.choice([*NUMBERS, rng.randrange(256)]) % (1 << term.size())
+            solver.push()
+            solver.add(term == value)
+            if solver.check() != z3.sat:
+                solver.pop()
+    assert solver.check() == z3.sat
+    return solver.model()
+
+
+def value_of(sums: Sums, atom: Any, number: Any) -> int:
+    """Return the number of an atom."""
+    if atom is None:
+        return 1
+    of = sums.atoms[atom]
+    if atom[0] == "p":
+        return value_of_byte(number(of[0][0]), of[0][1]) * value_of_byte(number(of[1][0]), of[1][1])
+    return value_of_byte(number(of[0]), atom[0] == "s")
+
+
+def value_of_byte(value: int, signed: bool) -> int:
+    """Return a number, perhaps that of a byte with a sign."""
+    return value - 256 if signed and value > 127 else value
