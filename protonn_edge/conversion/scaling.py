@@ -60,8 +60,7 @@ class AffineMap:
     def identity(cls, n_features: int) -> Self:
         """Return the identity of D features."""
         zeros, ones = np.zeros(n_features), np.ones(n_features)
-        columns = np.arange(n_features)
-        return cls(n_features, columns, np.nan * ones, zeros, ones, None, zeros)
+        return cls(n_features, np.arange(n_features), np.nan * ones, zeros, ones, None, zeros)
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
@@ -177,10 +176,9 @@ def rows_in_order(X: ArrayLike, order: NDArray[np.intp]) -> ArrayLike:
 
 def raw_names_of(estimator: Any, n_features: int) -> tuple[str, ...]:
     """Return the names of D features with which an estimator was fitted, or none."""
-    given = getattr(estimator, "feature_names_in_", None)
-    if isinstance(given, np.ndarray) and given.shape == (n_features,):
-        return tuple(map(str, given))
-    return ()
+    given: Any = getattr(estimator, "feature_names_in_", None)
+    is_named = isinstance(given, np.ndarray) and given.shape == (n_features,)
+    return tuple(map(str, given)) if is_named else ()
 
 
 def rows_of(X: Any, what: str) -> NDArray[Any]:
