@@ -182,8 +182,8 @@ def differences(
         {place: each.memory.left(at) for at, place in call.places(linked).items()}
         for each, linked in ((a, forms.assembly), (b, forms.portable))
     )
-    for place in one.keys() & other.keys():
-        if place[0] not in call.ignored:
+    for place in one:  # in this order: the solver's effort depends on it
+        if place in other and place[0] not in call.ignored:
             yield f"{place[0]}[{place[1]}]", one[place], other[place]
 
 

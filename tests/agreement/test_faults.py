@@ -23,6 +23,7 @@ _ADD, _WIDE_ADD = "projection 0: projection_add_0", "projection 2: projection_ad
 _LARGEST, _WALK = "linear 0: decision_find_largest", "bonsai_tree 0: bonsai_tree_walk"
 _COMPUTE, _MASKED_ADD = "convolution 0: convolution_compute", "projection 3: projection_add_0"
 _ROW = "average_pooling 0: average_pooling_complete_row"
+_WIDE = "linear 9: linear_add_0"
 _SAMPLE = "window_features 0: window_features_take_sample"
 
 FAULTS = {
@@ -30,6 +31,12 @@ FAULTS = {
     "a carry too many": Fault(_ADD, "add   r4, r0", "adc   r4, r0"),
     "a product without a sign": Fault(_ADD, "mulsu r22", "mul   r22"),
     "a sum without a sign": Fault(_WIDE_ADD, "sbc   r20, r20", "clr   r20"),
+    "a carry of another sum": Fault(_WIDE, "adc   r7, r20", "adc   r7, r1"),
+    "the sign of the next product": Fault(
+        _WIDE, 'mulsu r22, r23\\n"\n        "    sbc   r20, r20', "sbc   r20, r20\\n mulsu r22, r23"
+    ),
+    "a sum of another place": Fault(_WIDE, "ld    r5, X+", "ld    r6, X+"),
+    "weights behind an input that is 0": Fault(_WIDE, "adiw  r30, 6", "adiw  r30, 5"),
     "a loop runs once more": Fault("pooling 1: pooling_average", "%[left], 1", "%[left], 2"),
     "a loop runs once less": Fault(_LARGEST, "%[classes]\\n", "%[classes]-1\\n"),
     "a wrong condition": Fault(_LARGEST, "brge", "brlo"),

@@ -39,6 +39,30 @@ def test_what_is_said_of_terms_is_true(name: str) -> None:
     assert sum(check(stage.forms, call, rng) for call in calls) > 1000
 
 
+@needs_z3
+def test_a_part_that_is_a_number_is_one_of_its_bits() -> None:
+    """The upper byte of x - 256 is that of -1."""
+    values = Terms(abstract=False)
+    x = z3.BitVec("x", 8)
+    word = values.plus(values.joined(0, x), -256, 16)
+    assert values.part(word, 0, 8).eq(x)
+    assert values.part(word, 8, 8) == 255
+
+
+@needs_z3
+def test_sums_are_the_same_where_a_factor_is_0() -> None:
+    values = Terms(abstract=True)
+    x, one, other = (z3.BitVec(name, 8) for name in ("x", "one", "other"))
+    product = values.product(one, other)
+    parts = [values.part(product, at, 8) for at in (0, 8)]
+    low, _ = values.bytes_of_product(parts, (one, other), (False, False))
+    total = values.part(values.total(x, low, 0, 1), 0, 8)
+    for factor in (one, other):
+        assert values.same_where_zero([factor], x, total)
+        assert not values.same_where_zero([factor], x, values.plus(total, 1, 8))
+    assert not values.same_where_zero([x], x, total)
+
+
 def check(forms: Forms, call: Call, rng: random.Random) -> int:
     """Compare terms with the sums that they are said to be; return how many were."""
     z3.z3._main_ctx = None

@@ -167,12 +167,13 @@ class Terms(Lanes):
     def joined(self, high: Value, low: Value) -> Value:
         if isinstance(high, int) and isinstance(low, int):
             return super().joined(high, low)
+        parts = low, high
         high, low = term(high, 8), term(low, 8)
         if _is_extract(high, 15, 8) and _is_extract(low, 7, 0):
             whole = high.children()[0]
             if whole.eq(low.children()[0]) and whole.size() == 16:
                 return whole
-        return self.sums.joined(z3.Concat(high, low), (low, high))
+        return self.sums.joined(z3.Concat(high, low), parts)
 
     def equal(self, one: Value, other: Value) -> Value:
         if isinstance(one, int) and isinstance(other, int):
