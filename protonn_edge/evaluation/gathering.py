@@ -21,7 +21,7 @@ from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.device import Origin, read_results
+from protonn_edge.device import Origin, ReferenceAnswers, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
 from protonn_edge.evaluation.measurement import check_rows
@@ -57,7 +57,8 @@ def gather(
     - `rows`: the rows of these points in their file; by default from 0.
     - `image_shape`: height and width of a point; by default from the model.
 
-    Raises `InputError` if there are no results, if none of the models was run, or if points differ.
+    Raises `InputError` if results are missing or impossible, if none of the models was run, or if
+    points differ.
     """
     run = read_results(path)
     origin = run.origin
@@ -66,8 +67,12 @@ def gather(
     model, reference = _model_of(path, origin, models)
     points = None if data is None else _points_of(path, origin, model, reference, data, rows)
     results = tuple(sorted(run.results, key=lambda result: result.index))
-    labels = None if points is None else points.label_of
-    check_rows(path, results, reference, labels)
+    if points is None:
+        check_rows(path, results, reference)
+    else:
+        expected = ReferenceAnswers.of(reference, points.fed)
+        check_rows(path, results, reference, points.label_of, expected)
+    run.check_finished(path)
     generated = [(project, *project.generated()) for project in projects if project.built]
     model_hash = reference.model_sha256
     built = [(project, plan) for project, of, plan in generated if of.model_sha256 == model_hash]
@@ -78,8 +83,8 @@ def gather(
     for result in possible.outside(results)[:1]:
         raise InputError(
             f"{path} has {result.cycles:,} cycles at index {result.index}, but a prediction takes "
-            f"{possible}; run `protonn-edge hil` again, or use --project to name the folder of the "
-            "measured firmware"
+            f"{possible}; delete the file and run `protonn-edge hil` again, or use --project to "
+            "name the folder of the measured firmware"
         )
     firmware = _firmware_of(model, reference, built, board)
     if points is not None:

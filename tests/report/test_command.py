@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import webbrowser
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -46,6 +47,18 @@ def folder(tmp_path_factory):
     for name, result in (("beyond", Result(16, 0, 1, 100)), ("relabelled", Result(1, 0, 1, 100))):
         with ResultsFile(folder / f"{name}.csv", origin, 4) as strange:
             strange.append(result)
+    classes, scores = reference.answers(reference.quantize(X))
+    right = [
+        Result(i, int(y[i]), int(classes[i]), 4000, False, tuple(scores[i].tolist()), "x")
+        for i in range(16)
+    ]
+    wrong = replace(right[5], predicted=(right[5].predicted + 1) % 4)
+    copied = replace(right[5], predicted=right[6].predicted, scores=right[6].scores)
+    kept = {"stopped": [], "edited": [wrong], "copied": [copied]}
+    for name, changed in kept.items():
+        rows = [*right[:5], *changed, *right[6:]]
+        with ResultsFile(folder / f"{name}.csv", origin, 4, keep=rows):
+            pass
     if not missing(*EMULATED_AVR):
         build(model, load_board("uno"), folder)
         measure(Project(folder), (X, y), load_board("uno"), results=folder / "results.csv")
@@ -131,7 +144,11 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["wild.csv", "--model", "another.npz"], "which is not among the given models"),
         (["model.npz", "--model", "model.npz"], "header of a results file"),
         (["beyond.csv", "--model", "model.npz"], "index 16, but this run's indices are 0 to 15"),
-        (["relabelled.csv", *WHOLE], "has label 0 at index 1, but the point has label "),
+        (["stopped.csv", "--model", "model.npz"], "15 of 16 results of a run that was stopped"),
+        (["stopped.csv", *WHOLE], "continue this run with `protonn-edge hil --resume`"),
+        (["edited.csv", "--model", "model.npz"], "at index 5, an answer that is not the model's"),
+        (["copied.csv", *WHOLE], "at index 5, an answer that is not the model's; delete the file"),
+        (["relabelled.csv", *WHOLE], "at index 1, label 0, but the point has label "),
         (
             ["wild.csv", "--model", "model.npz", "--front", "points.csv"],
             "is not the output of",
