@@ -144,7 +144,7 @@ def windows_command(
     _check_labels(recorded, window)
     detector = _trigger(recorded, window, trigger, before, onset)
     windows = _windows(recorded, window, stride, test_share, detector)
-    mixed = None if noisy is None else _to_mix(windows, noisy, own, window)
+    mixed = None if noisy is None else _to_mix(recorded, noisy, own, window, stride, test_share)
     cut = _Cut(windows, recorded, detector, mixed)
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **cut.arrays(onset))
@@ -227,20 +227,24 @@ def _windows(
 
 
 def _to_mix(
-    windows: recordings.CutWindows, noise: Recording, own: int, window: int
+    recorded: Recording, noise: Recording, own: int, window: int, stride: int | None, share: float
 ) -> NDArray[np.float32]:
-    """Return windows of noise, none of them for testing.
+    """Return regular windows of noise, none of them for testing.
 
-    They are the training windows of rows from `own` on, where noise is a class, too.
+    Where noise is a class, too, they are training windows of the rows from `own` on.
     """
-    of_noise = windows.X_train[windows.begins >= own]
-    if len(of_noise):
-        return of_noise
-    samples, labels = noise.samples, noise.dataset.y_train
+    if own == len(recorded.seams):
+        recorded, own, stride, share = noise, 0, None, 0.0
     try:
-        return recordings.cut_windows(samples, labels, window, seams=noise.seams).X_train
+        cut = _windows(recorded, window, stride, share, None)
     except InputError as error:
         raise InputError(f"--noise: {error}") from error
+    of_noise = cut.X_train[cut.begins >= own]
+    if not len(of_noise):
+        raise InputError(
+            f"--noise: no recording has {window:,} samples for training; give longer recordings"
+        )
+    return of_noise
 
 
 @dataclass(frozen=True, eq=False)

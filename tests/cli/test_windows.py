@@ -238,13 +238,17 @@ def test_a_channel_called_as_a_time_is_told(tmp_path: Path) -> None:
     assert told["columns"] == ["t"]
 
 
+def sound_of(path: Path, samples: np.ndarray) -> None:
+    with wave.open(str(path), "wb") as sound:
+        sound.setparams((1, 1, 8000, 0, "NONE", ""))
+        sound.writeframes(samples.astype(np.uint8).tobytes())
+
+
 def test_clips_are_cut_where_sound_begins(tmp_path: Path) -> None:
     quiet, t = np.full(1000, 128), np.arange(700)
     for name, speed in (("hum", 0.3), ("beep", 1.5), ("nothing", 0.0)):
         said = 128 + np.rint(90 * np.sin(speed * t)).astype(int)
-        with wave.open(str(tmp_path / f"{name}.wav"), "wb") as sound:
-            sound.setparams((1, 1, 8000, 0, "NONE", ""))
-            sound.writeframes(np.concatenate([quiet, said] * 4).astype(np.uint8).tobytes())
+        sound_of(tmp_path / f"{name}.wav", np.concatenate([quiet, said] * 4))
     words = ["windows", tmp_path, "-o", tmp_path / "w.npz", "--window", 512, "--onset"]
     done = run_json(*words, 4)
     assert done["n_of_class"] == {"beep": 4, "hum": 4, "nothing": 0}
@@ -343,6 +347,24 @@ def test_noise_can_be_a_class_and_its_test_part_is_not_mixed(
         of_class = arrays["X_train"][arrays["y_train"] == nothing]
         assert np.array_equal(arrays["background_noise"], of_class)
         assert np.count_nonzero(arrays["y_test"] == nothing) == 6
+
+
+def test_noise_that_is_a_class_of_clips_is_mixed_in_at_any_place(tmp_path: Path) -> None:
+    words = tmp_path / "words"
+    words.mkdir()
+    said = 128 + np.rint(90 * np.sin(1.5 * np.arange(700))).astype(int)
+    sound_of(words / "beep.wav", np.concatenate([np.full(1000, 128), said] * 4))
+    hiss = np.random.default_rng(1).integers(100, 156, 5120)
+    sound_of(tmp_path / "hiss.wav", hiss)
+    cut = ["windows", words, "-o", tmp_path / "w.npz", "--window", 512, "--onset", 4]
+    made = run_json(*cut, "--noise", tmp_path / "hiss.wav", "--background", "rest", "--test", 0.5)
+    assert made["n_of_class"]["rest"] < made["n_noise"] == 5
+    with np.load(tmp_path / "w.npz") as written:
+        assert np.array_equal(written["background_noise"].ravel(), 4 * hiss[:2560])
+        assert 1 in written["y_test"]  # the other half
+    sound_of(tmp_path / "short.wav", hiss[:1000])
+    short = run(*cut, "--noise", tmp_path / "short.wav", "--background", "rest", "--test", 0.5)
+    assert "--noise: no recording has 512 samples for training" in refusal(short)
 
 
 def test_noise_in_folders_of_takes_has_groups(hums: Path, tmp_path: Path) -> None:
