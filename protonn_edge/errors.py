@@ -38,6 +38,10 @@ class DeviceError(CheckFailed):
     """A board or its line is at fault, not the model: no answer, other firmware, unplugged."""
 
 
+class MeterError(CheckFailed):
+    """A power meter or its wires are at fault, neither the model nor the board."""
+
+
 class Interrupted(ProtoNNEdgeError):
     """Stopped by Ctrl-C (exit code 130, as in a shell); the message names the results kept."""
 

@@ -86,9 +86,8 @@ def _locked(url: str) -> int:
         flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         descriptor = os.open(path, os.O_RDONLY | flags)
     except OSError as error:
-        raise DeviceError(
-            f"cannot lock {url} with {path}: {error.strerror}; remove that file"
-        ) from error
+        remedy = "remove that file" if os.path.lexists(path) else f"make {path.parent} writable"
+        raise DeviceError(f"cannot lock {url} with {path}: {error.strerror}; {remedy}") from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise DeviceError(
@@ -254,8 +253,7 @@ def live_board(
     if played and not emulated:
         raise InputError("--pnn-sensor needs the emulated board; omit --pnn-sensor or --pnn-port")
     with contextlib.ExitStack() as stack:
-        with _renamed():
-            sensors = [read_sensor(each) for each in played]
+        sensors = [read_sensor(each) for each in played]
         if port is None:
             if written_in(folder).kind != LIVE:
                 raise InputError(
@@ -268,18 +266,8 @@ def live_board(
         line = stack.enter_context(contextlib.closing(host.open(port, board.baud)))
         listener = Listener(line, port)
         listener.wait()
-        with _renamed():
-            check_read(sensors, listener.description.sensors, emulate=emulated)
+        check_read(sensors, listener.description.sensors, emulate=emulated)
         yield listener
-
-
-@contextlib.contextmanager
-def _renamed() -> Iterator[None]:
-    """Make errors name pytest's option."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(str(error).replace("--sensor", "--pnn-sensor")) from error
 
 
 _KEPT = 100  # number of latest entries, at most 4 kB each

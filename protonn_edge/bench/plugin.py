@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from protonn_edge.errors import CheckFailed, DeviceError, InputError, ProtoNNEdgeError
+from protonn_edge.errors import (
+    CheckFailed,
+    DeviceError,
+    InputError,
+    MeterError,
+    ProtoNNEdgeError,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +43,8 @@ _MEASUREMENT = "pnn_measurement"
 _LOG = pytest.StashKey["LoggingHost"]()
 _FAULTS = pytest.StashKey[list[str]]()
 _LONGEST_WAIT_S = 86_400
+# An option of commands whose name is longer here, unless it is one of a 'build' to run.
+_OPTION = re.compile(r"(?<!build )--(?=(board|meter|port|project|sensor|volts)\b)")
 _IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ  # a process of pytest -n, which compiles a copy
 
 
@@ -233,7 +242,7 @@ def pnn_measurement(
         pnn_ports,
         pnn_line_log,
         retries=pytestconfig.getoption("--pnn-retries"),
-        fault=pytestconfig.stash[_FAULTS].append,
+        fault=lambda text: pytestconfig.stash[_FAULTS].append(_OPTION.sub("--pnn-", text)),
         power=None if command is None else PowerCycle.of(command),
         meter=meter_of(*meter),
     )
@@ -271,7 +280,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         if isinstance(measurement, Measurement):  # a conftest.py may provide something else
             failure = measurement.device_fault or measurement.failure
             item.user_properties += [] if failure else _figures(measurement)
-        if isinstance(failure, DeviceError):
+        if isinstance(failure, DeviceError | MeterError):
             raise failure
         if isinstance(failure, CheckFailed):
             pytest.fail(str(failure), pytrace=False)
@@ -306,14 +315,14 @@ def pytest_runtest_makereport(
     report = yield
     if call.excinfo is None or not report.failed or not used:
         return report
-    if call.when == "call" and call.excinfo.errisinstance(DeviceError):
+    if call.when == "call" and call.excinfo.errisinstance((DeviceError, MeterError)):
         report.when = "setup"  # a problem before a test is an error, not a failure
     if report.when == "setup" and call.excinfo.errisinstance(ProtoNNEdgeError):
-        report.longrepr = str(call.excinfo.value)
+        report.longrepr = _OPTION.sub("--pnn-", str(call.excinfo.value))
     # The bytes of the line do not explain a figure above its limit.
     if "pnn_board" in used or not call.excinfo.errisinstance(AssertionError):
         log = item.config.stash.get(_LOG, None)
-        report.sections += [] if log is None else [("serial line of the board", log.text)]
+        report.sections += [("serial line of the board", log.text)] if log and log.text else []
     return report
 
 

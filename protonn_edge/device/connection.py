@@ -45,6 +45,10 @@ class LinkError(DeviceError):
     """The serial line cannot be opened, or broke while it was in use."""
 
 
+class NoPortError(InputError, LinkError):
+    """The line of a session cannot be opened: its name is wrong, or the board is unplugged."""
+
+
 class Host:
     """A computer: its serial ports and its clock."""
 
@@ -92,9 +96,9 @@ class Link:
 
         self._url = url
         try:
-            self._port = serial.serial_for_url(
-                url, baudrate=baud, timeout=0, write_timeout=_WRITE_DEADLINE_S, do_not_open=True
-            )
+            self._port = serial.serial_for_url(url, baudrate=baud, timeout=0, do_not_open=True)
+            if not url.lower().startswith("rfc2217:"):  # has its own deadline, and refuses another
+                self._port.write_timeout = _WRITE_DEADLINE_S
             if url.lower().startswith("socket:"):
                 # Opening would drop what a board that starts now has already sent.
                 self._port.reset_input_buffer = lambda: None  # type: ignore[method-assign]
@@ -267,11 +271,11 @@ class Connection:
         return self._reader.torn
 
     def open(self) -> None:
-        """Open the line, `InputError` if it cannot be, and shake hands; raises as `recover`."""
+        """Open the line, `NoPortError` if it cannot be, and shake hands; raises as `recover`."""
         try:
             self._line = self.host.open(self.url, self._baud)
         except LinkError as error:
-            raise InputError(str(error)) from error
+            raise NoPortError(str(error)) from error
         self._wanted = True
         try:
             self._shake_hands(self._handshake_s)

@@ -354,7 +354,7 @@ class SensorBoard(Generic[Described, Reported]):
             wires = "SPI" if bus == "spi" else "SDA and SCL (A4 and A5 of an Uno)"
             raise DeviceError(
                 f"the board cannot find its {name}; check the wires to {wires}, VCC and GND, or, "
-                f"for an emulated board, give --sensor {name}=FILE (in pytest, --pnn-sensor)"
+                f"for an emulated board, give --sensor {name}=FILE"
             )
 
     def receive(self, wait_s: float) -> Iterator[Reported]:

@@ -15,6 +15,7 @@ from simulated_board import EXPECTED, FAILED, PASSED, simulate
 from protonn_edge import boards
 from protonn_edge.device import meters
 from protonn_edge.device.meters.energy import MeteredPower
+from protonn_edge.errors import MeterError
 from protonn_edge.evaluation import measurement
 
 TESTS = "test_board.py"
@@ -64,6 +65,18 @@ class NamedMeter(contextlib.AbstractContextManager, list):
         """Do nothing."""
 
 
+def test_a_meter_at_fault_is_an_error_and_no_failure_of_the_model(user, monkeypatch):
+    class Silent(NamedMeter):
+        def __enter__(self):
+            raise MeterError("the PPK2 sent nothing; plug it in again")
+
+    monkeypatch.setattr(meters, "meter_of", lambda *_: Silent(["PPK2"]))
+    simulate(user, "none")
+    result = run(user, "--pnn-port", "board")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the PPK2 sent nothing; plug it in again*"])
+
+
 def test_a_limit_that_is_passed_is_a_failure_with_the_figure(user):
     user.makepyfile(
         test_board="""
@@ -108,6 +121,17 @@ def test_a_board_at_fault_is_an_error_that_names_the_fault(user, fault):
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines([f"*{EXPECTED[fault]}*"])
     result.stdout.fnmatch_lines(["*boards at fault*"])
+
+
+def test_a_port_that_cannot_be_opened_is_tried_again_after_its_power_was_cycled(user):
+    port = user.path / "port"
+    cycle = ["--pnn-power-cycle", f"touch '{port}'", "--pnn-port", port]
+    result = run(user, *cycle)
+    result.assert_outcomes(errors=1)
+    assert port.exists()
+    result.stdout.fnmatch_lines(
+        ["*boards at fault*", f"cannot open {port} *--pnn-port; the board's*"]
+    )
 
 
 def test_a_board_that_is_well_again_passes_and_the_summary_names_its_fault(user):
@@ -216,12 +240,17 @@ def test_a_number_out_of_range_is_refused(user, option):
         (["--pnn-project", "nowhere"], "*no model was built in nowhere*"),
         (["--pnn-board", "mega2560"], "*was built for an ATmega328P*does not run on mega2560*"),
         (["--pnn-board", "mine.toml"], "*has no [[]env:mine[]]; build the model for this board*"),
+        (
+            ["--pnn-port", "/dev/no-such-port", "--pnn-retries", "0"],
+            "*cannot open /dev/no-such-port *choose another port with --pnn-port",
+        ),
         (["-o", "addopts="], "*there are no test points*--pnn-data*"),
         (["--pnn-board", "unknown"], "*unknown*"),
         (
             ["--pnn-meter", "joulescope"],
             "*--pnn-meter needs a real board; name the board's port with --pnn-port*",
         ),
+        (["--pnn-meter", "ppk2:COM7", "--pnn-port", "x"], "*state the voltage with --pnn-volts*"),
         (["--pnn-meter", "scale"], "*there is no meter called 'scale'; choose ppk2:PORT*"),
     ],
 )

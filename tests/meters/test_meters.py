@@ -41,7 +41,7 @@ from protonn_edge.device.meters import meter_of
 from protonn_edge.device.meters.energy import MeteredPower, Work, metered, power_of
 from protonn_edge.device.meters.meter import Meter, MeterSamples
 from protonn_edge.device.meters.ppk2 import Ppk2
-from protonn_edge.errors import CheckFailed, DeviceError, InputError, ProtoNNEdgeError
+from protonn_edge.errors import CheckFailed, DeviceError, InputError, MeterError, ProtoNNEdgeError
 from protonn_edge.evaluation import measurement
 from protonn_edge.report import content
 from protonn_edge.report.page import render_page
@@ -254,6 +254,11 @@ def test_a_library_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         ({"seconds": 1.2}, "got 0 of 10 pulses of 250 ms, and 10 other pulses"),
         ({"amperes": np.nan}, "sends impossible values"),
         ({"amperes": 1e300}, "sends impossible values"),
+        (
+            {"amperes": -0.05},
+            "measured -0.25 W, but a board that predicts draws more",
+        ),
+        ({"amperes": 0.0}, "measured 0 W, but"),
         ({"every": 100}, "took 2 samples in 240 ms, but at least 8 are needed"),
         ({"every": 100_000}, "sends impossible values"),
     ],
@@ -265,7 +270,7 @@ def test_samples_without_the_batches_are_refused(change: dict[str, Any], words: 
     amperes = np.where(busy, change.get("amperes", 0.05), 0.04)
     times = seconds * change.get("seconds", 1.0)
     parts = (each[:: change.get("every", 1)] for each in (times, 5 + 0 * times, amperes, busy))
-    with pytest.raises(CheckFailed, match=words):
+    with pytest.raises(MeterError, match=words):
         power_of(
             MeterSamples(*parts, ranges=np.zeros(10_000), dropped=0), meter, Work(UNO, 1000, 0.25)
         )

@@ -19,7 +19,7 @@ from protonn_edge.device.connection import Host
 from protonn_edge.device.meters.meter import LONGEST_S, Meter, MeterSamples
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.device.session import Prediction, Session
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import InputError, MeterError
 
 _BATCHES, _BATCH_S = 10, 0.25
 _LONGEST_BATCH_S = LONGEST_S / (2.5 * _BATCHES)
@@ -88,7 +88,7 @@ def metered(
     - `repetitions`: predictions per batch; by default as many as take 0.25 s.
 
     Returns the power, and the prediction with the cycles of a batch. Raises the errors of
-    `Session.repeat`, `InputError` if batches are too long, `CheckFailed` if the meter is at fault.
+    `Session.repeat`, `InputError` if batches are too long, `MeterError` if the meter is at fault.
     """
     host = host or Host()
     each_s = (session.predict(features).cycles + _BETWEEN_CYCLES) / board.clock_hz
@@ -108,10 +108,10 @@ def metered(
 
 
 def power_of(samples: MeterSamples, meter: Meter, work: Work) -> MeteredPower:
-    """Return a board's power; `CheckFailed` if the samples do not show its batches."""
+    """Return a board's power; `MeterError` if the samples do not show its batches."""
     seconds, volts, power = samples.seconds, samples.volts, samples.volts * samples.amperes
     if len(power) < 2 or not (np.abs([volts, samples.amperes]) < _MOST).all():
-        raise CheckFailed(f"the {meter.NAME} sends impossible values; plug the meter in again")
+        raise MeterError(f"the {meter.NAME} sends impossible values; plug the meter in again")
     spans = _batches(samples, meter, work)
     pauses = spans[:, 1:] + [0.0, work.pause_s]
     # Whole predictions: their phases differ.
@@ -124,6 +124,11 @@ def power_of(samples: MeterSamples, meter: Meter, work: Work) -> MeteredPower:
         for parts in (busy, idle)
     )
     total, rest, offset = busy_w.mean(), idle_w.mean(), meter.OFFSET_AMPERES * volts.mean()
+    if total <= 0:
+        raise MeterError(
+            f"the {meter.NAME} measured {total:.3g} W, but a board that predicts draws more than 0 "
+            "W; connect the meter between the supply and the board, in the right direction"
+        )
     clock = abs((spans[:, 1] - spans[:, 0]).mean() / work.batch_s - 1)
     # Within one range, offsets cancel, and the error of the gain is that of the difference.
     net_error = meter.GAIN * abs(total - rest)
@@ -157,7 +162,7 @@ def _batches(samples: MeterSamples, meter: Meter, work: Work) -> Floats:
     slack_s = _DURATION_ERROR * work.batch_s + 2 * np.median(np.diff(samples.seconds))
     marked = pulses[np.abs(pulses[:, 1] - pulses[:, 0] - work.batch_s) <= slack_s]
     if len(marked) != _BATCHES or (marked[1:, 0] - marked[:-1, 1] < 0.9 * work.pause_s).any():
-        raise CheckFailed(
+        raise MeterError(
             f"the {meter.NAME} got {len(marked)} of {_BATCHES} pulses of {1000 * work.batch_s:.4g} "
             f"ms, and {len(pulses) - len(marked)} other pulses; connect {work.board.meter_pin} of "
             f"{work.board.name} to the meter's {meter.TRIGGER}, and connect the grounds"
@@ -172,7 +177,7 @@ def _places(
     part = span[0] + np.array(shares) * (span[1] - span[0])
     places = np.arange(*np.searchsorted(seconds, part))
     if len(places) < _LEAST_SAMPLES:
-        raise CheckFailed(
+        raise MeterError(
             f"the {meter.NAME} took {len(places)} samples in {1000 * (part[1] - part[0]):.3g} ms, "
             f"but at least {_LEAST_SAMPLES} are needed; give a larger --repeat"
         )

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.device.connection import Deadline, Host, Link, LinkError
-from protonn_edge.errors import CheckFailed, DeviceError, InputError, ProtoNNEdgeError, shortened
+from protonn_edge.errors import DeviceError, InputError, MeterError, ProtoNNEdgeError, shortened
 
 LONGEST_S = 100.0  # seconds of sampling
 _MOST_BYTES = 1 << 26  # received from a meter in this time
@@ -44,7 +44,7 @@ class Meter(ABC):
     """A power meter, as a context manager that opens it.
 
     `place` is the part of its name after the colon; `volts` is the supply's voltage, if known.
-    Methods raise `CheckFailed` if the meter is at fault or does not stop in time; `DeviceError` is
+    Methods raise `MeterError` if the meter is at fault or does not stop in time; `DeviceError` is
     reserved for the board.
     """
 
@@ -99,15 +99,15 @@ class Meter(ABC):
         try:
             return future.result()
         except DeviceError as error:  # of its line
-            raise CheckFailed(str(error)) from error
+            raise MeterError(str(error)) from error
         except ProtoNNEdgeError:
             raise
         except Exception as error:
             summary = shortened(" ".join(f"{type(error).__name__} {error}".split()), 200)
             raise self._fault(f"failed ({summary})") from error
 
-    def _fault(self, what: str) -> CheckFailed:
-        return CheckFailed(f"the {self.NAME} {what}; check its cable, and plug the meter in again")
+    def _fault(self, what: str) -> MeterError:
+        return MeterError(f"the {self.NAME} {what}; check its cable, and plug the meter in again")
 
     @abstractmethod
     def _open(self) -> None: ...
@@ -169,7 +169,7 @@ class SerialMeter(Meter):
 
     @abstractmethod
     def _decode(self, data: bytes) -> MeterSamples:
-        """Return the samples in received bytes; `CheckFailed` if there are none."""
+        """Return the samples in received bytes; `MeterError` if there are none."""
 
 
 def steps_of(counts: NDArray[Any], modulus: int) -> NDArray[np.int64]:

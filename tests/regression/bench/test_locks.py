@@ -63,3 +63,12 @@ def test_two_names_of_a_port_are_one_board(locks, tmp_path, monkeypatch):
     ):
         pass
     assert len(list(locks.iterdir())) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_named(locks):
+    locks.rmdir()
+    with (
+        pytest.raises(DeviceError, match=f"No such file or directory; make {locks} writable"),
+        held_port(["socket://one:1"], 0),
+    ):
+        pass
