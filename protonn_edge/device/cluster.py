@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Self
 
-from protonn_edge.device.connection import LinkError
+from protonn_edge.device.connection import LONGEST_REPLY_BYTES, LinkError
 from protonn_edge.device.protocol import HelloReply
 from protonn_edge.device.session import Session
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
@@ -63,7 +63,8 @@ class ClusterSession(Session):
     """A session with the board at ``dask://HOST:PORT/WORKER@URL``; HOST:PORT is the scheduler.
 
     It raises `LinkError` if the worker is lost, also if it has been silent for `silent_s` seconds,
-    and `CheckFailed` if the scheduler is; `expected` and other errors are as for `Session`.
+    or exceeds the session's own time limits by as much, and `CheckFailed` if the scheduler is lost;
+    `expected` and other errors are as for `Session`.
     """
 
     def __init__(self, url: str, *, silent_s: float = 30.0, **expected: Any) -> None:
@@ -79,7 +80,9 @@ class ClusterSession(Session):
         self._scheduler = f"tcp://{scheduler}"
         self._client = client_of(self._scheduler)
         try:
-            self._connection.device = self._on_worker(_open, self._expected)
+            self._connection.device = self._on_worker(
+                self._connection.handshake_s, _open, self._expected
+            )
         except BaseException:
             self.close()
             raise
@@ -89,22 +92,24 @@ class ClusterSession(Session):
         """Close the worker's line, if the worker is still there."""
         self._silent_s = min(self._silent_s, _CLOSING_S)
         with contextlib.suppress(ProtoNNEdgeError), contextlib.closing(self._client):
-            self._on_worker(_close)
+            self._on_worker(0.0, _close)
 
     def _exchange(self, requests: Any, kind: Any, policy: Any = None) -> Iterator[Any]:
-        left = iter(requests)
+        left, policy = iter(requests), policy or self._policy
+        each_s = policy.progress_s + self._connection.wire_s(self.device.features)
+        each_s += self._connection.wire_s(LONGEST_REPLY_BYTES)
         while some := list(islice(left, _REQUESTS)):
-            done = self._on_worker(_replies, some, kind, policy or self._policy)
+            done = self._on_worker(len(some) * each_s, _replies, some, kind, policy)
             replies, self.retried, self._connection.reopened = done
             yield from replies
 
-    def _on_worker(self, task: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the result of a task on the worker."""
+    def _on_worker(self, within_s: float, task: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of a task on the worker, which takes at most `within_s` seconds."""
         at = {"workers": [self._worker], "pure": False}
         try:
             with reaching(self._client, self._scheduler):
                 future = self._client.submit(task, self._port, *arguments, **at)
-                loss = self._loss(future)
+                loss = self._loss(future, within_s + self._silent_s)
                 if loss is None:
                     return future.result()
         except ProtoNNEdgeError:
@@ -114,10 +119,14 @@ class ClusterSession(Session):
             raise LinkError(loss) from error
         raise LinkError(loss)
 
-    def _loss(self, future: Any) -> str | None:
+    def _loss(self, future: Any, within_s: float) -> str | None:
         """Wait for the end of a task, and return None; if the worker is lost, return the reason."""
-        beat, beat_at = None, time.monotonic()
+        began = beat_at = time.monotonic()
+        beat, missing = None, f"has sent no heartbeat for {self._silent_s:g} s"
         while time.monotonic() - beat_at < self._silent_s:
+            if time.monotonic() - began > within_s:
+                missing = f"has not ended a task within {within_s:.3g} s"
+                break
             with contextlib.suppress(TimeoutError):
                 future.exception(_LOOK_AGAIN_S)
                 return None
@@ -128,10 +137,10 @@ class ClusterSession(Session):
                 return f"the cluster has no worker {self._worker}; start it, or correct its name"
             if beats[self._worker] != beat:
                 beat, beat_at = beats[self._worker], time.monotonic()
-        silent_s, self._silent_s = self._silent_s, min(self._silent_s, _CLOSING_S)
+        self._silent_s = min(self._silent_s, _CLOSING_S)
         return (
-            f"worker {self._worker} has sent no heartbeat for {silent_s:g} s; check its computer "
-            "and network, and start it again"
+            f"worker {self._worker} {missing}; check its computer, other tasks and network, and "
+            "start it again"
         )
 
 

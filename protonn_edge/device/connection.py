@@ -257,7 +257,7 @@ class Connection:
         self.messages = 0  # valid ones received, useful or not
         self._baud = baud
         self._expected = expected
-        self._handshake_s = handshake_s
+        self.handshake_s = handshake_s
         self._sequence = _HELLO_SEQUENCE
         self._line: Link | None = None
         self._wanted = False  # between open() and close()
@@ -278,7 +278,7 @@ class Connection:
             raise NoPortError(str(error)) from error
         self._wanted = True
         try:
-            self._shake_hands(self._handshake_s)
+            self._shake_hands(self.handshake_s)
         except BaseException:
             self.close()
             raise
@@ -296,7 +296,7 @@ class Connection:
         `DeviceError` if no device answers in time or the device has another protocol or model, and
         `LinkError` if the line cannot be opened.
         """
-        deadline = Deadline(self.host, min(self._handshake_s, within_s))
+        deadline = Deadline(self.host, min(self.handshake_s, within_s))
         while True:
             if broken is not None and deadline.left_s < _HELLO_FIRST_S:
                 raise broken

@@ -1,9 +1,10 @@
-"""A frozen worker stopped `hil` for ever, and a lost scheduler was a bug or a wrong output file."""
+"""A worker that hangs stopped `hil` for ever, and a lost scheduler was a bug or a wrong file."""
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from protonn_edge.device import cluster as of_cluster
 from protonn_edge.device import protocol
 from protonn_edge.device.cluster import ClusterSession
 from protonn_edge.device.connection import LinkError
+from protonn_edge.device.exchange import RetryPolicy
 from protonn_edge.errors import CheckFailed
 from protonn_edge.tuning.workers import DaskWorkers
 
@@ -61,6 +63,19 @@ def test_a_frozen_worker_is_lost(
             session.predict(Q)
         session.close()
         goes_on.set()
+
+
+def test_a_worker_whose_task_never_ends_is_lost(
+    make_device: Any, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_LOOK_AGAIN_S", "_CLOSING_S"):
+        monkeypatch.setattr(of_cluster, name, 0.05)
+    with session_on(cluster, make_device()) as session:
+        monkeypatch.setattr(of_cluster, "_replies", lambda *_: time.sleep(2))
+        # 30 s more, the time of a lost heartbeat, are a moment.
+        monkeypatch.setattr(session, "_policy", RetryPolicy(0.1, 1, progress_s=-29.7))
+        with pytest.raises(LinkError, match=r"worker lab has not ended a task within 0\.3\d* s"):
+            session.predict(Q)
 
 
 def test_a_lost_scheduler_is_named(make_device: Any, cluster: Any) -> None:
