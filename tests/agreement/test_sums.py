@@ -16,6 +16,7 @@ from agreement.values import Terms, z3
 from avr_tools import needs_avr_gcc
 
 ASSIGNMENTS = 12
+EFFORT = 1_000_000  # of the solver for a value: without a limit, it may never end
 NUMBERS = (0, 1, 127, 128, 255)
 FUNCTIONS = (
     "linear 9: linear_add_0",  # sums of 24 bits, inputs that are 0
@@ -88,17 +89,21 @@ def check(forms: Forms, call: Call, rng: random.Random) -> int:
 def some_model(sums: Sums, knowledge: Knowledge, rng: random.Random) -> Any:
     """Return a model of what is assumed, with any values of bytes where that leaves them free."""
     solver = z3.Solver()
+    solver.set(rlimit=EFFORT)
     solver.add(*knowledge.assumed)
+    assert solver.check() == z3.sat
+    model = solver.model()
     for of in list(sums.atoms.values()):
         term = of[0]
         if not isinstance(term, tuple) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
             value = rng.choice([*NUMBERS, rng.randrange(256)]) % (1 << term.size())
             solver.push()
             solver.add(term == value)
-            if solver.check() != z3.sat:
+            if solver.check() == z3.sat:
+                model = solver.model()
+            else:  # also if the solver gives up
                 solver.pop()
-    assert solver.check() == z3.sat
-    return solver.model()
+    return model
 
 
 def value_of(sums: Sums, atom: Any, number: Any) -> int:
