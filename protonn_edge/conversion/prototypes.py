@@ -23,6 +23,7 @@ from protonn_edge.quantization import IntegerChain
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.initialization import (
     clustered_prototypes,
+    initial_projection,
     median_gamma,
     principal_projection,
     sample_with_all_classes,
@@ -65,7 +66,7 @@ def reduced_model(
         rows = sample_with_all_classes(answers, _POINTS, generator)
         X, answers = X[rows], answers[rows]
     Z = estimator.features.apply(X)
-    W = _axes(estimator, Z, sizes.n_projections)
+    W = _axes(estimator, Z, answers, sizes.n_projections, generator)
     projected = (Z @ W.T).astype(np.float32)
     B = _chosen(estimator, W, projected, answers, sizes.n_prototypes, generator)
     gamma = median_gamma(projected, B.astype(np.float32), gamma_numerator, generator)
@@ -84,11 +85,18 @@ def reduced_model(
     return replace(model, feature_names=estimator.feature_names)
 
 
-def _axes(estimator: FittedEstimator, Z: Float64, d: int) -> Float64:
+def _axes(
+    estimator: FittedEstimator,
+    Z: Float64,
+    answers: Indices,
+    d: int,
+    generator: np.random.Generator,
+) -> Float64:
     """Return W of shape (d, k), with fewer rows if there are fewer directions."""
     if not isinstance(estimator.rule, LinearRule):
-        axes: Float64 = principal_projection(Z.astype(np.float32), d).astype(np.float64)
-        return axes
+        points = Z.astype(np.float32)
+        axes = initial_projection("pca", points, answers, d, None, generator)
+        return axes.astype(np.float64)
     differences = estimator.rule.differences
     values = (Z @ differences.T).astype(np.float32)
     most = min(d, int(np.linalg.matrix_rank(differences)))

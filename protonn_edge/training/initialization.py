@@ -42,7 +42,7 @@ _MEDIAN_POINTS = 2_000
 _NEIGHBOURHOOD_POINTS = 2_000
 _NEIGHBOURHOOD_ITERATIONS = 50
 _RIDGE = 0.1
-_FEATURES_SOLVED = 4_000
+_FEATURES_SOLVED, _POINTS_SOLVED = 4_000, 8_000
 _IDENTITY_LIMIT = 2_000
 
 # The RBF of a distance d is exp(-(gamma d)^2), a byte on the device. It resolves distances best for
@@ -125,7 +125,8 @@ def initial_projection(
 ) -> Float32:
     """Return W of shape (d, D), by a method of `initial_parameters`, or a copy of an array.
 
-    For label sets and sparse points, "lda" stands for "sleec"; a row of `refusals` excludes "nca".
+    For label sets, sparse points, and many features of many points, "lda" stands for "sleec"; a row
+    of `refusals` excludes "nca". With more features than points, there may be fewer directions.
     """
     D = X.shape[1]
     if not isinstance(kind, str):
@@ -145,12 +146,18 @@ def initial_projection(
     if kind == "gaussian":  # as large as the points in every direction
         shape = (n_projections, D)
         return generator.standard_normal(shape, dtype=np.float32) / np.float32(np.sqrt(D))
+    if kind != "sleec" and not issparse(X) and max(len(X), _FEATURES_SOLVED) < D:
+        axes = np.linalg.svd(X, full_matrices=False)[2]  # a matrix (D, D) may not fit into memory
+        inner = initial_projection(kind, X @ axes.T, y, n_projections, weights, generator)
+        return _with_certain_signs(inner @ axes)
+    large = issparse(X) or issparse(y) or min(X.shape) > _POINTS_SOLVED
     if kind == "pca":
-        return principal_projection(X, n_projections, weights)
-    if kind == "sleec" or (kind == "lda" and (issparse(X) or issparse(y))):
-        return sleec_projection(X, y if issparse(y) else _one_hot(y), n_projections, weights)
-    start = discriminant_projection(X, y, n_projections, weights)
-    return start if kind == "lda" else neighbourhood_projection(start, X, y, weights, generator)
+        W = principal_projection(X, n_projections, weights)
+    elif kind == "sleec" or (kind == "lda" and large):
+        W = sleec_projection(X, y if issparse(y) else _one_hot(y), n_projections, weights)
+    else:
+        W = discriminant_projection(X, y, n_projections, weights)
+    return neighbourhood_projection(W, X, y, weights, generator) if kind == "nca" else W
 
 
 def neighbourhood_projection(
@@ -200,10 +207,10 @@ def _scatter(centred: NDArray[np.float64], weights: Float32 | None) -> NDArray[n
     return scatter
 
 
-def _with_certain_signs(W: NDArray[np.float64]) -> NDArray[np.float64]:
+def _with_certain_signs(W: NDArray[Any]) -> NDArray[Any]:
     """Turn each row so that its largest entry is positive; an eigenvector's sign is arbitrary."""
     largest = W[np.arange(len(W)), np.abs(W).argmax(axis=1)]
-    return W * np.where(largest < 0, -1.0, 1.0)[:, None]
+    return np.asarray(W * np.sign(largest)[:, None])
 
 
 def discriminant_projection(
@@ -353,10 +360,8 @@ def sampled_prototypes(
     chances = None if weights is None else weights.astype(np.float64) / weights.sum(dtype=float)
     again = n_prototypes > len(projected)
     rows = generator.choice(len(projected), n_prototypes, replace=again, p=chances)
-    if issparse(y):
-        return projected[rows].T.copy(), dense_rows(y, rows).T.copy()
-    classes = np.eye(int(y.max()) + 1, dtype=np.float32)
-    return projected[rows].T.copy(), classes[y[rows]].T.copy()
+    Y = y if issparse(y) else _one_hot(y)
+    return projected[rows].T.copy(), dense_rows(Y, rows).T.copy()
 
 
 def median_gamma(
@@ -441,5 +446,4 @@ def nearest_distances(projected: NDArray[Any], prototypes: Float32) -> NDArray[n
     least = np.full(len(P), np.inf)
     for prototype in B:
         np.minimum(least, np.square(P - prototype).sum(axis=1), out=least)
-    distances: NDArray[np.float64] = np.sqrt(least)
-    return distances
+    return np.asarray(np.sqrt(least))

@@ -28,6 +28,13 @@ def fitted(kind: type[TreeClassifier], **settings: Any) -> TreeClassifier:
     return kind(**settings).fit(DIGITS.X_train[SOME], DIGITS.y_train[SOME])
 
 
+def test_the_projection_of_many_features_has_at_most_a_row_per_point() -> None:
+    rng, y = np.random.default_rng(0), np.arange(8) % 2
+    X = rng.normal(size=(8, 4_100)) + y[:, None]
+    model = BonsaiClassifier(n_projections=10, epochs=2, random_state=0).fit(X, y).to_model()
+    assert model.head.projection.shape == (8, 4_100)
+
+
 @pytest.mark.parametrize(("classes", "projections"), [(2, 4), (3, 4), (3, 0)])
 def test_the_gradient_is_that_of_differences(classes: int, projections: int) -> None:
     rng = np.random.default_rng(0)

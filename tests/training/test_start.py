@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -170,6 +172,40 @@ def test_every_kind_of_projection_has_its_shape(kind: str, d: int) -> None:
     assert W.shape == (d, 6)
     assert W.dtype == np.float32
     assert np.linalg.matrix_rank(W) == d
+
+
+@pytest.mark.parametrize("kind", ["lda", "pca", "nca"])
+def test_many_features_of_few_points_take_no_square_matrix(kind: str) -> None:
+    X, y = blobs(n=24, D=4_500)
+    tracemalloc.start()
+    W = initial_projection(kind, X, y, 30, None, generator())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert W.shape == (24, 4_500)
+    assert W.dtype == np.float32
+    assert peak < 8 * 4_500**2 / 10
+
+
+def test_directions_among_few_points_are_those_of_all_features(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = blobs(n=15, D=40)
+    weights = np.linspace(0.5, 1.5, 15, dtype=np.float32)
+    plain = initial_projection("pca", X, y, 4, weights, generator())
+    monkeypatch.setattr(initialization, "_FEATURES_SOLVED", 6)
+    np.testing.assert_allclose(
+        initial_projection("pca", X, y, 4, weights, generator()), plain, atol=1e-4
+    )
+    values = X @ initial_projection("lda", X, y, 2, None, generator()).T
+    means = np.stack([values[y == label].mean(axis=0) for label in range(3)])
+    assert (np.abs(values[:, None] - means).sum(axis=2).argmin(axis=1) == y).all()
+
+
+def test_many_features_of_many_points_start_from_sleec(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = blobs()
+    by_sleec = initial_projection("sleec", X, y, 2, None, generator())
+    monkeypatch.setattr(initialization, "_POINTS_SOLVED", 5)
+    assert np.array_equal(initial_projection("lda", X, y, 2, None, generator()), by_sleec)
 
 
 def test_a_given_projection_is_copied() -> None:

@@ -22,7 +22,7 @@ from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead, Tree
 from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKernelParameters
 from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
 from protonn_edge.training.base import DeviceClassifier
-from protonn_edge.training.initialization import discriminant_projection
+from protonn_edge.training.initialization import initial_projection
 from protonn_edge.training.loop import (
     MiniBatchTraining,
     Sparsifier,
@@ -195,7 +195,8 @@ def _start(
     d = min(settings.n_projections, X.shape[1]) if isinstance(settings, BonsaiParameters) else 0
     Z = np.zeros((0, X.shape[1]), np.float32)
     if d:
-        Z = discriminant_projection(X, y, d)
+        Z = initial_projection("lda", X, y, d, None, generator)
+        d = len(Z)
         Z /= np.maximum((X @ Z.T).std(axis=0), np.float32(1e-6))[:, None]
     n_classes, columns = data.Y.shape[1], (d or X.shape[1]) + 1
     rows = n_classes if n_classes > 2 else 1
