@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 from checkout import CHECKOUT, skip_unless_checked_out
+from doc_blocks import PAGES
+from markdown_it import MarkdownIt
 
 import protonn_edge
 
@@ -30,6 +32,14 @@ def test_the_readme_is_a_page() -> None:
     text = (CHECKOUT / "README.md").read_text("utf-8")
     assert len(text.splitlines()) <= 120
     assert len(text.split()) <= 900
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_line_of_a_page_cuts_code_in_two(page: Path) -> None:
+    """A line that begins with ``-`` begins an item of a list, even within code."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(page.read_text("utf-8"))
+    texts = [child for token in tokens for child in token.children or () if child.type == "text"]
+    assert not [text.content for text in texts if "`" in text.content]
 
 
 def test_figures_of_the_readme_are_those_of_the_results() -> None:
