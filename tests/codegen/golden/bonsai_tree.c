@@ -11,9 +11,9 @@ static const int8_t bonsai_tree_gates[] PNN_FLASH = {
   ...
  127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 127,};
 
-/* The 1 node. For each of its scores a row of gates and one of weights
- *. A row is what its sum begins
- * with, lower byte first, and its weights. */
+/* The node. For each score, a node has a row of gates and a row of weights.
+ * A row consists of the initial value of its sum, lower byte first, and
+ * its weights. */
 static const uint8_t bonsai_tree_table[] PNN_FLASH = {
     210, 4, 0, 20, 146, 5,
     124, 252, 255, 127, 253, 40,

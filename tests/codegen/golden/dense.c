@@ -25,7 +25,7 @@ static union {
 } dense;
 
 static uint16_t dense_consumed; /* inputs */
-static pnn_input_t dense_waiting[DENSE_GROUP]; /* for the rest of their group */
+static pnn_input_t dense_waiting[DENSE_GROUP]; /* inputs, until their group is complete */
 static uint8_t dense_waiting_count;
 
 /* ---- Dense 2: constants and variables ----------------------------------------------------- */

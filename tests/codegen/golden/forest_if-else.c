@@ -8,9 +8,9 @@
 #define FOREST_LEAF 253u /* marks a leaf that adds to the first score */
 #define FOREST_SKIP_BYTES 1u /* bytes for the size of a left subtree */
 
-/* The initial scores; then trees, each after the number of its bytes, in preorder:
+/* The initial scores, then the trees: the number of a tree's bytes, then its nodes in preorder:
  *
- *     inner node   feature, threshold, bytes of its left subtree
+ *     inner node   feature, threshold, number of bytes of the left subtree
  *     leaf         FOREST_LEAF + class, value
  *
  * There are 9 nodes. */

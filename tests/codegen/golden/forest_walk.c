@@ -6,10 +6,10 @@
 #define FOREST_LEAF 255u
 #define FOREST_SKIP_BYTES 1u /* bytes for the size of a left subtree */
 
-/* The initial scores; then trees, each after the number of its bytes, in preorder:
+/* The initial scores, then the trees: the number of a tree's bytes, then its nodes in preorder:
  *
- *     inner node   feature, threshold, bytes of its left subtree
- *     leaf         FOREST_LEAF, to how many scores it adds, class, value, class, value ...
+ *     inner node   feature, threshold, number of bytes of the left subtree
+ *     leaf         FOREST_LEAF, number of scores it adds to, class, value, class, value ...
  *
  * There are 9 nodes. */
 static const uint8_t forest_table[] PNN_FLASH = {

@@ -11,14 +11,14 @@
 #define GRADIENTS_SHIFT 1
 
 /* Runs of adjacent pixels of a row, or of rows, that belong to the same cells: the length of the run,
- * whether it begins a new cell, and whether that cell shares it with the next one. */
+ * whether the run begins a new cell, and whether this cell shares the run with the next cell. */
 #define GRADIENTS_RUN_COUNT 0x3fu
 #define GRADIENTS_RUN_NEXT 0x40u
 #define GRADIENTS_RUN_SHARED 0x80u
 static const uint8_t gradients_row_runs[] PNN_FLASH = {5, 0};
 static const uint8_t gradients_column_runs[] PNN_FLASH = {3, 129, 67, 0};
 
-/* The input for each sum, without the sum's lowest bits. */
+/* The input for each sum; the index is the sum without its lowest bits. */
 static const uint8_t gradients_roots[256] PNN_FLASH = {
     0,    5,    6,    7,    8,    9,   10,   11,   12,   12,   13,   14,   14,   15,   15,   16,
   ...
@@ -30,7 +30,7 @@ typedef pnn_input_t *gradients_line_t;
 #else
 typedef uint16_t gradients_cell_t, gradients_line_t;
 #endif
-/* Return the run there; 0 after the last one. */
+/* Return the run at this place; 0 after the last run. */
 #define GRADIENTS_RUN(runs, place) (PNN_SURE((place) < sizeof runs) ? PNN_READ_U8(&PNN_AT(runs, place)) : 0)
 
 static uint16_t gradients_ignored; /* pixels to skip before the next one used */
@@ -85,9 +85,9 @@ static void gradients_begin(void)
     }
 }
 
-/* Add the gradients of the runs of pixels in a row. `left` is the pixel before the first one, and
- * `above` the pixel above that one; the pixels `below`, from the arriving row, overwrite those above. A
- * run of 0 pixels ends the list. */
+/* Add the gradients of the runs of pixels in a row. `left` is the pixel before the first pixel, and
+ * `above` the pixel above the first; the pixels `below`, from the arriving row, overwrite the pixels
+ * above. A run of 0 pixels ends the list. */
 #ifdef PNN_ASSEMBLY
 static PNN_NOINLINE void gradients_add_runs(gradients_cell_t cell, const pnn_input_t *features, pnn_place_t below,
     pnn_place_t end, gradients_line_t above, gradients_line_t left, uint8_t run, pnn_place_t next)

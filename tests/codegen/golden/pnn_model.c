@@ -85,12 +85,12 @@ typedef uint16_t pnn_place_t;
 typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 
 /* Limits on loop counts, for the analysis of the compiled code. They are labels: they stay in the
- * symbol table of the linked program and take no memory. PASSED: one prediction passes all places
- * with this name together at least and at most this often. WHOLE: the same, in a prediction by
- * pnn_predict. EACH: the same, each time another place is passed; EACH_AND allows `base` more. With
- * SHARED, a pass counts `times` times. The compiler may move a label up past the code before it,
- * but not past the use of its variable, nor into a copy of a loop that the size of an array rules
- * out. */
+ * symbol table of the linked program and take no memory. Several places can share a name. PASSED
+ * limits how often one prediction passes these places in total. WHOLE does so for a prediction by
+ * pnn_predict, and EACH for each pass of the places named `other`; EACH_AND allows `base` more passes
+ * per prediction. With SHARED, a pass counts `times` times. The compiler may move a label up past the
+ * code before it, but not past the use of its variable, nor into a copy of a loop that the size of an
+ * array rules out. */
 #ifdef __AVR__
 #define PASSED(name, most, least) "pnn_passed." #name LIMITS(most, least)
 #define SHARED(name, most, least, times, place) "pnn_passed." #name "." #most "." #least "." #times ".%=" #place ": "

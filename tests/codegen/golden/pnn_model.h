@@ -61,12 +61,12 @@ typedef uint8_t pnn_input_t;
 /* The score of a class, -16002..16400 for any input. */
 typedef int16_t pnn_score_t;
 
-/* Convert a raw integer to a feature: int8, uint8, int16 or an ADC's 0..1023, in the unit of the
- * training data's column `feature`. Values outside the training data's range are clamped. */
+/* Convert a raw integer (int8, uint8, int16 or an ADC's 0..1023) in the training data's unit to the
+ * quantized feature number `feature`. Values outside the training data's range are clamped. */
 pnn_input_t pnn_quantize(uint16_t feature, int16_t raw);
 
-/* The same for a raw value in the training data's own unit. A program that calls it also links
- * floating-point routines: about 1 kB of flash on an AVR. */
+/* Convert a raw float in the training data's unit to a quantized feature. A program that calls this
+ * function also links floating-point routines: about 1 kB of flash on an AVR. */
 pnn_input_t pnn_quantize_float(uint16_t feature, float raw);
 
 /* Start a prediction; an unfinished one is discarded. */
@@ -76,7 +76,7 @@ void pnn_begin(void);
  * started. */
 void pnn_push(pnn_input_t feature);
 
-/* Push the next `count` features, which is faster than one by one. */
+/* Push the next `count` features, which is faster than pushing them one by one. */
 void pnn_push_many(const pnn_input_t *features, uint16_t count);
 
 /* End a prediction and return the class, 0..PNN_CLASSES - 1. Features not pushed count as 0. If
