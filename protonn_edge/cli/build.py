@@ -246,8 +246,8 @@ def _check_kind(folder: Path) -> None:
 def _check_alone(*others: object) -> None:
     if others != (None, PRECISIONS[0], None, None, None, TableOptions()):
         raise click.UsageError(
-            "--data and its options, --precision, --max-flash, --max-sram and --plan do not apply "
-            "to firmware that reads a sensor; omit these options, or omit --sensor"
+            "--precision, --max-flash, --max-sram, --plan, --data and the options of its table do "
+            "not apply to firmware that reads a sensor; omit these options, or omit --sensor"
         )
 
 

@@ -25,8 +25,8 @@ from protonn_edge.report.terminal import fact_table
 DEFAULT_STATISTICS: tuple[Statistic, ...] = ("score",)
 
 REJECTION_BY = option(
-    "Reject by score, distance or margin (the lead over the second-best score); several of them "
-    "share the rate.  [default: score]",
+    "Reject by score, distance or margin (the lead over the second-best score); repeat the option "
+    "to divide SHARE among several.  [default: score]",
     click.Choice(STATISTICS),
     flag="--rejection-by",
     multiple=True,

@@ -88,7 +88,7 @@ class ConvertOptions:
 def convert_command(
     given: ConvertOptions = options_of(ConvertOptions), out: Output = OUTPUT
 ) -> None:
-    """Convert SOURCE into a model, or a model into a folder or ONNX.
+    """Convert SOURCE into a model, or a model into a folder or an ONNX file.
 
     SOURCE is a folder of the reference implementation, with the files W, B, Z and gamma as text or
     .npy; a fitted scikit-learn estimator, written by skops.io.dump (.skops; pickles are not read);

@@ -30,8 +30,8 @@ EMULATOR = option(
     click.Choice(EMULATORS),
 )
 PLAYED = option(
-    "Attach a sensor, a name or file that 'logger' accepts, to the emulated board; it replays the "
-    "recording FILE (.csv, .wav).",
+    "Attach a sensor to the emulated board: NAME, a name or file that 'logger' accepts, replays "
+    "the recording FILE (.csv, .wav).",
     flag="--sensor",
     metavar="NAME=FILE[,rate=HZ]",
     multiple=True,
@@ -43,8 +43,8 @@ EEPROM = option(
     metavar="FILE",
 )
 _REMEDIES = {
-    LOGGER: "write a logger with 'protonn-edge logger",
-    LIVE: "write one with 'protonn-edge build MODEL --sensor ...",
+    LOGGER: "protonn-edge logger --sensor NAME --rate HZ",
+    LIVE: "protonn-edge build MODEL --sensor NAME",
 }
 Pace = Literal["full speed", "wall clock", "lockstep"]
 """The pace of an emulated board: as fast as possible, at wire speed, or frame by frame."""
@@ -171,7 +171,9 @@ class SensorSource:
             yield port_to_hear(out, self.port, board)
             return
         if not (folder / "platformio.ini").is_file():
-            raise InputError(f"{folder} contains no project; {_REMEDIES[kind]} -o {folder}'")
+            raise InputError(
+                f"{folder} contains no project; write one with '{_REMEDIES[kind]} -o {folder}'"
+            )
         check_project(folder, kind)
         with out.status(f"building {folder}"):
             elf = build_firmware(folder, board.environment)

@@ -157,8 +157,8 @@ UPLOAD = option(
     "Upload the firmware after the build, as 'upload' does.", flag="--upload", is_flag=True
 )
 GROUPS = option(
-    "Person, day or sensor of each training point: an array or column in DATA, or a file with a "
-    "line per point.",
+    "Person, day or sensor of each training point: an array or a column, or a file with a line "
+    "per point.",
     NameOrPath(),
 )
 METRIC = option(

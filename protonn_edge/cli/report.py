@@ -106,7 +106,7 @@ def report_command(
 
     Several results are shown side by side. The page can run the firmware on an emulated Uno.
     Project folders are read, but nothing in them is executed. If a folder lacks the compiled
-    firmware, it is compiled again in a temporary folder, from the package's own sources.
+    firmware, the firmware is compiled in a temporary folder, from the package's own sources.
     """
     board = load_board(board_name)
     if watts is not None:

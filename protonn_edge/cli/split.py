@@ -36,7 +36,7 @@ def split_command(
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
-    """Divide the rows of DATA, a table, into train.csv and test.csv, or .tsv.
+    """Divide the rows of DATA, a table, into train.csv and test.csv (or .tsv).
 
     Rows are copied unchanged and in order, and both files have the header. The files of a folder of
     images are copied to train/ and test/. The same seed gives the same parts.

@@ -45,9 +45,9 @@ def taught_command(
 ) -> None:
     """Show how many examples of each class a board was taught; save, restore or clear them.
 
-    The board runs the firmware of MODEL; by default, the one built in the current folder.
-    With --eeprom, the board is the emulated one. With -o, the board's examples are written to a
-    file before --restore or --clear changes them.
+    The board runs the firmware of MODEL, by default of the model built in the current folder.
+    With --eeprom, the board is emulated. With -o, the board's examples are written to a file
+    before --restore or --clear changes them.
     """
     if clear and restore is not None:
         raise click.UsageError(

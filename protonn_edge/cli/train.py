@@ -56,7 +56,7 @@ class TrainOptions:
     )
     verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)
     minutes: float = option(
-        "Minutes of --classifier best.", options.FiniteRange(1e-3, 1e5), shown=5
+        "Time limit of --classifier best, in minutes.", options.FiniteRange(1e-3, 1e5), shown=5
     )
     metric: str = options.METRIC
     board_name: str = options.BOARD

@@ -65,8 +65,8 @@ class TuneOptions:
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
     choose: str | None = option(
-        "best or smallest-, fastest- or default-within N (in %) or chance.  [default: best; "
-        "--groups: default-within chance]",
+        "best, 'smallest-within 0.5' (in %), 'fastest-within 0.5' or, the default with --groups, "
+        "'default-within chance'.",
         metavar="CHOICE",
     )
     jobs: int | None = option(

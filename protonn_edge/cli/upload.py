@@ -40,7 +40,7 @@ def upload_command(
 
     FOLDER is a project that 'build' or 'logger' wrote, by default the current folder. The port is
     detected automatically. PlatformIO compiles and uploads, with its own compiler or an installed
-    one. You can also upload to an emulated board with a bootloader.
+    one. You can also upload to a board that 'emulate --bootloader' emulates.
     """
     out.finish(upload(out, folder, port, environment))
 

@@ -234,9 +234,7 @@ class Trigger(SegmentDetector):
         movement = _movement(samples, runs, max(2, window // _SPANS_A_WINDOW))
         if level is None:
             level = _parting_level(movement)
-        facts = (
-            ("trigger", f"{level:.4g}; windows begin {before:,} samples before it is reached"),
-        )
+        facts = (("trigger", f"{level:.4g}; windows begin {before:,} samples before the trigger"),)
         missing = "every training run is shorter than a window"
         return cls(window, level, facts, missing, movement >= level, before)
 

@@ -44,7 +44,7 @@ _LEADS = {
     "unknown": "The shares of the test points that other thresholds would reject.",
     "latency": "Cycles, counted by the board's own timer. No input exceeds a proven bound.",
     "memory": "Flash and SRAM of the linked firmware, including the protocol and the drivers.",
-    "certificate": "Proven claims hold for every input, measured ones held on these points.",
+    "certificate": "Proven claims hold for every input; measured claims held on the points given.",
     "plan": "How a prediction is computed, stage by stage.",
     "sketch": "How to put this model into a program of your own.",
     "quantization": "Accuracy on the test points as the model is quantized step by step.",

@@ -103,7 +103,7 @@ class PossibleCycles:
         ]
 
     def __str__(self) -> str:
-        why = f"proven from {self.by}" if self.proven else f"within {_LONGEST_S} s"
+        why = f"proven from {self.by}" if self.proven else f"that is, up to {_LONGEST_S} s"
         return f"{self.least:,} to {self.most:,}, {why}"
 
 

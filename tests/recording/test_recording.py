@@ -110,7 +110,7 @@ def test_what_cannot_be_recorded_is_refused(
 
 def test_a_folder_without_a_logger_is_refused(tmp_path: Path) -> None:
     words = ["--label", "x", "--seconds", 1, "--emulate", "--logger", tmp_path]
-    assert "contains no project; write a logger with" in refusal(
+    assert "contains no project; write one with 'protonn-edge logger --sensor" in refusal(
         run("record", "-o", tmp_path / "r.csv", *words)
     )
 

@@ -163,7 +163,7 @@ class ProtoNNParameters(MiniBatchParameters):
         1.0, SHARE, help="Maximum share of nonzeros in B, the prototypes."
     )
     sparsity_labels: float = parameter(
-        1.0, SHARE, help="Maximum share of nonzeros in Z, their labels."
+        1.0, SHARE, help="Maximum share of nonzeros in Z, the prototypes' labels."
     )
     trained: tuple[str, ...] = parameter(
         MATRICES,
@@ -201,7 +201,7 @@ class ProtoNNParameters(MiniBatchParameters):
         help="Initial projection W; with 'identity', features are not projected, and d is ignored.",
     )
     init_prototypes: str = parameter(
-        "per_class", Choices(PROTOTYPES), help="Initial prototypes B, labels Z."
+        "per_class", Choices(PROTOTYPES), help="Initial prototypes B and labels Z."
     )
     gamma: float | None = parameter(
         None, Number(float, *GAMMAS), None, help="Initial gamma, the inverse of the RBF's width."
