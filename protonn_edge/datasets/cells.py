@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ Float32 = NDArray[np.float32]
 
 _MARKS = ("", "na", "n/a", "#n/a", "k.a.", "k. a.", "nan", "<na>", "null", "none", "?", "-", "--")
 _MAY_BE_CLASSES = ("null", "none", "-", "--")
+_TRUTHS = {"true": "1", "false": "0"}
+_LEAST_RISING, _MOST_FALLING = 0.4, 0.1  # coarse clocks repeat times, new logs restart
 _GAPS = frozenset(form for mark in _MARKS for form in (mark, mark.upper(), mark.title(), " "))
 _GROUPED = {
     ",": re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*"),
@@ -48,6 +51,22 @@ def with_point(cell: str) -> str:
 def is_number(cell: str) -> bool:
     """Return whether a cell is written as a number, with a decimal point or comma."""
     return _NUMBER.fullmatch(cell) is not None
+
+
+def truth_as_number(cell: str) -> str:
+    """Return "1" or "0" for the cells ``True`` and ``False``, and any other cell unchanged."""
+    return _TRUTHS.get(cell.strip().lower(), cell)
+
+
+def rises(cells: Sequence[str]) -> bool:
+    """Return whether cells are not numbers, or mostly rise, apart from a few restarts."""
+    try:
+        numbers = [float(with_point(cell)) for cell in cells]
+    except ValueError:
+        return True
+    steps = [after - before for before, after in pairwise(numbers)]
+    rising, falling = sum(step > 0 for step in steps), sum(step < 0 for step in steps)
+    return bool(rising >= _LEAST_RISING * len(steps) > 0 and falling <= _MOST_FALLING * len(steps))
 
 
 def is_whole(cell: str) -> bool:

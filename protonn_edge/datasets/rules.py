@@ -7,10 +7,11 @@
 3. Label: the column that ``--label`` names; else the column ``label``, ``class`` or ``target``,
    in any case; else the last one that is not left out. A model's features are never labels.
 4. Features: all other columns. Left out are those that ``--drop`` names, an index (a column without
-   a name or called ``index`` or ``id``, or a first column that counts rows), times (called
-   ``time``, ``timestamp``, ``ms`` or the like, with numbers that rise; or dates), sessions (called
-   ``session``, ``subject``, ``person``, ``user``, ``machine_id`` or the like), and text, unless
-   ``--one-hot`` names its column. A unit in brackets is not part of a name: ``Time (s)``.
+   a name or called ``index`` or ``id``, or a first one that counts rows, without a name or called
+   ``row`` or the like), times (called ``time``, ``timestamp``, ``ms`` or the like, with numbers
+   that rise; or dates), sessions (called ``session``, ``subject``, ``person``, ``user``,
+   ``machine_id`` or the like), and text, unless ``--one-hot`` names its column; but ``True`` is 1,
+   and ``False`` is 0. A unit in brackets is not part of a name: ``Time (s)``.
 5. Missing: a column without any value is left out. Any other gap, an empty cell or one such as
    ``NA``, is an error without ``--missing``. A cell of a feature that is neither a gap nor a finite
    number is an error.
@@ -25,7 +26,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from protonn_edge.datasets import naming
-from protonn_edge.datasets.cells import is_gap, is_number, is_whole, with_point
+from protonn_edge.datasets.cells import is_gap, is_number, is_whole, rises, truth_as_number
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
@@ -52,9 +53,9 @@ _SESSION = re.compile(rf"{_PERSON.pattern}|(session|recording|take|group)({_ID})
 _DEVICES = ("machine", "maschine", "device", "gerät")  # the last column may be the label, though
 _DEVICE = re.compile(rf"({'|'.join(_DEVICES)})({_ID})?|(maschinen|geräte|sensor|unit|asset){_ID}")
 _INDEX = re.compile(r"|unnamed(: ?\d+)?|index|idx|id|(row|sample)_?id")
+_COUNT = re.compile(r"|.*(#|id|nr|no|num|number|nummer|count)\.?|(n|row|sample|point|instance)s?")
 _NAMED = 5  # maximum columns of text in a sentence, besides the first
 _INDEX_ROWS = 10  # fewer consecutive numbers prove nothing
-_LEAST_RISING, _MOST_FALLING = 0.4, 0.1  # coarse clocks repeat times, new logs restart
 
 Reason = Literal["index", "time", "session", "empty", "text"]
 _REASONS: dict[Reason, str] = {
@@ -122,6 +123,12 @@ class Column:
         """Whether most of its first cells, apart from gaps, are not numbers."""
         there = [cell for cell in self.first if not is_gap(cell)]
         return 2 * sum(map(is_number, there)) < len(there)
+
+    @property
+    def has_truths(self) -> bool:
+        """Whether its first cells, apart from gaps, are ``True`` and ``False``."""
+        there = [cell for cell in self.first if not is_gap(cell)]
+        return bool(there) and all(truth_as_number(cell) != cell for cell in there)
 
     @property
     def has_whole_numbers(self) -> bool:
@@ -313,13 +320,14 @@ def roles_of(
         return Roles(label, how, rest, {})
     reasons = {each: reason for each, reason in reasons.items() if each not in one_hot}
     texts = [each for each in rest if each.is_text and each not in {**reasons, **one_hot}]
+    texts = [each for each in texts if not each.has_truths]
     guessed = how == "the last one" and label is not None and not label.is_text
     reasons |= dict.fromkeys(texts, "text")
     others = [column for column in rest if column in reasons]
     others.sort(key=lambda each: (each not in named, not each.may_be_person))
     left_out = {column: reasons[column] for column in others}
     features = [*channels] or [column for column in rest if column not in left_out]
-    if len(features) > 1 and not channels and features[0].index == 0 and _counts_rows(features[0]):
+    if len(features) > 1 and not channels and _counts_rows(features[0]):
         left_out = {features.pop(0): "index", **left_out}
     if texts and (guessed or not features):
         raise text_refusal(path, texts, guessed=guessed)
@@ -393,7 +401,7 @@ def _reason(column: Column, *, header: bool) -> Reason | None:
     name, cells = naming.split_unit(column.name.lower())[0], column.first
     if cells and all(map(is_gap, cells)):
         return "empty"
-    if (is_called_as_time(column.name) and _rises(cells)) or (cells and _DATE.fullmatch(cells[0])):
+    if (is_called_as_time(column.name) and rises(cells)) or (cells and _DATE.fullmatch(cells[0])):
         return "time"
     if _SESSION.fullmatch(name) or (_DEVICE.fullmatch(name) and column.has_whole_numbers):
         return "session"
@@ -401,10 +409,11 @@ def _reason(column: Column, *, header: bool) -> Reason | None:
 
 
 def _counts_rows(column: Column) -> bool:
-    """Return whether the first cells count the rows, perhaps without those of another part."""
+    """Return whether a column may be an index that counts the rows, some perhaps left out."""
+    named = column.index == 0 and _COUNT.fullmatch(column.name.lower())
     cells = [naming.label_text(cell) for cell in column.first]
-    whole = len(cells) >= _INDEX_ROWS and all(map(str.isdecimal, cells))
-    return whole and min(after - before for before, after in pairwise(map(float, cells))) == 1
+    whole = named and len(cells) >= _INDEX_ROWS and all(map(str.isdecimal, cells))
+    return bool(whole) and min(after - before for before, after in pairwise(map(float, cells))) == 1
 
 
 def is_called_as_time(name: str) -> bool:
@@ -412,17 +421,6 @@ def is_called_as_time(name: str) -> bool:
     bare, unit = naming.split_unit(name.lower())
     # ``t (s)`` is a time, ``t (C)`` a temperature
     return _TIME.fullmatch(unit if unit and len(bare) == 1 else bare) is not None
-
-
-def _rises(cells: Sequence[str]) -> bool:
-    """Return whether cells are not numbers, or mostly rise, apart from a few restarts."""
-    try:
-        numbers = [float(with_point(cell)) for cell in cells]
-    except ValueError:
-        return True
-    steps = [after - before for before, after in pairwise(numbers)]
-    rising, falling = sum(step > 0 for step in steps), sum(step < 0 for step in steps)
-    return bool(rising >= _LEAST_RISING * len(steps) > 0 and falling <= _MOST_FALLING * len(steps))
 
 
 def left_out_notice(column: Column, reason: Reason) -> naming.Notice:

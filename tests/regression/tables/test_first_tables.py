@@ -106,7 +106,7 @@ def test_measurements_without_a_header_are_refused_as_labels(
         load_dataset(write([x for x, _ in flowers]))
 
 
-@pytest.mark.parametrize("name", ["Unnamed: 0", "", "id", "sample"])
+@pytest.mark.parametrize("name", ["Unnamed: 0", "", "id", "sample", "Row Nr.", "PassengerId"])
 def test_an_index_is_left_out(write: Write, flowers: Flowers, name: str) -> None:
     rows = [[row, *x, kind] for row, (x, kind) in enumerate(flowers)]
     path = write(rows, [name, *NAMES, "label"])
@@ -118,6 +118,32 @@ def test_an_index_is_left_out(write: Write, flowers: Flowers, name: str) -> None
 def test_an_index_without_a_header_is_left_out(write: Write, flowers: Flowers) -> None:
     path = write([[row, *x, kind] for row, (x, kind) in enumerate(flowers)])
     assert_whole(path, tuple(CODES), "left out: column 1, which numbers the rows")
+
+
+def test_a_first_column_with_another_name_that_counts_is_a_feature(
+    write: Write, flowers: Flowers
+) -> None:
+    path = write([[row, *x, kind] for row, (x, kind) in enumerate(flowers)], ["cm", *NAMES, "kind"])
+    assert load_dataset(path).feature_names == ("cm", *NAMES)
+
+
+@pytest.mark.parametrize("forms", [("True", "False"), ("TRUE", "FALSE"), (" true", "false")])
+def test_columns_of_truths_are_ones_and_zeros(write: Write, forms: tuple[str, str]) -> None:
+    rows = [[0.5 * row, forms[row % 3 > 0], forms[row % 2]] for row in range(30)]
+    path = write(rows, ["size", "open", "label"])
+    dataset = load_dataset(path)
+    assert dataset.feature_names == ("size", "open")
+    assert dataset.X_train[:, 1].tolist() == [float(row % 3 == 0) for row in range(30)]
+    assert dataset.classes == tuple(sorted(form.strip() for form in forms))
+    only = load_dataset(path, TableOptions(one_hot=("open",)))
+    assert only.n_features == 3
+
+
+def test_a_truth_among_numbers_is_refused(write: Write) -> None:
+    rows = [[0.5 * row, row % 2] for row in range(30)]
+    rows[7][0] = True
+    with pytest.raises(InputError, match=":9 has 'True' in column 'size', but this cell must be"):
+        load_dataset(write(rows, ["size", "label"]))
 
 
 def test_the_only_feature_is_no_index(write: Write) -> None:
