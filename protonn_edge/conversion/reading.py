@@ -123,6 +123,8 @@ def _dense(estimator: Any, name: str, value: Any) -> NDArray[Any]:
 
 def labels_of(estimator: Any) -> NDArray[Any]:
     """Return the labels of an estimator's classes, as an array of any shape."""
+    if isinstance(getattr(estimator, "classes_", None), list):  # a forest's or tree's
+        raise several_outputs(estimator)
     labels = array_of(estimator, "classes_")
     if labels.dtype.kind not in "biufUSO":
         raise _unusable(estimator, "classes_", "is not a list of labels")

@@ -360,7 +360,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
 
     Parameters
     ----------
-    pipeline : Pipeline
+    pipeline : Pipeline, or a fitted search for the best one, such as GridSearchCV
         Any number of StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer,
         selectors with `get_support`, such as SelectKBest, SelectFromModel and VarianceThreshold,
         and ColumnTransformer and Pipeline of these; then a classifier such as a ProtoNNClassifier.
@@ -387,10 +387,9 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     >>> converted.model.n_features
     64
     """
+    pipeline = getattr(pipeline, "best_estimator_", pipeline)  # of a search for parameters
     if not isinstance(pipeline, Pipeline):
-        raise InputError(
-            f"a {type(pipeline).__name__} is not a Pipeline; pass the complete pipeline"
-        )
+        raise InputError(f"a {type(pipeline).__name__} is not a Pipeline; pass a fitted pipeline")
     *steps, (_, classifier) = pipeline.steps or [("", None)]
     if not isinstance(classifier, DeviceClassifier):
         raise InputError(

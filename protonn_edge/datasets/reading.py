@@ -52,7 +52,7 @@ from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.tables import read_table, text_of
 from protonn_edge.datasets.takes import WAVES
 from protonn_edge.errors import InputError
-from protonn_edge.system.files import check_file
+from protonn_edge.system.files import as_path, check_file
 
 TEXT_LIMIT_BYTES = 512 * 2**20
 
@@ -121,8 +121,8 @@ def load_dataset(
     """
     chosen = with_keywords(options, keywords)
     try:
-        dataset = _dataset(Path(path), chosen, least_classes)
-        return dataset if test is None else _with_test(dataset, Path(test), chosen)
+        dataset = _dataset(as_path(path), chosen, least_classes)
+        return dataset if test is None else _with_test(dataset, as_path(test), chosen)
     except InputError as error:
         flags = () if options is not None else dict.fromkeys(_FLAGS.findall(str(error)))
         if not flags:

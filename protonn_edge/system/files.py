@@ -23,6 +23,16 @@ Content = bytes | str | Callable[[], bytes]
 """Bytes, text to write as UTF-8 with unchanged line ends, or a function that returns bytes."""
 
 
+def as_path(path: object) -> Path:
+    """Return the path of a file or folder; raise `InputError` for other objects, such as data."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(
+            f"a {type(path).__name__} is not the name of a file; write it to a file and name this "
+            "file, or pass features and labels to the method fit"
+        )
+    return Path(path)
+
+
 def check_file(
     path: Path,
     *,

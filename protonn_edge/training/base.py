@@ -62,6 +62,14 @@ from protonn_edge.training.refusals import Refusal, TrainingRequest, check_compa
 from protonn_edge.training.searched import FEATURES_SEARCHED, SearchSpec, SearchTask
 
 
+class _Number(Interval):
+    """A constraint: a number in an interval, but not True, which counts as 1 in Python."""
+
+    def is_satisfied_by(self, val: object) -> bool:
+        """Return whether a value is one."""
+        return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
+
+
 class _Some(Options):
     """A constraint: a sequence of some of these words."""
 
@@ -89,7 +97,7 @@ def constraints(parameters: Mapping[str, declared.Parameter]) -> dict[str, list[
 def _constraint(values: Any) -> Any:
     if isinstance(values, declared.Number):
         number = Integral if values.type is int else Real
-        return Interval(number, values.low, values.high, closed=values.closed)
+        return _Number(number, values.low, values.high, closed=values.closed)
     if isinstance(values, declared.Choices):
         are_texts = all(isinstance(each, str) for each in values.values)
         return (
@@ -297,6 +305,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             training diverges.
         """
         settings = self.frozen()
+        self.__dict__.pop("model_", None)  # if training is stopped, the old one has other classes
         if y is None and settings.one_class:
             y = normal_labels(X)
         self.multilabel_ = are_label_sets(y)

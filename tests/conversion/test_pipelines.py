@@ -18,6 +18,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
@@ -103,6 +104,14 @@ def test_the_predictions_are_those_of_the_pipeline(name: str) -> None:
     answers = pipeline.classes_[model.predict(raw_points(model, points[TEST]))]
     assert np.array_equal(answers, pipeline.predict(points[TEST]))
     assert model.n_features == pipeline[-1].n_features_in_
+
+
+def test_the_best_pipeline_of_a_search_is_converted() -> None:
+    pipeline = make_pipeline(StandardScaler(), classifier())
+    search = GridSearchCV(pipeline, {"standardscaler__with_mean": [True, False]}, cv=2)
+    model = from_pipeline(search.fit(X[TRAIN], y[TRAIN])).model
+    answers = search.classes_[model.predict(X[TEST].astype(np.float32))]
+    assert np.array_equal(answers, search.predict(X[TEST]))
 
 
 @pytest.mark.parametrize("machine", [LogisticRegression(), DecisionTreeClassifier(random_state=0)])

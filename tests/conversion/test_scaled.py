@@ -99,7 +99,7 @@ def test_each_way_names_the_other_where_it_is_wanted() -> None:
         from_sklearn(make_pipeline(StandardScaler(), classifier()).fit(X, y), X)
     with pytest.raises(InputError, match="from_sklearn"):
         from_pipeline(make_pipeline(StandardScaler(), PCA()))
-    with pytest.raises(InputError, match="pass the complete pipeline"):
+    with pytest.raises(InputError, match="pass a fitted pipeline"):
         from_pipeline(classifier())
     with pytest.raises(InputError, match="not fitted"):
         from_pipeline(make_pipeline(StandardScaler(), classifier()))

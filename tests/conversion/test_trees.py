@@ -125,8 +125,9 @@ def test_what_is_no_forest_is_refused(estimator: Any, sentence: str):
         from_sklearn(estimator.fit(X, Y), X)
 
 
-def test_several_outputs_are_refused():
-    estimator = DecisionTreeClassifier().fit(X, np.stack([Y, Y], axis=1))
+@pytest.mark.parametrize("second", [Y, Y > 0])  # as many classes, and fewer
+def test_several_outputs_are_refused(second: np.ndarray):
+    estimator = DecisionTreeClassifier().fit(X, np.stack([Y, second], axis=1))
     with pytest.raises(InputError, match="several outputs"):
         from_sklearn(estimator, X)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
@@ -38,6 +38,23 @@ def test_a_value_that_is_no_number_is_found(value: float, words: str) -> None:
     refused(f"row 11 of X {words}.*drop the point", points)
     with pytest.raises(InputError, match="row 11 of evaluate_on"):
         ProtoNNClassifier(epochs=1).fit(X, Y, evaluate_on=(points, Y))
+
+
+@pytest.mark.parametrize("name", ["n_prototypes", "epochs", "learning_rate"])
+def test_true_is_no_number(name: str) -> None:
+    refused(f"The '{name}' parameter of ProtoNNClassifier must be .* Got True", **{name: True})
+
+
+def test_after_a_stopped_training_the_old_model_does_not_answer_with_new_classes() -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    classifier = fit()
+    classifier.set_params(callback=stop)
+    with pytest.raises(KeyboardInterrupt):
+        classifier.fit(X[Y < 3], Y[Y < 3])
+    with pytest.raises(NotFittedError):
+        classifier.predict(X)
 
 
 def test_large_values_whose_sum_overflows_are_fine() -> None:

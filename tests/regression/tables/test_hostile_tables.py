@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +27,12 @@ def test_a_very_wide_table_is_read(tmp_path: Path) -> None:
         Expected(n_features=len(wanted), feature_names=wanted, classes=("a", "b")),
     )
     assert np.array_equal(X, dataset.X_train[:, ::-1])
+
+
+@pytest.mark.parametrize("data", [np.zeros((3, 2)), None, {"a": [1]}])
+def test_data_instead_of_its_file_is_refused(data: Any) -> None:
+    with pytest.raises(InputError, match=f"a {type(data).__name__} is not the name of a file; "):
+        load_dataset(data)
 
 
 def test_more_columns_than_features_may_be_are_refused(
