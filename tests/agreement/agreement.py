@@ -17,7 +17,7 @@ from agreement.values import Lanes, Terms, Value, term, z3
 
 _PRESERVED = (*range(2, 18), 28, 29)
 _BUFFERS = EEPROM
-_QUICK, _PATIENT = 4_000_000, 30_000_000  # effort, with products abstract and as they are
+_QUICK, _PATIENT = 8_000_000, 30_000_000  # effort, with products abstract and as they are
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,7 @@ class Done:
     """What was run."""
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
+        self.outcomes = outcomes
         self.steps = [each.explorer.steps for each in outcomes]
         self.executed = outcomes[0].explorer.executed  # instructions of the assembly form
 

@@ -27,6 +27,9 @@ class World(Protocol):
     def join(self, one: State, other: State) -> State:
         """Return what stands for two states in one place."""
 
+    def shared(self, one: State, other: State) -> int:
+        """Return how late two states have parted."""
+
 
 class Explorer:
     """Runs functions of a program."""
@@ -40,16 +43,25 @@ class Explorer:
     def run(self, state: State) -> State:
         """Return the state behind a function's return."""
         self._enter(state)
-        waiting = {_position(state): state}
+        waiting = {_position(state): [state]}
         while True:
             position = min(waiting)
-            state = waiting.pop(position)
+            state = self._joined(waiting.pop(position))
             if state.place == RETURN:
                 assert not waiting
                 return state
             for each in self._advance(state):
-                at = _position(each)
-                waiting[at] = self.world.join(waiting[at], each) if at in waiting else each
+                waiting.setdefault(_position(each), []).append(each)
+
+    def _joined(self, states: list[State]) -> State:
+        """Return what stands for all states in one place: those that parted last meet first."""
+        shared = self.world.shared
+        while len(states) > 1:
+            states.sort(key=lambda each: shared(each, each))
+            last = states.pop()
+            place = max(range(len(states)), key=lambda place: shared(states[place], last))
+            states[place] = self.world.join(states[place], last)
+        return states[0]
 
     def _advance(self, state: State) -> Iterator[State]:
         """Go on to the next branch that values decide, or place where ways meet."""

@@ -85,6 +85,9 @@ class LaneWorld:
         state.carry(one, other, both)
         return state
 
+    def shared(self, one: State, other: State) -> int:  # noqa: ARG002
+        return 0  # all lanes are equal
+
 
 def _some(state: State, chosen: np.ndarray) -> State:
     pick = lambda value: value if isinstance(value, int) else value.take(chosen)  # noqa: E731

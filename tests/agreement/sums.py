@@ -92,6 +92,7 @@ class Sums:
         self._top_bit = top_bit
         self._named: dict[Hashable, Any] = {}
         self._chains: dict[int, Chain] = {}
+        self._added: dict[int, tuple[Form, int, bool]] = {}
         self._ranges: dict[Atom, Ends] = {None: (1, 1)}
         self._nothing = Form(self._ranges, {}, (0, 0))
 
@@ -193,17 +194,23 @@ class Sums:
     def part_of_total(self, total: Any, part: Any) -> Any:
         """Return the result (8 bits) or carry (1 bit) of a sum."""
         chain = self._chains[total.get_id()]
-        a, b = (self._word(each) for each in chain.operands)
-        form = a.plus(b, chain.sign).plus(chain.carry, chain.sign)
-        end = 8 * len(chain.operands[0])
+        form, end, carries = self._added.get(total.get_id()) or self._sum_of(chain)
+        self._added[total.get_id()] = form, end, carries
         if part.size() == 8:
             return self.named(part, Slice(form, end - 8, 8))
-        if a.is_within(0, 1 << end) and b.is_within(0, 1 << end):
+        if carries:
             part = self.named(part, Slice(form, end, 1))
         if not isinstance(part, int):
             self.terms[part.get_id()] = part
             self._chains[part.get_id()] = chain
         return part
+
+    def _sum_of(self, chain: Chain) -> tuple[Form, int, bool]:
+        """Return a sum, where its bytes end, and whether what is above is the carry."""
+        a, b = (self._word(each) for each in chain.operands)
+        end = 8 * len(chain.operands[0])
+        form = a.plus(b, chain.sign).plus(chain.carry, chain.sign)
+        return form, end, a.is_within(0, 1 << end) and b.is_within(0, 1 << end)
 
     def part(self, value: Any, part: Any, low: int, bits: int) -> Any:
         """Return some bits of a term."""
@@ -304,8 +311,8 @@ def _simplest(some: Slice) -> Slice:
     nothing = Form(form.ranges, {}, (0, 0))
     for by in range(low, 0, -8):  # what cannot reach up to there
         items = form.factors.items()
-        rest = nothing.plus_all((atom, f) for atom, f in items if f % (1 << by))
-        if len(rest.factors) < len(form.factors) and rest.is_within(0, 1 << by):
+        below = [(atom, f) for atom, f in items if f % (1 << by)]
+        if len(below) < len(items) and nothing.plus_all(below).is_within(0, 1 << by):
             form = nothing.plus_all((atom, f >> by) for atom, f in items if f % (1 << by) == 0)
             low -= by
             break

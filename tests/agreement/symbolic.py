@@ -42,16 +42,33 @@ class Knowledge:
     def example(self, conditions: list[Any], effort: int) -> Any:
         """Return values for which one of the conditions holds, or None if there are none.
 
+        Some are refuted only together, others only one by one, each with the help of those before.
+
         Raises
         ------
         GaveUp
-            If the solver does not find out with so much effort.
+            If the solver does not find out with so much effort for each question.
         """
         if not conditions:
             return None
+        try:
+            return self._answer(effort, z3.Or(conditions))
+        except GaveUp:
+            if len(conditions) == 1:
+                raise
+        refuted: list[Any] = []
+        for each in conditions:
+            example = self._answer(effort, *refuted, each)
+            if example is not None:
+                return example
+            refuted.append(z3.Not(each))
+        return None
+
+    def _answer(self, effort: int, *conditions: Any) -> Any:
+        """Return values for which all conditions hold, or None."""
         solver = z3.SolverFor("QF_UFBV")
         solver.set(rlimit=effort)
-        solver.add(*self.assumed, z3.Or(conditions))
+        solver.add(*self.assumed, *conditions)
         answer = solver.check()
         if answer == z3.unknown:
             raise GaveUp("the solver gives up")
@@ -220,6 +237,9 @@ class TermWorld:
         state = one.copy(registers, memory)
         state.carry(one, other, lambda a, b: choose(a, b, 1))
         return state
+
+    def shared(self, one: State, other: State) -> int:
+        return len(_parted(one.memory.path, other.memory.path)[0])
 
     def _zeros(self, path: list[Any]) -> Iterator[Any]:
         """Yield terms that are 0 on a path."""

@@ -54,6 +54,16 @@ def check(function: Function, stage: Stage) -> set[int]:
     return executed
 
 
+@needs_z3
+@needs_avr_gcc
+def test_all_ways_meet_again() -> None:
+    """A product that is left out, one with a sign and one without it end in the same place."""
+    function = next(each for each in all_functions() if each.id == "convolution 3: linear_add_0")
+    stage = stage_of(function)
+    outcomes = prove(stage.forms, next(cases_of(function, stage)).call).outcomes
+    assert [each.state.memory.path for each in outcomes] == [[], []]
+
+
 def instructions_of(stage: Stage, name: str) -> Iterator[int]:
     """Yield where the instructions are of the assembly form of a function."""
     linked = stage.forms.assembly
