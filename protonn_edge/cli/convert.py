@@ -107,6 +107,11 @@ def convert_command(
         kind, work = "a folder", "from_folder"
     elif given.source.suffix in _ESTIMATORS:
         kind, work = "an estimator", "from_estimator"
+    elif given.source.is_file() and given.source.suffix != ".npz":
+        raise InputError(
+            f"{given.source} is not a folder, and its name does not end in "
+            f"{', '.join(_ESTIMATORS)} or .npz; save the model in one of these formats"
+        )
     elif given.output.suffix == ".onnx":
         kind, work = "a model file that becomes ONNX", "to_file"
     else:

@@ -96,8 +96,13 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
         model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, given.output)
     out.say(str(conversion))
-    if not is_sparse(X := dataset.X_train) and (count := quantize(model).features.saturations(X)):
-        out.say("  " + ": ".join(saturation_fact(count, X.size)))
+    if not is_sparse(X := dataset.X_train):
+        features = quantize(model).features
+        clamped = features.clamped(X)
+        if model.head.kind == "forest":  # values beyond all thresholds may be clamped, but not all
+            clamped = clamped[np.ptp(features.quantize(X), axis=0) == 0]
+        if count := int(clamped.sum()):
+            out.say("  " + ": ".join(saturation_fact(count, X.size)))
     out.say(f"wrote {given.output}")
     return conversion.to_json()
 

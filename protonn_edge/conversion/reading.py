@@ -243,6 +243,8 @@ def _parts(schema: Any) -> Iterator[Any]:
 
 def _untrusted(path: Path, kind: str) -> InputError:
     remedy = "convert the estimator in Python, with protonn_edge.conversion.from_sklearn"
+    if "neural_network" in kind:
+        remedy = "export the network with skl2onnx, and convert the .onnx file"
     if any(tree in kind for tree in ("KDTree", "BallTree", "_dist_metrics")):
         remedy = "fit the classifier with algorithm='brute', which needs no such tree, or " + remedy
     return InputError(

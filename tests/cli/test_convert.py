@@ -282,6 +282,16 @@ def test_a_pickle_is_called_one(name: str, foo: Path, tmp_path: Path):
     assert "is a pickle, which could execute code, so it is never read; write the" in done.stderr
 
 
+def test_a_file_of_another_kind_is_told_the_known_ones(foo: Path, tmp_path: Path):
+    (tmp_path / "trees.tl").write_bytes(b"trees")
+    done = convert(tmp_path / "trees.tl", "-o", tmp_path / "model.npz", "--data", foo)
+    assert done.exit_code == 2
+    assert_one_sentence(done)
+    assert (
+        "its name does not end in .skops, .json, .ubj, .txt, .onnx, .tflite or .npz" in done.stderr
+    )
+
+
 def test_boosted_trees_need_all_their_classes(tmp_path: Path):
     data = flowers(tmp_path / "flowers.csv", ["lily", "rose", "rose"])
     done = convert(BOOSTERS / "iris.json", "-o", tmp_path / "model.npz", "--data", data)

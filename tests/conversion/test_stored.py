@@ -5,6 +5,7 @@ from __future__ import annotations
 import io as streams
 import json
 import pickle
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ import pytest
 from command_line import succeed
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
@@ -112,6 +115,15 @@ def test_functions_are_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ):
         load_estimator(path)
     assert not Path("ran").exists()
+
+
+def test_a_network_is_told_to_take_another_way(tmp_path: Path):
+    network = MLPClassifier((3,), max_iter=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        path = stored(tmp_path / "network.skops", network.fit(X, Y))
+    with pytest.raises(InputError, match="not known to be safe; export the network with skl2onnx"):
+        load_estimator(path)
 
 
 def test_neighbours_with_a_tree_are_told_what_to_do(tmp_path: Path):

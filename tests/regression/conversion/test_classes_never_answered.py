@@ -25,3 +25,4 @@ def test_convert_warns_of_a_class_without_answers_and_counts_clamped_inputs(
         unlike = name == "other"
         assert ("warning: the model never answers 'fault'" in done.stderr) == unlike
         assert ("inputs clamped: 60 of 120 values (50.00 %)" in done.stdout) == unlike
+        assert ("inputs clamped" in done.stdout) == unlike
