@@ -156,8 +156,8 @@ class Project:
         """Return the float model that the firmware is generated from; `InputError` without one."""
         if not self.built:
             raise InputError(
-                f"no model was built in {self.folder}; run 'protonn-edge build --board uno "
-                "model.npz' there, or use --project to name the folder of a build"
+                f"no model was built in {self.folder.absolute()}; run 'protonn-edge build --board "
+                "uno model.npz' there, or name the folder of a build"
             )
         return load_model(self.folder / _MODEL)
 
@@ -171,9 +171,9 @@ class Project:
         written = read_plan(self.folder / _PLAN)
         if board is not None and written.core not in (board.core, None):
             raise InputError(
-                f"{self.folder} was built for {CORES[written.core].chip}, whose code does not run "
-                f"on {board.name}; build the project again for {board.name}, or choose another "
-                "board with --board"
+                f"{self.folder.absolute()} was built for {CORES[written.core].chip}, whose code "
+                f"does not run on {board.name}; build the project again for {board.name}, or "
+                "choose another board with --board"
             )
         if written.precision in quantization.precisions_of(model):
             reference = quantization.device_model(model, written.precision)

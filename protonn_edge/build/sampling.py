@@ -14,7 +14,7 @@ from typing import NamedTuple
 from protonn_edge import __version__
 from protonn_edge.boards import Board
 from protonn_edge.codegen import template_environment
-from protonn_edge.datasets.naming import Notice
+from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.device.sensor_board import DESCRIBED, SENSOR_NUMBERS
 from protonn_edge.errors import InputError, counted
@@ -280,7 +280,7 @@ def used_channels(
     if n != len(channels) or len(named) not in (0, n):
         raise InputError(
             f"the model takes {counted(len(named) or n, 'channel')} "
-            f"({', '.join(named) or 'without names'}), but {sampling.name} provides "
+            f"({listed(named) or 'without names'}), but {sampling.name} provides "
             f"{', '.join(channels)}; train the model on data from this sensor"
         )
     pairs = ", ".join(f"{name} = {channel}" for name, channel in zip(named, channels, strict=False))

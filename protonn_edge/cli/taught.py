@@ -105,7 +105,7 @@ def _examples(session: Session, model: IntegerChain, out: Output | None = None) 
 def _built(project: Project) -> Model:
     if not project.built:
         raise InputError(
-            f"no model was built in {project.folder}; name the folder of the build with --project "
-            "or, if its firmware reads a sensor, use 'taught model.npz --project FOLDER'"
+            f"no model was built in {project.folder.absolute()}; name the folder of the build with "
+            "--project or, if its firmware reads a sensor, use 'taught model.npz --project FOLDER'"
         )
     return project.model()

@@ -49,7 +49,8 @@ def upload(
     out: Output, folder: Path, port: str | None = None, environment: str | None = None
 ) -> dict[str, Any]:
     """Upload a project, and print the port; return both for the JSON object."""
-    environment = environment or _default_environment(folder)
+    default = _default_environment(folder)
+    environment = environment or default
     board = _board_of(folder, environment, port)
     if board.upload_baud == 0 and board.upload_protocol == _OVER_SERIAL_LINE:
         raise InputError(
@@ -87,6 +88,11 @@ def _board_of(folder: Path, environment: str, port: str | None) -> Board:
     if environment in board_names():
         return load_board(environment)
     settings, section = _settings_of(folder), f"env:{environment}"
+    if not settings.has_section(section):
+        raise InputError(
+            f"{folder / _SETTINGS} has no section [{section}]; name one of "
+            f"{', '.join(dict.fromkeys(_environments(folder)))} with --environment"
+        )
     protocol = settings.get(section, "upload_protocol", fallback="")
     speed = settings.get(section, "upload_speed", fallback="0")
     usb_ids = settings.get(section, "custom_usb_ids", fallback="").replace(",", " ").split()
@@ -110,7 +116,7 @@ def _board_of(folder: Path, environment: str, port: str | None) -> Board:
 def _default_environment(folder: Path) -> str:
     if not (folder / _SETTINGS).is_file():
         raise InputError(
-            f"{folder} has no {_SETTINGS}; name the folder that 'build' or 'logger' wrote"
+            f"{folder.absolute()} has no {_SETTINGS}; name a folder that 'build' or 'logger' wrote"
         )
     environments = _environments(folder)
     if not environments:

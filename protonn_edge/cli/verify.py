@@ -182,9 +182,8 @@ def _plan_at_port(folder: Path | None, reference: DeviceModel) -> DevicePlan | N
     built, plan = project.generated()
     if built.model_sha256 != reference.model_sha256:
         raise InputError(
-            f"{folder} contains firmware with the model {built.model_sha256[:16]}, but MODEL is "
-            f"{reference.model_sha256[:16]}; choose another folder with --project, or omit "
-            "--project"
+            f"--project is {folder}, whose firmware has the model {built.model_sha256[:16]}, but "
+            f"MODEL is {reference.model_sha256[:16]}; choose another folder, or omit --project"
         )
     return plan
 

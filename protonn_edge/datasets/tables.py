@@ -71,7 +71,9 @@ def read_table(
     label, features = roles.label, roles.features
     if not features:
         beside = "" if label is None else f" besides {label.title}, the label"
-        raise InputError(f"{path} has no column of features{beside}; add one, or change --label")
+        raise InputError(
+            f"{path} has no column of features{beside}; add one, or change --label or --drop"
+        )
     missing = checked_missing(options.missing, path, expected)
     numbers = file.read(roles, expected, options, is_strict=missing not in (DROP, SHOWN))
     filled = prepared(numbers, roles, path, missing, expected)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import select
 import socket
 import time
@@ -104,8 +105,10 @@ class Link:
                 self._port.reset_input_buffer = lambda: None  # type: ignore[method-assign]
             self._port.open()
         except Exception as error:  # pyserial's handlers raise various exceptions
+            number = getattr(error, "errno", None)  # pyserial's text repeats the port and the error
+            reason = os.strerror(number) if number else error
             raise LinkError(
-                f"cannot open {url or 'a port without a name'} ({error}); check that the board is "
+                f"cannot open {url or 'a port without a name'} ({reason}); check that the board is "
                 "plugged in and that you may use the port, or choose another port with --port"
             ) from error
         # What pyserial does not do for a TCP port: send without waiting for acknowledgements, and

@@ -138,6 +138,9 @@ def test_an_environment_of_someones_own_needs_a_port(
     assert "does not state how to upload to theirs; name the board's port with" in refusal(
         run("upload", folder)
     )
+    assert "has no section [env:other]; name one of theirs with --environment" in refusal(
+        run("upload", folder, "--environment", "other")
+    )
     if not rate:
         assert run_json("upload", folder, "--port", "COM3")["port"] == "COM3"
         assert len(ran) == 1
@@ -146,7 +149,7 @@ def test_an_environment_of_someones_own_needs_a_port(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (None, "has no platformio.ini; name the folder that"),
+        (None, "has no platformio.ini; name a folder that"),
         ("[platformio]\n", "has no section [env:NAME]"),
         ("no settings", "cannot be read"),
     ],

@@ -338,7 +338,7 @@ def test_channels_are_found_by_their_names() -> None:
     plain = replace(plain_model(2), feature_names=("a3", "a1"))
     assert windows_of(plain, sensor="a1,a3").used == (1, 0)
     other = replace(model, feature_names=sample_names(("x", "y"), 20))
-    with pytest.raises(InputError, match=r"\(x, y\), but mpu6050 provides ax, ay"):
+    with pytest.raises(InputError, match=r"\('x', 'y'\), but mpu6050 provides ax, ay"):
         windows_of(other)
 
 

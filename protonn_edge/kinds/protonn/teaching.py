@@ -65,8 +65,7 @@ def teachable_stage(model: IntegerChain) -> tuple[IntegerPrototypes, Teaching]:
     last = model.own_stages[-1]
     if not isinstance(last, IntegerPrototypes) or last.teaching is None:
         raise InputError(
-            f"the model, of the kind {model.head.kind!r}, cannot be taught; train one with "
-            "--classifier protonn and --teachable"
+            "the model cannot be taught; train one with --classifier protonn and --teachable N"
         )
     return last, last.teaching
 

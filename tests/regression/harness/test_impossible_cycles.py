@@ -176,4 +176,4 @@ def test_verify_of_a_board_takes_the_range_of_the_plan_in_its_project(
 def test_verify_of_a_board_refuses_another_model_s_project(tmp_path: Path):
     write_project(random_model(seed=1), tmp_path / "project")
     refused = verify_at_port(tmp_path, 1, "--project", str(tmp_path / "project"))
-    assert_one_sentence(refused, "contains firmware with the model")
+    assert_one_sentence(refused, "whose firmware has the model")

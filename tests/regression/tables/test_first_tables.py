@@ -215,7 +215,9 @@ def test_one_of_several_columns_of_text_is_dropped(write: Write, flowers: Flower
     path = write(rows, ["colour", *NAMES, "kind"])
     assert load_dataset(path).classes == tuple(CODES)
     assert load_dataset(path, TableOptions(drop=("colour",))).classes == tuple(CODES)
-    with pytest.raises(InputError, match="column 'colour', the label; add one, or change --label"):
+    with pytest.raises(
+        InputError, match="column 'colour', the label; add one, or change --label or"
+    ):
         load_dataset(path, label="colour", drop=[*NAMES, "kind"])
 
 

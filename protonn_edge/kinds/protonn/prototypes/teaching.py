@@ -132,7 +132,7 @@ class Taught:
     def check(self, teaching: Teaching | None, dimension: int, n_classes: int) -> None:
         """Raise `InputError` unless a model of these sizes has room for them."""
         if teaching is None:
-            raise InputError("the model cannot be taught; train it with --teachable")
+            raise InputError("the model cannot be taught; train it with --teachable N")
         if len(self) > teaching.room:
             raise InputError(
                 f"there are {len(self)} taught examples, but the model has room for "
