@@ -27,26 +27,30 @@ _WIDE = "linear 9: linear_add_0"
 _SAMPLE = "window_features 0: window_features_take_sample"
 
 FAULTS = {
-    "a carry is left out": Fault(_ADD, "adc   r5, r1", "add   r5, r1"),
-    "a carry too many": Fault(_ADD, "add   r4, r0", "adc   r4, r0"),
-    "a product without a sign": Fault(_ADD, "mulsu r22", "mul   r22"),
-    "a sum without a sign": Fault(_WIDE_ADD, "sbc   r20, r20", "clr   r20"),
-    "a carry of another sum": Fault(_WIDE, "adc   r7, r20", "adc   r7, r1"),
-    "the sign of the next product": Fault(
+    "a carry that is left out": Fault(_ADD, "adc   r5, r1", "add   r5, r1"),
+    "one carry too many": Fault(_ADD, "add   r4, r0", "adc   r4, r0"),
+    "a product computed as unsigned": Fault(_ADD, "mulsu r22", "mul   r22"),
+    "a sum extended without its sign": Fault(_WIDE_ADD, "sbc   r20, r20", "clr   r20"),
+    "a sign that is left out of a sum's upper byte": Fault(_WIDE, "adc   r7, r20", "adc   r7, r1"),
+    "a sign taken from the wrong product": Fault(
         _WIDE, 'mulsu r22, r23\\n"\n        "    sbc   r20, r20', "sbc   r20, r20\\n mulsu r22, r23"
     ),
-    "a sum of another place": Fault(_WIDE, "ld    r5, X+", "ld    r6, X+"),
-    "weights behind an input that is 0": Fault(_WIDE, "adiw  r30, 6", "adiw  r30, 5"),
-    "a loop runs once more": Fault("pooling 1: pooling_average", "%[left], 1", "%[left], 2"),
-    "a loop runs once less": Fault(_LARGEST, "%[classes]\\n", "%[classes]-1\\n"),
-    "a wrong condition": Fault(_LARGEST, "brge", "brlo"),
-    "a shift by one more": Fault(_WALK, "asr   r20", "asr   r20\\n asr   r19"),
-    "a rounding is left out": Fault(_ROW, "ldi   r22, 0x80", "ldi   r22, 0x00"),
-    "a clobber is missing": Fault(_ROW, '"r16", "r17", ', ""),
-    "r1 is not cleared": Fault("dense 0: dense_rectify", "clr   __zero_reg__", "nop"),
-    "another address": Fault(_SAMPLE, "std   Z+1", "std   Z+2"),
-    "a saved pointer is lost": Fault(_COMPUTE, "pop   r28", "pop   r26"),
-    "a bit of another mask": Fault(_MASKED_ADD, "sbrs  r24, 3", "sbrs  r24, 2"),
+    "a sum loaded into the wrong register": Fault(_WIDE, "ld    r5, X+", "ld    r6, X+"),
+    "a wrong number of weights skipped for an input of 0": Fault(
+        _WIDE, "adiw  r30, 6", "adiw  r30, 5"
+    ),
+    "a loop with one pass too many": Fault(
+        "pooling 1: pooling_average", "%[left], 1", "%[left], 2"
+    ),
+    "a loop with one pass too few": Fault(_LARGEST, "%[classes]\\n", "%[classes]-1\\n"),
+    "a branch with the wrong condition": Fault(_LARGEST, "brge", "brlo"),
+    "a shift by one bit too many": Fault(_WALK, "asr   r20", "asr   r20\\n asr   r19"),
+    "a rounding that is left out": Fault(_ROW, "ldi   r22, 0x80", "ldi   r22, 0x00"),
+    "a clobber that is missing": Fault(_ROW, '"r16", "r17", ', ""),
+    "an r1 that is not cleared": Fault("dense 0: dense_rectify", "clr   __zero_reg__", "nop"),
+    "a store to the wrong address": Fault(_SAMPLE, "std   Z+1", "std   Z+2"),
+    "a saved pointer that is lost": Fault(_COMPUTE, "pop   r28", "pop   r26"),
+    "a test of the wrong mask bit": Fault(_MASKED_ADD, "sbrs  r24, 3", "sbrs  r24, 2"),
 }
 
 
