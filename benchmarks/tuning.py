@@ -36,7 +36,7 @@ from protonn_edge.build.project import BuildOptions, build
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization import quantize
-from protonn_edge.training.folds import fold_numbers, usual_folds
+from protonn_edge.training.folds import search_folds
 from protonn_edge.tuning.choice import Choice, candidates, refit
 from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
@@ -99,7 +99,7 @@ def in_folds(
 ) -> Points:
     """Return the training points of a data set in folds."""
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
-    folds = fold_numbers(y, usual_folds(of_group), _SEED, of_group)
+    folds = search_folds(y, None, _SEED, of_group)
     return Points(X, y, folds, _UNO, limits or TuningLimits(), fixed or {}, of_group)
 
 

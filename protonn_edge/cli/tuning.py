@@ -36,7 +36,7 @@ from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.calibration import with_accuracy_floor
-from protonn_edge.training.folds import fold_numbers, usual_folds
+from protonn_edge.training.folds import search_folds
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.searched import ANY, BEST, FEATURES, settings_of_kind
 from protonn_edge.training.stored_points import is_large
@@ -159,7 +159,7 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> Points:
     every = {**parameters, **settled}
     fixed = {name: value for name, value in every.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
-    numbers = fold_numbers(y, given.folds or usual_folds(of_group), given.seed, of_group)
+    numbers = search_folds(y, given.folds, given.seed, of_group)
     to_move = None if is_large(X) else of_group  # data that is read in blocks is not shifted
     metric = Metric.parse(given.metric, dataset.classes)
     metric.check_folds(y, numbers)

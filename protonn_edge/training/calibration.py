@@ -51,6 +51,14 @@ def fitted_sharpness(
     return float(np.exp((low + high) / 2.0))
 
 
+def least_log_loss(scores: NDArray[Any], y: NDArray[np.int64]) -> float:
+    """Return the log loss of scores (n, L) of classes y (n,), calibrated with Platt's targets."""
+    if not len(y):
+        return 0.0
+    shares = softmax(scores * fitted_sharpness(scores.astype(np.float64), y, certain=False))
+    return float(-np.log(np.maximum(shares[np.arange(len(y)), y], 1e-300)).mean())
+
+
 def softmax(logits: NDArray[Any], highest: NDArray[Any] | None = None) -> NDArray[np.float64]:
     """Return the softmax of logits (n, L), given the highest of each point (n, 1) if known."""
     if highest is None:

@@ -87,6 +87,7 @@ def _usual_distance(model: Model, X: NDArray[np.float32]) -> float:
 
 _FOLDS = 3
 _FOLDS_OF_GROUPS = 7  # groups differ more than points: hold out few at a time
+_FEW_POINTS, _FOLDS_OF_FEW, _DIVISIONS_OF_FEW = 200, 5, 4
 
 
 def usual_folds(groups: NDArray[Any] | None = None) -> int:
@@ -94,6 +95,21 @@ def usual_folds(groups: NDArray[Any] | None = None) -> int:
     if groups is None:
         return _FOLDS
     return max(2, min(len(np.unique(groups)), _FOLDS_OF_GROUPS))
+
+
+def search_folds(
+    y: NDArray[np.int64], n_folds: int | None, seed: int, groups: NDArray[Any] | None = None
+) -> NDArray[np.int64]:
+    """Return the folds in which a search tests each point, (n, r); see `fold_numbers`.
+
+    By default, few points without groups are divided several times, into folds of other numbers:
+    in a single division, chance would choose among many models.
+    """
+    few = n_folds is None and groups is None and len(y) < _FEW_POINTS
+    n_folds = n_folds or (_FOLDS_OF_FEW if few else usual_folds(groups))
+    seeds = range(seed, seed + (_DIVISIONS_OF_FEW if few else 1))
+    parts = [fold_numbers(y, n_folds, each, groups) for each in seeds]
+    return np.stack([each + i * (each.max() + 1) for i, each in enumerate(parts)], axis=1)
 
 
 def fold_numbers(

@@ -40,7 +40,7 @@ def candidates(records: Iterable[Record]) -> list[Record]:
 def best_of_kinds(candidates: Iterable[Record]) -> dict[str, Record]:
     """Return the best candidate of each kind, best first; empty if only one was searched."""
     best: dict[str, Record] = {}
-    for candidate in sorted(candidates, key=lambda each: (-each.score, flash_of(each))):
+    for candidate in Choice().ranked(list(candidates)):
         if KIND in candidate.settings:
             best.setdefault(candidate.settings[KIND], candidate)
     return best
@@ -86,9 +86,9 @@ _COSTS = {"smallest-within": flash_of, "fastest-within": cycles_of}
 class Choice:
     """How to choose a candidate."""
 
-    # best: the most accurate candidate. Among those nearly as accurate, default-within: the most
-    # accurate of the first trials (or the best if there is none); smallest-within: the one with the
-    # least flash; fastest-within: the one with the fewest cycles
+    # best: the most accurate candidate, of equals that of least log loss. Among those nearly as
+    # accurate, default-within: the most accurate of the first trials (or the best if there is
+    # none); smallest-within: the one with the least flash; fastest-within: with the fewest cycles
     kind: str = _BEST
     # percentage points below the best that count as nearly; None means `lead_by_chance`
     points: float | None = 0.0
@@ -126,15 +126,15 @@ class Choice:
     def ranked(self, candidates: Sequence[Record]) -> list[Record]:
         """Return the candidates in order of preference."""
         below = lead_by_chance(candidates) if self.points is None else self.points / 100
-        least = max(each.score for each in candidates) - below - 1e-12
+        least = max((each.score for each in candidates), default=0.0) - below - 1e-12
         cost = _COSTS.get(self.kind)
 
         def order(each: Record) -> tuple[float, ...]:
-            is_near = each.score >= least
+            near = each.score >= least
             if self.kind == _DEFAULT:
-                is_near &= each.is_default
-            first = cost(each) if is_near and cost else 0.0
-            return (not is_near, first, -each.score, flash_of(each), each.number)
+                near &= each.is_default
+            first = cost(each) if near and cost else 0.0
+            return (not near, first, -round(each.score, 12), each.loss, flash_of(each), each.number)
 
         return sorted(candidates, key=order)
 

@@ -26,13 +26,14 @@ from protonn_edge.tuning.store import Outcome, Record, SearchFile
 from protonn_edge.tuning.trial import RUNGS, FoldResult, Job, Points, sketch
 from protonn_edge.tuning.workers import Workers
 
-_FORMAT = 4  # of trials, their order and their records; raise it when one of them changes
+_FORMAT = 5  # of trials, their order and their records; raise it when one of them changes
 
 # After these shares of training, a trial is pruned if a trial that needs no more resources is ahead
 # by this plus the uncertainty of the first fold.
 _MARGINS = {0.25: 0.05, 0.5: 0.03, 0.75: 0.02, 1.0: 0.01}
 _DOUBT_AT_FIRST = 0.02  # until this number of trials has run all folds:
 _TRIALS_TO_KNOW = 5
+_FEW_TESTED = 100
 
 # The search ends after this many consecutive trials that do not fit, sooner if none has fit.
 _REJECTED_IN_A_ROW = 300
@@ -99,6 +100,7 @@ class _Open:
             _most(trained) if trained else self.figures,
             scores=tuple(r.score for r in results if r.score is not None),
             accuracies=tuple(r.accuracy for r in results if r.accuracy is not None),
+            loss=sum(result.loss for result in results) / len(results),
             rungs=results[0].rungs,
             seconds=sum(result.seconds for result in results),
             reason=reason,
@@ -235,8 +237,9 @@ class Search:
             )
             self._finish(record)
             return
-        # One fold of a few people must not decide on a default, which may be chosen as such.
-        is_spared = self._space.in_groups and number < self._n_starts
+        # One fold of a few people or points must not decide on a default.
+        is_few = self._space.in_groups or self._points.tested_in(0).sum() < _FEW_TESTED
+        is_spared = is_few and number < self._n_starts
         bars = {} if self._space.at_random or is_spared else _bars(seen, fit.figures)
         opened = _Open(number, settings, fit.figures, bars)
         self._open[number] = opened

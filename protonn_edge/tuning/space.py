@@ -53,7 +53,7 @@ class SearchSpace(declared.SearchTask):
             flash = min(flash, points.limits.flash_bytes)
         settings = points.untrained({}).frozen()
         return cls(
-            n_points=int(min((points.folds != fold).sum() for fold in range(points.n_folds))),
+            n_points=int(min((~points.tested_in(fold)).sum() for fold in range(points.n_folds))),
             n_inputs=count_inputs(settings, points.X),
             n_classes=len(np.unique(points.y)),
             parameter_bytes=max(flash - _CODE_BYTES, 1),

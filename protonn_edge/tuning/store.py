@@ -52,6 +52,7 @@ _ATTRIBUTES = schema.record_of(
         "figures": schema.optional(_FIGURES),
         "scores": schema.list_of(_SHARE, _FOLDS),
         "accuracies": schema.list_of(_SHARE, _FOLDS),
+        "loss": schema.number(0, 1e3),
         "rungs": schema.list_of(
             lambda pair: isinstance(pair, list) and len(pair) == 2 and all(map(_SHARE, pair)), 100
         ),
@@ -136,6 +137,7 @@ class Record:
     excess: Mapping[str, float] = field(default_factory=dict)
     is_default: bool = False  # whether it is one of the given first trials, not a drawn one
     accuracies: tuple[float, ...] = ()  # beside the scores
+    loss: float = 0.0  # log loss of the integer scores, mean of the folds
 
     @property
     def score(self) -> float:
@@ -169,6 +171,7 @@ class Record:
             "score_deviation": self.deviation,
             "accuracy": self.accuracy,
             "fold_accuracies": list(self.accuracies),
+            "log_loss": self.loss,
             **asdict(figures),
             "worst_ms": board.milliseconds(figures.worst_cycles),
             "mean_ms": board.milliseconds(figures.mean_cycles),

@@ -25,6 +25,7 @@ from protonn_edge.features.train import alternatives
 from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
+from protonn_edge.training.calibration import least_log_loss
 from protonn_edge.training.features import NO_FEATURES
 from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport
@@ -61,7 +62,7 @@ class Points:
 
     X: NDArray[np.float32]  # (n, D): raw training points
     y: NDArray[np.int64]  # (n,): class indices
-    folds: NDArray[np.int64]  # (n,): see `fold_numbers`
+    folds: NDArray[np.int64]  # (n,) or (n, r): see `search_folds`
     board: Board  # the board that models must fit
     limits: TuningLimits  # the other limits
     # settings of the estimator that all trials share
@@ -144,6 +145,10 @@ class Points:
         """The number of folds."""
         return int(self.folds.max()) + 1
 
+    def tested_in(self, fold: int) -> NDArray[np.bool_]:
+        """Return which points are tested in a fold, (n,)."""
+        return np.asarray((self.folds.reshape(len(self.y), -1) == fold).any(axis=1))
+
 
 @dataclass(frozen=True)
 class Job:
@@ -164,6 +169,7 @@ class FoldResult:
     # the metric of the integer model on the fold's points, 0..1; None without a model
     score: float | None = None
     accuracy: float | None = None  # beside it
+    loss: float = 0.0  # and the log loss of the scores, calibrated
     figures: Figures | None = None  # memory and cycles of the integer model
     excess: Mapping[str, float] = field(default_factory=dict)  # exceeded limits
     # the score in floats after shares of the training, if that is the accuracy
@@ -192,7 +198,7 @@ def sketch(points: Points, settings: Mapping[str, Any], searched: SearchSpec, se
 
 def run_fold(points: Points, job: Job) -> FoldResult:
     """Train on all folds but one, and test the integers on that fold."""
-    tested = points.folds == job.fold
+    tested = points.tested_in(job.fold)
     every = points.filled_by(~tested)
     X, y = every[~tested], points.y[~tested]
     watch = _Watch(job.bars)
@@ -211,16 +217,19 @@ def run_fold(points: Points, job: Job) -> FoldResult:
             classifier.fit(X, y, groups=groups, evaluate_on=evaluate_on)
             model = quantize(classifier.model_)
             Q = model.quantize(every[tested])
-            predicted = classifier.classes_[model.predict(Q)]
+            answers, scores = model.answers(Q)
             fit = fit_of(model, Q[:: -(-len(Q) // _ACTIVITY_POINTS)], points.board, points.limits)
     except _Hopeless:
         return FoldResult(rungs=watch.rungs, seconds=_since(began), hopeless=True)
     except ValueError as error:  # training diverged, or the model cannot be quantized
         return FoldResult(rungs=watch.rungs, seconds=_since(began), failure=str(error)[:300])
-    answers = predicted, points.y[tested], int(points.y.max()) + 1
+    known, actual = classifier.classes_, points.y[tested]
+    compared = known[answers], actual, int(points.y.max()) + 1
+    trained = np.isin(actual, known)  # with groups, a class may be in the test points only
     return FoldResult(
-        score=points.metric.of(*answers),
-        accuracy=ACCURACY.of(*answers),
+        score=points.metric.of(*compared),
+        accuracy=ACCURACY.of(*compared),
+        loss=least_log_loss(scores[trained], np.searchsorted(known, actual[trained])),
         figures=fit.figures,
         excess=fit.excess,
         rungs=watch.rungs,

@@ -11,7 +11,7 @@ from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training import stored_points
-from protonn_edge.training.calibration import fitted_sharpness, softmax
+from protonn_edge.training.calibration import fitted_sharpness, least_log_loss, softmax
 
 DIGITS = load_digits_dataset()
 
@@ -32,6 +32,20 @@ def test_the_sharpness_that_labels_were_drawn_with_is_found(sharpness: float) ->
     shares = softmax(scores * sharpness)
     y = (shares.cumsum(axis=1) < rng.random((len(shares), 1))).sum(axis=1)
     assert fitted_sharpness(scores, y) == pytest.approx(sharpness, rel=0.05)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e6])
+def test_the_log_loss_ranks_scores_of_any_unit(unit: float) -> None:
+    y = np.arange(12) % 3
+    own = np.eye(3)[y]
+    narrow = own.copy()
+    narrow[:2] = [[0.6, 0.4, 0.0], [0.4, 0.6, 0.0]]  # as accurate, with smaller margins
+    wrong = own.copy()
+    wrong[0] = [0.0, 1.0, 0.0]
+    losses = [least_log_loss(unit * each, y) for each in (own, narrow, wrong, np.zeros((12, 3)))]
+    assert losses == sorted(losses)
+    assert losses[0] < losses[1] < losses[2] < losses[3] == pytest.approx(np.log(3))
+    assert least_log_loss(np.zeros((0, 3)), y[:0]) == 0.0
 
 
 def test_scores_that_part_all_points_give_a_finite_sharpness() -> None:

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.training.folds import check_classes_of_groups, fold_numbers, usual_folds
+from protonn_edge.training.folds import (
+    check_classes_of_groups,
+    fold_numbers,
+    search_folds,
+    usual_folds,
+)
 
 Y = np.repeat(np.arange(3), 30)
 
@@ -60,6 +65,25 @@ def test_points_of_a_group_come_into_one_fold():
 def test_groups_have_more_folds_where_there_are_enough(n_groups, folds):
     assert usual_folds() < 7
     assert usual_folds(np.arange(90) % n_groups) == folds
+
+
+def test_few_points_are_divided_several_times_for_a_search():
+    folds = search_folds(Y, None, seed=0)
+    assert folds.shape == (90, 4)
+    counts = [np.bincount(Y[(folds == fold).any(axis=1)]).tolist() for fold in range(20)]
+    assert counts == [[6, 6, 6]] * 20
+    assert [set(column) for column in folds.T] == [set(range(k, k + 5)) for k in (0, 5, 10, 15)]
+    assert not np.array_equal(folds[:, 0] + 5, folds[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("repeats", "n_folds", "groups"), [(1, 4, None), (1, None, np.arange(90) % 9), (3, None, None)]
+)
+def test_a_search_divides_more_points_or_groups_once_or_as_asked(repeats, n_folds, groups):
+    y = np.tile(Y, repeats)
+    folds = search_folds(y, n_folds, 1, groups)
+    once = fold_numbers(y, n_folds or usual_folds(groups), 1, groups)
+    assert np.array_equal(folds, once[:, None])
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,14 @@ FOLDS = 4
 EVEN = (0.0,) * FOLDS
 
 
-def record(number, accuracy, flash=9_000, cycles=900, apart=EVEN, is_default=False):
+def record(number, accuracy, flash=9_000, cycles=900, apart=EVEN, is_default=False, loss=0.0):
     """Return a complete trial whose folds lie apart from its accuracy."""
     figures = Figures("columns", flash, 50, 2 * cycles, float(cycles))
     accuracies = tuple(accuracy + each for each in apart)
     return Record(
-        number, {}, "complete", figures, accuracies, is_default=is_default, accuracies=accuracies
-    )
+        number, {}, "complete", figures, accuracies, is_default=is_default, accuracies=accuracies,
+        loss=loss,
+    )  # fmt: skip
 
 
 FOUND = candidates(
@@ -66,6 +67,20 @@ def test_of_equals_the_smallest_is_first(text, are_default):
     sizes = [(0.9, 9_000), (0.9, 3_000), (0.8, 1_000)]
     found = candidates([record(n, *each, is_default=are_default) for n, each in enumerate(sizes)])
     assert numbers(Choice.parse(text).ranked(found)) == [1, 0, 2]
+
+
+def test_of_equals_the_best_has_the_least_log_loss():
+    third = 1 / 3
+    found = candidates(
+        [
+            record(0, 0.9, 1_000, apart=(third, -third, 0, 0), loss=0.3),
+            record(1, 0.9, apart=(0.1, 0, -0.1, 0), loss=0.2),
+            record(2, 0.89, loss=0.1),
+        ]
+    )
+    assert numbers(Choice().ranked(found)) == [1, 0, 2]
+    assert numbers(Choice.parse("default-within 5").ranked(found)) == [1, 0, 2]
+    assert numbers(Choice.parse("smallest-within 0").ranked(found)) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(("far", "first"), [(0.001, 1), (0.05, 0)])

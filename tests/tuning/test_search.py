@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.training.folds import search_folds
 from protonn_edge.training.searched import SearchSpec
 from protonn_edge.tuning.choice import Choice
 from protonn_edge.tuning.limits import Figures, TuningLimits
@@ -179,6 +180,24 @@ def test_no_default_is_given_up_by_one_fold_of_people(
     space = replace(space, in_groups=in_groups)
     found = search(points, InProcessWorkers(points), tmp_path / "s", space=space, trials=2)
     assert [record.outcome for record in found.records.values()] == [outcome] * 2
+
+
+def test_no_default_is_given_up_by_one_fold_of_few_points(
+    make_points, search, space, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("protonn_edge.tuning.search._bars", lambda *_: {1.0: 1.1})
+    points = make_points()
+    points = replace(points, X=points.X[:100], y=points.y[:100])
+    points = replace(points, folds=search_folds(points.y, None, 0)[:, 1:3] - 5)
+    found = search(points, InProcessWorkers(points), tmp_path / "s", space=space, trials=1)
+    (record,) = found.records.values()
+    assert record.outcome == "complete"
+    assert len(record.scores) == points.n_folds == 10
+    rounded = np.round(
+        np.array(record.accuracies) * [(points.folds == k).sum() for k in range(10)], 9
+    )
+    assert np.array_equal(rounded, np.round(rounded))  # each fold is tested on its own points
+    assert 0 < record.loss < np.log(10)
 
 
 def test_limits_that_nothing_meets_name_the_nearest_and_what_limits_it(
