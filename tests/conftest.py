@@ -26,6 +26,9 @@ settings.register_profile("seeded", deadline=None, print_blob=True)
 settings.register_profile("nightly", deadline=None, max_examples=400, print_blob=True)
 settings.load_profile("protonn-edge")
 
+# The width of tables that are not printed to a pipe.
+os.environ.setdefault("COLUMNS", "80")
+
 # Figures are drawn into files, never onto a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
 

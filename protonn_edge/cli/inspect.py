@@ -65,12 +65,13 @@ def inspect_command(
     ]
     if stopped := model.record.get("stopped"):
         facts.append(("training", f"stopped after {shortened(str(stopped))}"))
+    if data is not None:
+        table = with_group_column(table, groups)
+        X, y = points_for(model, data, table, out)
     out.say(f"{model_file.name}:", fact_table(facts))
     if data is not None:
         from protonn_edge.quantization import stage_losses  # noqa: PLC0415 - few need it
 
-        table = with_group_column(table, groups)
-        X, y = points_for(model, data, table, out)
         losses = stage_losses(model, X, y)
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}
         if losses:

@@ -69,6 +69,11 @@ def split_command(
         if alone := sorted(set(source.labels) - set(compress(source.labels, rows))):
             text = f"classes without {part} rows: {listed(alone)}; {remedy}"
             out.notice([Notice("split", text, warning=True, columns=tuple(alone))])
+    if isinstance(source, TextRows):
+        known = set(compress(source.rows, ~chosen))
+        if equal := sum(row in known for row in compress(source.rows, chosen)):
+            text = f"test rows that are equal to a training row: {equal:,}; remove duplicate rows"
+            out.notice([Notice("repeated", text, warning=True)])
     out.say(
         fact_table([(part, _shown(each["n"], each["classes"])) for part, each in record.items()])
     )

@@ -135,6 +135,10 @@ def windows_command(
     )
     recorded = read_recording(recording, options)
     if rate is not None:
+        by_times = any(each.kind == "rate" for each in recorded.dataset.notices)
+        if not by_times and not recordings.is_same_rate(recorded.rate, rate):
+            text = f"--rate is {rate:g}, but {recording} has {recorded.rate:g} samples a second"
+            out.notice([Notice("rate", text, warning=True)])
         recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))
     noisy = None if noise is None else read_noise(noise, recorded, options)
     own = len(recorded.seams)

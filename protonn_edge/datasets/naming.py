@@ -135,7 +135,9 @@ def match_columns(
             f"{source} lacks {count} {listed(missing)}, which the model was trained with (its "
             f"columns are {listed(names)}); {remedy}"
         )
-    for each, what in ((wanted, owner), (names, source)):
+    order = [index for index, name in enumerate(names) if name in used]
+    in_order = [names[index] for index in order] == list(wanted)
+    for each, what in () if in_order else ((wanted, owner), (names, source)):
         seen: set[str] = set()
         for name in each:
             if name in seen and name in used:
@@ -147,7 +149,7 @@ def match_columns(
     surplus = tuple(name for name in names if name not in used)
     text = f"columns that {owner} does not use were ignored: {listed(surplus)}"
     notices = (Notice("surplus", text, columns=surplus),) if surplus else ()
-    return [place[name] for name in wanted], notices
+    return order if in_order else [place[name] for name in wanted], notices
 
 
 def sample_names(channels: Sequence[str], window: int) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Literal
 from protonn_edge.datasets import naming
 from protonn_edge.datasets.cells import is_gap, is_number, is_whole, rises, truth_as_number
 from protonn_edge.datasets.options import TableOptions
+from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 
@@ -426,6 +427,8 @@ def is_called_as_time(name: str) -> bool:
 def left_out_notice(column: Column, reason: Reason) -> naming.Notice:
     """Return the notice about a column that is not a feature."""
     text = f"left out: {column.title}, {_REASONS[reason]}"
+    if reason == "text" and (count := len(set(column.cells))) > ONE_HOT_LIMIT:
+        text = f"left out: {column.title}, which contains {count:,} texts, too many for --one-hot"
     return naming.Notice("left_out", text, columns=(column.name or str(column.index + 1),))
 
 

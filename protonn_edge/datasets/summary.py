@@ -318,4 +318,4 @@ def _given_away(values: NDArray[Any], y: NDArray[np.int64], classes: int) -> tup
         shares.append((float(counts.max(axis=1).sum()) / len(y), "value by value"))
     share, how = max(shares)
     constant = float(total.max()) / len(y)
-    return (share, how) if 10 * (1 - share) <= 1 - constant else (0.0, "")
+    return (share, how) if 10 * (1 - share) <= 1 - constant > 0 else (0.0, "")

@@ -153,8 +153,12 @@ def _rate(
     rate, channels = recorded or signal.rate, dataset.X_train.shape[1]
     here, there = dataset.instrument, model.instrument
     alike = here is None or there is None or not here.is_unlike(there)
-    has_classes = {*dataset.classes} <= {rest, *model.classes} and channels == signal.channels
-    if rate and has_classes and alike and is_same_rate(rate, signal.rate):
+    if strange := sorted({*dataset.classes} - {rest, *model.classes}):
+        raise InputError(
+            f"the recording has the labels {listed(strange)}, but the model has only the classes "
+            f"{listed(model.classes)}; correct the labels, or leave these samples out"
+        )
+    if rate and channels == signal.channels and alike and is_same_rate(rate, signal.rate):
         return rate
     raise InputError(
         f"the recording ({_described(channels, here, rate, dataset.classes)}) does not match the "

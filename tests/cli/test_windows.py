@@ -244,6 +244,15 @@ def sound_of(path: Path, samples: np.ndarray) -> None:
         sound.writeframes(samples.astype(np.uint8).tobytes())
 
 
+def test_a_rate_other_than_the_file_is_told(tmp_path: Path) -> None:
+    sound_of(tmp_path / "hum.wav", np.arange(1000) % 9)
+    cut = ["windows", tmp_path / "hum.wav", "-o", tmp_path / "w.npz", "--window", 100]
+    made = run_json(*cut, "--rate", 16_000, "--label", "hum")
+    assert made["sample_rate"] == 16_000
+    assert "has 8000 samples a second" in str(made["notices"])
+    assert "8000" not in str(run_json(*cut, "--rate", 8_000, "--label", "hum")["notices"])
+
+
 def test_clips_are_cut_where_sound_begins(tmp_path: Path) -> None:
     quiet, t = np.full(1000, 128), np.arange(700)
     for name, speed in (("hum", 0.3), ("beep", 1.5), ("nothing", 0.0)):

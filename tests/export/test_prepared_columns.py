@@ -30,6 +30,8 @@ def test_what_fills_gaps_and_the_features_of_a_text_are_listed(tmp_path: Path) -
         r"\| 0 temp \(C\) \| 4\d+ \| 4[0-9.]+ \|",
         r"\| 1 current \[A\] \| \d+ \| [0-9.]+",
     )
+    sketch = (tmp_path / "lib" / "examples" / "Classify" / "Classify.ino").read_text()
+    assert "\n// mode: return 1 for the feature of its current value, and 0 for its other" in sketch
     assert re.search(rf"{temp}\n{amperes} \|", readme)
     assert re.search(r"\| 1 \| current \[A\] \| tenths ", readme)
     assert "| mode | 2 mode=fast, 3 mode=slow |" in readme
@@ -54,3 +56,5 @@ def test_other_models_have_no_such_section(tmp_path: Path) -> None:
     )
     assert "## Gaps" not in readme
     assert "value" not in source
+    sketch = (tmp_path / "lib" / "examples" / "Classify" / "Classify.ino").read_text()
+    assert "return 1 for the feature" not in sketch

@@ -76,6 +76,15 @@ def test_a_sensor_of_another_quantity_is_refused_with_any_unit(tmp_path: Path) -
         assert "a unit of voltage, but channel ax of adxl345 has the unit 1/256 g" in sentence
 
 
+@needs_emulated_avr
+def test_a_library_asks_for_counts_of_the_sensor_not_of_the_data(tmp_path: Path) -> None:
+    model = trained(tmp_path, ADXL345, 256)
+    words = ["--sensor", "mpu6050", "--unit", "1/256 g"]
+    run_json("export", model, "--arduino", tmp_path / "library", *words)
+    readme = (tmp_path / "library" / "README.md").read_text()
+    assert "/* a 16-bit integer: the sensor's counts */" in readme
+
+
 def test_counts_are_converted_when_their_unit_is_given(tmp_path: Path) -> None:
     model = load_model(trained(tmp_path, ADXL345, 256))
     own, other = built(model, "adxl345"), built(model, "mpu6050", "1/256 g")

@@ -71,6 +71,14 @@ def test_a_recording_of_another_rate_is_refused(model: Path, tmp_path: Path) -> 
     assert run_json("predict", model, write(path, DAY, step_ms=21), "--hop", HOP)["events"] == 1
 
 
+def test_only_the_labels_that_a_model_does_not_know_are_named(model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "new.csv"
+    write(path, DAY)
+    path.write_text(path.read_text() + path.read_text().splitlines()[-1].replace("rest", "jump"))
+    complaint = "has the labels 'jump', but the model has only the classes 'rest', 'shake'; correct"
+    assert_one_sentence(run("predict", model, path, "--hop", HOP), complaint)
+
+
 def test_a_recording_shorter_than_a_window_has_no_figures(model: Path, tmp_path: Path) -> None:
     path = write(tmp_path / "short.csv", DAY[:9])
     complaint = "has 9 samples, but a window of the model has 20; give a longer recording"

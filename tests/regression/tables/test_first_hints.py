@@ -1,0 +1,86 @@
+"""What commands print about tables that do not suit them, before anything else goes wrong."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from chains import replace
+from command_line import refusal, run, run_json, succeed
+from flower_tables import Write
+from model_factory import random_model
+
+from protonn_edge.chain.file import save_model
+
+ROWS = [[0.5 * row, row % 7, "ab"[row % 2]] for row in range(40)]
+
+
+def test_points_of_one_class_are_examined_as_train_accepts_them(
+    write: Write, tmp_path: Path
+) -> None:
+    path = write([[*row[:2], "good"] for row in ROWS], ["x", "y", "label"])
+    found = run_json("data", path, "--html", tmp_path / "page.html")
+    assert [each["name"] for each in found["classes"]] == ["good"]
+    (told,) = found["notices"]
+    assert told["text"].endswith("or train with --one-class")
+    assert (tmp_path / "page.html").stat().st_size > 1_000
+
+
+def test_a_row_of_names_with_a_number_is_not_called_a_bad_point(write: Write) -> None:
+    path = write(ROWS, ["x", "2020", "kind"])
+    sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
+    assert "data.csv:1 has 'x' in column 1" in sentence
+    assert "if line 1 has the names of columns, none of them may be a number" in sentence
+
+
+def test_rows_that_are_in_both_parts_are_counted(write: Write, tmp_path: Path) -> None:
+    path = write(ROWS + ROWS[:10], ["x", "y", "label"])
+    done = run_json("split", path, "-o", tmp_path / "parts")
+    parts = [(tmp_path / "parts" / f"{part}.csv").read_text() for part in ("train", "test")]
+    train, test = (text.splitlines()[1:] for text in parts)
+    equal = sum(row in train for row in test)
+    (told,) = (each["text"] for each in done["notices"])
+    assert equal > 0
+    assert told == f"test rows that are equal to a training row: {equal}; remove duplicate rows"
+    alone = run_json("split", write(ROWS, ["x", "y", "label"]), "-o", tmp_path / "alone")
+    assert not alone.get("notices")
+
+
+def test_features_of_one_name_are_matched_by_their_order(write: Write, tmp_path: Path) -> None:
+    names = ("x", "x", "y")
+    model = replace(random_model(features=3, classes=2), feature_names=names)
+    save_model(model, tmp_path / "m.npz")
+    rows = [[row % 9, row % 7, row % 5, "class 0"] for row in range(20)]
+    first = run_json("predict", tmp_path / "m.npz", write(rows, [*names, "label"]))
+    other = write([row[::-1] for row in rows], ["label", "y", "x", "x"])
+    assert first["n"] == 20
+    assert "several features named 'x'" in refusal(run("predict", tmp_path / "m.npz", other))
+
+
+def test_one_hot_is_not_proposed_for_a_column_with_too_many_texts(write: Write) -> None:
+    rows = [[f"text {row}", row % 7, "ab"[row % 2]] for row in range(101)]
+    left_out = "left out: column 'note', which contains "
+    few = succeed("data", write(rows[:100], ["note", "y", "label"])).stderr
+    assert f"{left_out}text; use --one-hot" in few
+    many = succeed("data", write(rows, ["note", "y", "label"])).stderr
+    assert f"{left_out}101 texts, too many for --one-hot" in many
+
+
+def test_inspect_refuses_points_before_it_prints(write: Write, tmp_path: Path) -> None:
+    save_model(random_model(features=2, classes=2), tmp_path / "m.npz")
+    sentence = refusal(run("inspect", tmp_path / "m.npz", "--data", write(ROWS)))
+    assert "has the label 'a'" in sentence
+
+
+@pytest.mark.parametrize("columns", ["", "80"])
+def test_a_pipe_gets_tables_in_full_width(
+    write: Write, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+    names = [f"class {random.Random(number).random()}" for number in range(12)]
+    path = write([[row, row % 7, names[row % 12]] for row in range(120)], ["x", "y", "label"])
+    (line,) = (each for each in succeed("data", path).stdout.splitlines() if "12 classes" in each)
+    assert all(name in line for name in names) != bool(columns)
