@@ -42,7 +42,7 @@ class TrainOptions:
     )
     groups: str | None = options.GROUPS
     rate: float | None = rejection_rate(
-        'Answer "unknown" to inputs unlike any class, and to this share of valid ones, such as 1%.'
+        'Answer "unknown" to inputs unlike any class, and about this share of others, such as 1%.'
     )
     by: tuple[Statistic, ...] = REJECTION_BY
     normal: str | None = option(

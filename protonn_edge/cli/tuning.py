@@ -109,8 +109,8 @@ def search_model(
     if given.front_path is not None:
         _write_front(given.front_path, trials, points)
     described = describe(refitted.model, dataset, out)
-    record = _record(refitted, trials, facts, points)
-    record = described.record | {"data": report.to_json()} | record
+    trained = described.record | {"data": report.to_json()}
+    record = trained | _record(refitted, trials, facts, points)
     table = tables.candidate_table(trials, board, space.searched.columns, points.metric)
     if points.classifier == ANY:
         best = tables.kind_table(choices.best_of_kinds(trials), board, points.metric)
