@@ -162,8 +162,9 @@ class _Explorer:
         before = self._states.get(address)
         if before is not None and before.depth != state.depth:
             raise CheckFailed(
-                f"the stack has no bound because {self._name} reaches 0x{address:x} with "
-                f"{before.depth} or {state.depth} bytes on it; push as many bytes on each path"
+                f"the stack cannot be bounded because {self._name} reaches 0x{address:x} with "
+                f"{before.depth} B on the stack on one path and {state.depth} B on another; push "
+                "as many bytes on each path"
             )
         merged = state if before is None else before.merged(state)
         self._states[address] = merged
@@ -234,8 +235,8 @@ class _Explorer:
             self._flags[here.address] = RETI
         if state.depth:
             raise CheckFailed(
-                f"the stack cannot be bounded because {self._name} returns with {state.depth} "
-                "bytes still on the stack; balance its pushes and pops"
+                f"the stack cannot be bounded because {self._name} returns with {state.depth} B "
+                "still on the stack; balance its pushes and pops"
             )
 
     def _step(self, here: Decoded, state: State) -> State:

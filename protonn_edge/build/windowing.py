@@ -271,7 +271,7 @@ class Windowing:
             else f"; a class is reported when most of {self.votes} windows agree"
         )
         rest = (
-            f"; after a report, no other class for {self.refractory_s:g} s"
+            f"; after a report, no other class is reported for {self.refractory_s:g} s"
             if self.refractory
             else ""
         )
@@ -346,7 +346,7 @@ class Windowing:
         needed = self.sampling.actual_rate / self.hop * self._window_bytes + self._said_bytes
         if needed > bytes_carried(baud):
             raise InputError(
-                f"a window every {self.hop} samples needs {needed:,.0f} bytes a second, but "
+                f"an answer every {self.hop} samples needs {needed:,.0f} bytes a second, but "
                 f"{baud:,} baud can carry only {bytes_carried(baud):,.0f}; give a larger --hop"
             )
 

@@ -61,7 +61,9 @@ def verify_command(
     of accuracy is a failure.
     """
     if folder is not None and port is None:
-        raise click.UsageError("--project is the folder of the firmware at --port; give both")
+        raise click.UsageError(
+            "--project is the folder of the firmware at --port; give both, or omit --project"
+        )
     model, board = load_model(model_file), load_board(board_name)
     reference = device_model(model, precision)
     X, y = points_for(model, data, table, out)

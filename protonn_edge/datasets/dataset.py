@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import NO_CLASS, Notice, check_names, in_order, match_columns
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import Instrument
 
 if TYPE_CHECKING:
@@ -294,8 +294,8 @@ def check_feature_count(table: Table, wanted: int, whose: str) -> None:
     """Refuse a table with another number of features; `whose` ends in a verb: "the model wants"."""
     if table.X.shape[1] != wanted:
         raise InputError(
-            f"{table.source} has {table.X.shape[1]:,} features, but {whose} {wanted:,}; use data "
-            "with the same features"
+            f"{table.source} has {counted(table.X.shape[1], 'feature')}, but {whose} {wanted:,}; "
+            "use data with the same features"
         )
 
 

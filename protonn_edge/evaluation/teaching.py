@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.kinds.protonn.teaching import after_teaching, teachable_stage
 
 Indices = NDArray[np.int64]
@@ -64,9 +64,9 @@ def _held_back(
                 f"or use --teach {len(rows) // 4}" if len(rows) >= 4 else "or remove these points"
             )
             raise InputError(
-                f"{name!r} has {len(rows)} points of {classes[label]!r}, but --teach {most} "
-                f"needs {4 * most}, because examples and their neighbours are not tested; give "
-                f"more points, {fewer}"
+                f"{name!r} has {counted(len(rows), 'point')} of {classes[label]!r}, but --teach "
+                f"{most} needs {4 * most}, because examples and their neighbours are not tested; "
+                f"give more points, {fewer}"
             )
         places = _spread(most, len(rows))
         examples.append(rows[places])

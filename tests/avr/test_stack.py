@@ -416,7 +416,10 @@ def test_pushing_in_a_loop_is_refused(compile_avr):
         __attribute__((naked, noinline)) void work(void) {{ __asm__("1: push r1\\n rjmp 1b"); }}
         int main(void) {{ work(); for (;;) {{}} }}
     """
-    assert re.search("work reaches 0x.* with 0 or 1 bytes on it", refusal_of(compile_avr(firmware)))
+    assert re.search(
+        "work reaches 0x.* with 0 B on the stack on one path and 1 B on",
+        refusal_of(compile_avr(firmware)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -502,7 +505,9 @@ def test_paths_that_meet_with_other_depths_are_refused(compile_avr):
         int main(void) {{ work(); for (;;) {{}} }}
     """
     message = refusal_of(compile_avr(firmware))
-    assert re.search("work reaches 0x[0-9a-f]+ with . or . bytes on it", message)
+    assert re.search(
+        "work reaches 0x[0-9a-f]+ with . B on the stack on one path and . B on another", message
+    )
 
 
 def test_a_pointer_in_a_local_variable_is_unknown(compile_avr):
@@ -522,7 +527,7 @@ def test_returning_to_a_pushed_address_is_refused(compile_avr):
         __attribute__((naked, noinline)) void work(void) {{ __asm__("push r0\\n push r0\\n ret"); }}
         int main(void) {{ work(); for (;;) {{}} }}
     """
-    assert "work returns with 2 bytes still on the stack" in refusal_of(compile_avr(firmware))
+    assert "work returns with 2 B still on the stack" in refusal_of(compile_avr(firmware))
 
 
 def test_writing_to_the_return_address_is_refused(compile_avr):
