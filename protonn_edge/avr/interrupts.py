@@ -177,9 +177,9 @@ class _Spans:
 
     def _no_bound(self, place: int) -> CheckFailed:
         return CheckFailed(
-            f"{self._names.function_of(place)} contains a loop or a table jump while interrupts "
-            "are disabled, so this time has no bound; enable interrupts there, or, if the function "
-            "is pnn_push_many, compile without -flto"
+            f"{self._names.function_of(place)} runs a loop or a table jump with interrupts "
+            "disabled, so the time until they are enabled has no bound; enable interrupts there, "
+            "or, if the function is pnn_push_many, compile without -flto"
         )
 
 

@@ -230,5 +230,5 @@ def _device_facts(model: Model, record: dict[str, Any]) -> list[tuple[str, str]]
         *_sending_facts(model, record),
         *accumulators,
         ("scores", f"{record['score_bits']} bits"),
-        ("SHA-256 begins with", record["model_sha256"][:16]),
+        ("model SHA-256 begins with", record["model_sha256"][:16]),
     ]

@@ -104,9 +104,10 @@ def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
     )
     _check(model.clipped, "clips outliers", "train it without clipping")
     if features == "normalized":
-        _check(stage is not None, does, "use raw features")
+        _check(stage is not None, does, "choose the features 'raw'")
         return ReferenceModel(head.projection, head.prototypes, head.labels, head.gamma)
-    _check(model.normalizer.kind == "l2", "scales points to unit norm", "use normalized features")
+    unit = model.normalizer.kind == "l2"
+    _check(unit, "scales points to unit norm", "choose the features 'normalized'")
     W = head.projection.astype(np.float64) * model.normalizer.scale
     B = head.prototypes + (W @ model.normalizer.offset)[:, None]
     if folding is not None:

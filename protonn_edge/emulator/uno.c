@@ -275,7 +275,7 @@ int main(int argc, char **argv)
         die(EXIT_FAILURE, "there is no /dev/null");
     }
     if (!chip.mcu || !chip.clock_hz || !core_find()) {
-        die(EXIT_CHIP, "simavr does not know the chip");
+        die(EXIT_CHIP, "simavr does not support the chip");
     }
     const char *refused = options.eeprom ? core_keep_eeprom(options.eeprom) : NULL;
     if (refused) {

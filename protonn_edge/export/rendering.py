@@ -402,7 +402,7 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
 def _feature(stage: FeatureStage | None) -> str:
     shape = stage.image_shape if isinstance(stage, Convolutions) else (0, 0, 1)
     if stage is None or shape[:2] == (1, 1):  # a converted network may have no image
-        return "feature i in the table of the library's README"
+        return "listed under this number in the library's README"
     channels = shape[2] if stage.signal is None else stage.signal.channels
     place = "pixel" if stage.signal is None else "sample"
     whole = "an image, row by row" if stage.signal is None else "a window"

@@ -159,7 +159,8 @@ class AudioRequest(features.FeatureRequest):
                 and case.settings.window_shape[1] > 1
             ),
             "energies of sound need clips of one channel, but {window_shape} is "
-            "{settings.window_shape}, with several channels; give clips of one channel",
+            "{settings.window_shape[0]}x{settings.window_shape[1]}, with several channels; give "
+            "clips of one channel",
         ),
         *rows.refuse_each(
             lambda case: case.settings.dead_zone > 0,

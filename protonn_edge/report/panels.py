@@ -193,8 +193,8 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     caption += (
         f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
         f"integers: {abs(lost):.2f} percentage points {'lost' if lost >= 0 else 'gained'}. {cut:,} "
-        f"of {values:,} input values ({100 * cut / values:.2f} %) were outside the range of the "
-        f"inputs and were clamped{', including background in the dead zone' if dead_zone else ''}."
+        f"of {values:,} input values ({100 * cut / values:.2f} %) had to be clamped to the range "
+        f"of the inputs{', including background in the dead zone' if dead_zone else ''}."
     )
     drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages])
     rows = tuple(

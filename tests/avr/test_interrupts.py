@@ -123,7 +123,7 @@ def test_a_handler_that_ends_by_ret_or_never_is_no_surprise(compile_avr):
 
 
 def test_a_loop_with_interrupts_off_is_refused_by_its_functions_name(compile_avr):
-    with pytest.raises(CheckFailed, match="main contains a loop .* while interrupts are disabled"):
+    with pytest.raises(CheckFailed, match="main runs a loop .* with interrupts disabled"):
         spans_of(compile_avr, "int main(void) { cli(); while (sink) {} sei(); for (;;) {} }")
 
 

@@ -168,7 +168,7 @@ def shifted(model: Model, offset: float) -> Model:
         (
             replace(random_model(), normalizer=Normalizer.identity(12, "l2")),
             "raw",
-            "scales points to unit norm, .* use normalized features",
+            "scales points to unit norm, .* choose the features 'normalized'",
         ),
         (
             random_pooling_model(AveragePooling((6, 8), (6, 8), (3, 4), BYTES)),

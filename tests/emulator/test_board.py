@@ -198,7 +198,9 @@ def test_a_chip_that_simavr_does_not_know_is_refused(compile_firmware):
     other = dataclasses.replace(load_board("uno"), name="other", mcu="atmega9999")
     elf = compile_firmware("int main(void) { for (;;) {} }")
     with (
-        pytest.raises(InputError, match="other cannot be emulated: simavr does not know the chip"),
+        pytest.raises(
+            InputError, match="other cannot be emulated: simavr does not support the chip"
+        ),
         EmulatedUno(elf, board=other),
     ):
         pass

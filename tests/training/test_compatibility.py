@@ -154,7 +154,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         SOUND | {"window_shape": (4, 2)},
         {},
-        "of one channel, but window_shape is .4, 2., with several",
+        "of one channel, but window_shape is 4x2, with several",
     ),
     ({"initial_model": OF_SOUND}, PARTS, "continues a model of clips of sound"),
     ({"dead_zone": 0.1, **SOUND}, {}, "dead_zone is 0.1, but energies of sound are computed"),

@@ -302,7 +302,7 @@ class Gradients(Cells, FeatureStage):
     @property
     def does(self) -> str:
         """See `FeatureStage.does`."""
-        return f"{'deskews images and ' if self.deskew else ''}sums their gradients"
+        return f"{'deskews images and ' if self.deskew else ''}sums gradients"
 
     @property
     def scale(self) -> InputQuantizer:

@@ -12,7 +12,7 @@ from protonn_edge.features.convolution.stage import Convolutions
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
-        ((1, 1, 46), "feature i in the table of the library's README"),
+        ((1, 1, 46), "listed under this number in the library's README"),
         ((4, 3, 2), "channel i % 2 of pixel i / 2 of an image, row by row"),
         ((4, 3, 1), "pixel i of an image, row by row"),
         ((9, 1, 2), "channel i % 2 of sample i / 2 of a window"),
