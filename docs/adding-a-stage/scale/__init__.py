@@ -1,1 +1,1 @@
-"""An example of a kind of stage: each input times a factor of its own."""
+"""An example of a kind of stage: it multiplies each input by its own factor."""

@@ -1,4 +1,4 @@
-"""The example in integers: what it computes, and what it can give."""
+"""The example in integers: its arithmetic, and the range of its output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FACTOR_BITS = 8
 
 @dataclass(frozen=True, eq=False)
 class IntegerScale(IntegerStage):
-    """From bytes, b, to bytes.
+    """Scales bytes b to bytes q.
 
     ::
 
@@ -59,7 +59,7 @@ class IntegerScale(IntegerStage):
 
     @property
     def output(self) -> Range:
-        """What each byte can be: the ends are reached at inputs of 0 and of the maximum."""
+        """The range of each byte; inputs of 0 and of the maximum reach its ends."""
         highest = self.factors.astype(np.int64) * self.maximum >> FACTOR_BITS
         return Range(np.zeros_like(highest), highest)
 

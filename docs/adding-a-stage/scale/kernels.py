@@ -1,4 +1,4 @@
-"""The example's kernel: a loop in C over the values of a push, which are then pushed on."""
+"""The example's kernel: a loop in C that scales the values of a push and pushes them on."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from scale.integers import FACTOR_BITS, IntegerScale
 
-# Values that are scaled before they are pushed on together.
+# The number of values that are scaled before they are pushed on together.
 AT_ONCE = 32
 
-# The loop is the compiler's: constants that cover what the emulator measured.
+# Upper and lower bounds of the compiled loop's cycles, as measured on the emulator.
 _VALUE_CYCLES, _VALUE_LEAST = 36, 8
 _PART_CYCLES = 24
 _CALL_CYCLES = 60
@@ -24,9 +24,9 @@ _CODE_BYTES = 120
 
 @dataclass(frozen=True, eq=False)
 class ScaleKernel(Kernel):
-    """A table of factors in flash; its template reads what is public."""
+    """Reads the factors from a table in flash; the template uses the public attributes."""
 
-    portable = 4.0  # a product takes more where the chip has no multiplier
+    portable = 4.0  # a product takes longer on a chip without a multiplier
     chunk: ClassVar[int] = AT_ONCE
     shift: ClassVar[int] = FACTOR_BITS
     at_once: ClassVar[int] = AT_ONCE
@@ -38,14 +38,14 @@ class ScaleKernel(Kernel):
         self,
         feed: Feed | None,
         following: Push | None,
-        activity: Activity | None,  # noqa: ARG002  (a value takes the same, whatever it is)
+        activity: Activity | None,  # noqa: ARG002  (all values take the same time)
     ) -> Cost:
-        """Return what it takes."""
+        """Return the cost."""
         assert following is not None
         n = self.stage.n_inputs
         push = self._push(following)
         cycles = _BEGIN_CYCLES + _VALUE_CYCLES * n + n // AT_ONCE * self._part(following)
-        if feed is not None:  # else the stage before counts the calls
+        if feed is not None:  # otherwise, the previous stage counts the calls
             calls = 1 if feed.whole else feed.calls(push, [push.value] * n)
             cycles += calls * push.call
         return self._in_one_step(
@@ -57,7 +57,7 @@ class ScaleKernel(Kernel):
         )
 
     def _push(self, following: Push) -> Push:
-        """Return bounds for what is pushed; what is not 0 may be 0 when it is scaled."""
+        """Return bounds for pushes; a value other than 0 may become 0 when it is scaled."""
         part = self._part(following)
         around = _VALUE_CYCLES + math.ceil(part / AT_ONCE)
         return Push(
@@ -70,7 +70,7 @@ class ScaleKernel(Kernel):
         )
 
     def _part(self, following: Push) -> int:
-        """Return the cycles of pushing a part on, besides its values."""
+        """Return the cycles of pushing a part on, not counting its values."""
         return _PART_CYCLES + self.core.call_cycles + following.call
 
 

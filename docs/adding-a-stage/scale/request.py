@@ -1,4 +1,4 @@
-"""The example as features ask for it, "scale:0.99", and the stage that training makes of it."""
+"""The example in `features`, as "scale:0.99", and the stage that training creates from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scale.stage import Scale
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScaleRequest(FeatureRequest):
-    """What each feature is worth of the one before it: samples further away tell less."""
+    """The factor from each feature to the next, so that later samples count less."""
 
     kind: ClassVar[str] = "scale"
     word: ClassVar[str] = "scale"
@@ -33,7 +33,7 @@ class ScaleRequest(FeatureRequest):
 
     @classmethod
     def read(cls, terms: Sequence[str], **image: Any) -> Self:
-        """Return what the only term asks for."""
+        """Return the request in the only term."""
         term = only_term(terms)
         try:
             return cls(falloff=float(term.partition(":")[2]), **image)

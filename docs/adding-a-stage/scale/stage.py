@@ -1,4 +1,4 @@
-"""The example in floats: what a model has of it, and what its file has."""
+"""The example in floats: its part of a model and of a model file."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from scale.integers import FACTOR_BITS, IntegerScale
 
 @dataclass(frozen=True)
 class Scale(FeatureStage):
-    """Each feature times a factor of its own, from its resting value on.
+    """Multiplies each feature's distance from its resting value by its own factor.
 
     Attributes
     ----------
     factors : tuple of D float
         0..1.
     zero : float
-        The resting value, which no factor changes: an end of the range of all features.
+        The resting value, which no factor changes: one end of the range of all features.
 
     Raises
     ------
@@ -56,19 +56,19 @@ class Scale(FeatureStage):
 
     @property
     def does(self) -> str:
-        """What it does."""
+        """Its effect, for error messages."""
         return "scales features"
 
     @property
     def scale(self) -> None:
-        """Scaled features have the unit and the one range of features."""
+        """None: scaled features have the unit and the common range of the raw features."""
 
     def features_of(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return the scaled features (n, D) of raw points (n, D)."""
         return self.zero + (X - self.zero) * np.array(self.factors)
 
     def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return what makes inputs of 0..maximum of bytes."""
+        """Return the stage that scales bytes to inputs of 0..maximum."""
         unit = inputs.maximum * (1 << FACTOR_BITS) / BYTE_MAXIMUM
         factors = np.minimum(np.rint(unit * np.array(self.factors)), BYTE_MAXIMUM)
         return (IntegerScale(factors.astype(np.uint8), BYTE_MAXIMUM),)
@@ -79,7 +79,7 @@ class Scale(FeatureStage):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self | None:
-        """Return the stage of a model file's arrays, or None."""
+        """Return the stage in a model file's arrays, or None."""
         if "scale" not in arrays:
             return None
         array = arrays["scale"]
@@ -90,6 +90,6 @@ class Scale(FeatureStage):
         zero, *factors = array.tolist()
         return cls(tuple(factors), zero)
 
-    def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (it shows none)
+    def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (it lists no names)
         """Return the factors."""
         return {"factors": list(self.factors)}
