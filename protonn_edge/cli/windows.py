@@ -58,7 +58,7 @@ def windows_command(
         click.IntRange(0),
     ),
     onset: int | None = option(
-        "Cut a clip where a sound begins: where the mean difference between successive samples, "
+        "Cut a clip where a sound begins: where the mean difference between samples two apart, "
         "scaled to 8 bits, exceeds N; 4 is usual. The data set stores N for 'train'.",
         click.IntRange(*THRESHOLDS),
     ),
