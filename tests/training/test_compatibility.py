@@ -268,7 +268,7 @@ def test_every_row_is_the_first_to_refuse_something() -> None:
 
 @pytest.mark.parametrize("kind", CLASSIFIERS.values())
 def test_every_row_of_every_kind_can_be_said(kind: Any) -> None:
-    settings = {"budget": 900, "n_prototypes": 4, "prototypes_per_class": 2}
+    settings = {"budget": 900, "n_prototypes": 4, "prototypes_per_class": 2, "window_shape": (4, 2)}
     case = case_of(settings, {})
     for row in (*REFUSALS, *refusals(), *kind.refusals):
         assert "{" not in row.said_of(case)
