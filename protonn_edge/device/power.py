@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from protonn_edge.toolchain.process import relevant_lines, run_within
 _DEADLINE_S = 60.0
 _PORTS_DEADLINE_S = 10.0  # for a computer to find the board again on USB
 _ASK_AGAIN_S = 0.2
+_REASON_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,18 @@ class PowerCycle:
         """
         name = shortened(shlex.join(self.words))
         try:
-            done = run_within(_DEADLINE_S, self.words, name=name, remedy="check the switch")
+            done = run_within(
+                _DEADLINE_S,
+                self.words,
+                name=name,
+                remedy="check the switch",
+                output=subprocess.DEVNULL,  # it may print endlessly
+            )
         except (CheckFailed, OSError) as error:
             raise DeviceError(f"{fault}; cycling the power failed: {error}") from fault
         if done.returncode != 0:
-            reason = relevant_lines(done.stderr or done.stdout) or f"exit code {done.returncode}"
+            words = shortened(relevant_lines(done.stderr), _REASON_CHARACTERS)
+            reason = words or f"exit code {done.returncode}"
             raise DeviceError(f"{fault}; cycling the power by {name!r} failed: {reason}") from fault
         end = time.monotonic() + _PORTS_DEADLINE_S
         devices = [Path(port) for port in ports if port.startswith("/")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,7 @@ def test_hil_begins_again_once_and_its_json_states_what_was_done(
     [
         ("false", "cycling the power by 'false' failed: exit code 1"),
         ("ls --no-such-option", "failed: .*no-such-option"),
+        ("sh -c 'seq 9999 | xargs >&2; exit 3'", r"failed: 1 2 3 .{280,}9998 9999$"),
         (
             "sleep 9",
             "cycling the power failed: sleep 9 was stopped because it took more than 0.3 s",
@@ -68,3 +70,14 @@ def test_a_command_that_fails_is_an_error_with_the_fault(command, says, monkeypa
 def test_what_names_no_program_is_refused_before_anything_runs(built, command):
     words = ["hil", built / "test.csv", "--project", built, "--port", "x", "--power-cycle", command]
     assert "does not begin with a program; give one such as" in refusal(run(*words))
+
+
+def test_the_output_of_a_command_without_end_takes_no_memory(monkeypatch):
+    monkeypatch.setattr(power, "_DEADLINE_S", 0.5)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DeviceError, match="yes was stopped because it took more than"):
+            PowerCycle.of("yes").after(HANGS, [])
+        assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    finally:
+        tracemalloc.stop()
