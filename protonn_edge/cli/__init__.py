@@ -112,6 +112,16 @@ class _Commands(click.Group):
             ctx.fail(f"No such command {args[0]!r}{naming.did_you_mean(args[0], COMMANDS) or '.'}")
         return super().resolve_command(ctx, args)
 
+    def main(self, *arguments: Any, **settings: Any) -> Any:
+        """Run the command line; a help text that cannot be printed is an error in one sentence."""
+        try:
+            return super().main(*arguments, **settings)
+        except OSError as error:
+            click.echo(
+                f"error: cannot print the text: {error.strerror}; choose another output", err=True
+            )
+            sys.exit(2)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments before the command's name; remember whether --json follows."""
         ctx.meta[_AS_JSON] = "--json" in args

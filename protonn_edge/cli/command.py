@@ -230,9 +230,10 @@ def _refusal(error: Exception) -> tuple[str, int] | None:
     if isinstance(error, ImportError) and (sentence := sentence_of(error)):
         return sentence, InputError.exit_code
     if isinstance(error, OSError):
-        name, reason = error.filename or "the output", error.strerror or str(error)
+        gone = "the current folder" if isinstance(error, FileNotFoundError) else "the output"
+        name, reason = error.filename or gone, error.strerror or str(error)
         return f"cannot use {name}: {reason}; choose another file or folder", InputError.exit_code
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # of a library
         sentence = (
             "the command needs more memory than is available; use fewer points or, in training, "
             "fewer prototypes"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,6 +45,45 @@ def test_numbers_that_leave_the_floats_become_one_sentence(body):
 def test_what_vanishes_is_no_error():
     done = CliRunner().invoke(command_of(lambda: np.exp(np.array([-1e6]))), [])
     assert (done.exit_code, done.stderr) == (0, "")
+
+
+def unmapped():
+    raise ImportError("scipy/x.so: failed to map segment from shared object")
+
+
+def test_a_library_that_does_not_fit_into_memory_is_no_bug(monkeypatch):
+    monkeypatch.delenv(TRACEBACK_VARIABLE)
+    done = CliRunner().invoke(command_of(unmapped), [])
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: the command needs more memory than is available; ")
+
+
+def test_a_current_folder_that_was_deleted_is_named(monkeypatch):
+    def gone():
+        raise FileNotFoundError(2, "No such file or directory")  # os.getcwd names no file
+
+    done = CliRunner().invoke(command_of(gone), [])
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: cannot use the current folder: No such file")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full: run it on Linux")
+@pytest.mark.parametrize("words", [["--help"], ["boards", "--help"], ["--version"]])
+def test_a_help_text_that_cannot_be_written_is_one_sentence(words):
+    program = "from protonn_edge.cli import main; main()"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == "error: cannot print the text: No space left on device; choose another output\n"
+    )
 
 
 def bug():
