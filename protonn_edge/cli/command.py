@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from protonn_edge.datasets import Notice
 
-_PIPE_WIDTH = 10_000  # characters; a table takes only those that it needs
 _WORD_LIMIT = 300  # characters of a file name in an error
 _TERMINATED = 128 + signal.SIGTERM  # the exit code that shells report
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
@@ -271,8 +270,7 @@ class Output:
     def __init__(self, as_json: bool) -> None:
         self._as_json = as_json
         piped = not (sys.stderr if as_json else sys.stdout).isatty() and "COLUMNS" not in os.environ
-        width = _PIPE_WIDTH if piped else None
-        self._text = Console(stderr=as_json, highlight=False, width=width)
+        self._text = Console(stderr=as_json, highlight=False, width=10_000 if piped else None)
         self._progress = Console(stderr=True, highlight=False)
         self._notices: list[Notice] | None = None
         self._unsaid: list[Notice] = []

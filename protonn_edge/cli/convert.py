@@ -108,10 +108,8 @@ def convert_command(
     elif given.source.suffix in _ESTIMATORS:
         kind, work = "an estimator", "from_estimator"
     elif given.source.is_file() and given.source.suffix != ".npz":
-        raise InputError(
-            f"{given.source} is not a folder, and its name does not end in "
-            f"{', '.join(_ESTIMATORS)} or .npz; save the model in one of these formats"
-        )
+        known = ", ".join((*_ESTIMATORS, ".npz"))
+        raise InputError(f"{given.source} has no known ending; save the model as one of {known}")
     elif given.output.suffix == ".onnx":
         kind, work = "a model file that becomes ONNX", "to_file"
     else:

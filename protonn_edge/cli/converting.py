@@ -98,9 +98,8 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     out.say(str(conversion))
     if not is_sparse(X := dataset.X_train):
         features = quantize(model).features
-        clamped = features.clamped(X)
-        if model.head.kind == "forest":  # values beyond all thresholds may be clamped, but not all
-            clamped = clamped[np.ptp(features.quantize(X), axis=0) == 0]
+        flat = np.ptp(features.quantize(X), axis=0) == 0  # trees may clamp some values, but not all
+        clamped = features.clamped(X)[flat if model.head.kind == "forest" else slice(None)]
         if count := int(clamped.sum()):
             out.say("  " + ": ".join(saturation_fact(count, X.size)))
     out.say(f"wrote {given.output}")

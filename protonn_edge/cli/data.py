@@ -48,14 +48,13 @@ def data_command(
     """
     if html is not None:
         require("matplotlib")
-    options = replace(table, missing=table.missing or SHOWN)
-    dataset = load_dataset(data, options, least_classes=1)
+    dataset = load_dataset(data, replace(table, missing=table.missing or SHOWN), least_classes=1)
     profiles = [profile(each, dataset) for each in dataset.columns]
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)
     rules = [] if dataset.layout is None else dataset.layout.rules.items()
     facts, notices = [*rules, *data_facts(summary, dataset)], [*dataset.notices, *leaks(dataset)]
     if dataset.n_classes == 1:
-        text = "there is only one class; add points of another class, or train with --one-class"
+        text = "there is only one class; add points of another, or train with --one-class"
         notices.append(Notice("one_class", text, warning=True))
     out.say(f"{data.name}:", fact_table(facts))
     if profiles:

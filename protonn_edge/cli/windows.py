@@ -245,9 +245,7 @@ def _to_mix(
         raise InputError(f"--noise: {error}") from error
     of_noise = cut.X_train[cut.begins >= own]
     if not len(of_noise):
-        raise InputError(
-            f"--noise: no recording has {window:,} samples for training; give longer recordings"
-        )
+        raise InputError(f"--noise: no recording has {window:,} samples for training; record more")
     return of_noise
 
 

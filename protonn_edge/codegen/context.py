@@ -25,7 +25,7 @@ from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChai
 API_VERSION = 1
 
 _LISTED_FEATURES = 64
-SENSORS_COUNTS = "the sensor's counts"
+_SENSORS_COUNTS = "the sensor's counts"
 _CONSTANT_LETTERS = 40  # C99 compares 63 characters of a macro's name
 
 
@@ -218,7 +218,7 @@ def sendings(model: DeviceModel) -> tuple[Sending, ...]:
         which = f"{'channel ' if channels else ''}{start}" if one else f"{start}..{stop - 1}"
         unit, factor = unit_words(exponent) or "the training data's unit", factor_text(exponent)
         if counts is not None:
-            unit, factor = SENSORS_COUNTS, f"{counts[start]:.10g}"
+            unit, factor = _SENSORS_COUNTS, f"{counts[start]:.10g}"
         return Sending(
             features="all" if alike else which,
             name=names[start] if one and names and not alike else "",

@@ -148,8 +148,7 @@ class FittedEstimator:
 
 def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
     """Read a fitted classifier of D features, or a pipeline that ends in one, or refuse it."""
-    if hasattr(estimator, "best_estimator_"):  # of a search for parameters
-        estimator = estimator.best_estimator_
+    estimator = getattr(estimator, "best_estimator_", estimator)  # of a search for parameters
     *before, (_, classifier) = _steps(estimator)
     _check_features(before[0][1] if before else classifier, n_features)
     features = affine_map(AffineMap.identity(n_features), before)

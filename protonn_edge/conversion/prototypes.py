@@ -66,7 +66,7 @@ def reduced_model(
         rows = sample_with_all_classes(answers, _POINTS, generator)
         X, answers = X[rows], answers[rows]
     Z = estimator.features.apply(X)
-    W = _axes(estimator, Z, answers, sizes.n_projections, generator)
+    W = _axes(estimator, Z, sizes.n_projections)
     projected = (Z @ W.T).astype(np.float32)
     B = _chosen(estimator, W, projected, answers, sizes.n_prototypes, generator)
     gamma = median_gamma(projected, B.astype(np.float32), gamma_numerator, generator)
@@ -85,18 +85,11 @@ def reduced_model(
     return replace(model, feature_names=estimator.feature_names)
 
 
-def _axes(
-    estimator: FittedEstimator,
-    Z: Float64,
-    answers: Indices,
-    d: int,
-    generator: np.random.Generator,
-) -> Float64:
+def _axes(estimator: FittedEstimator, Z: Float64, d: int) -> Float64:
     """Return W of shape (d, k), with fewer rows if there are fewer directions."""
     if not isinstance(estimator.rule, LinearRule):
-        points = Z.astype(np.float32)
-        axes = initial_projection("pca", points, answers, d, None, generator)
-        return axes.astype(np.float64)
+        given = np.zeros(len(Z), np.int64), d, None, np.random.default_rng(0)  # d counts
+        return initial_projection("pca", Z.astype(np.float32), *given).astype(np.float64)
     differences = estimator.rule.differences
     values = (Z @ differences.T).astype(np.float32)
     most = min(d, int(np.linalg.matrix_rank(differences)))

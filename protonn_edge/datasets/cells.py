@@ -14,7 +14,7 @@ Float32 = NDArray[np.float32]
 
 _MARKS = ("", "na", "n/a", "#n/a", "k.a.", "k. a.", "nan", "<na>", "null", "none", "?", "-", "--")
 _MAY_BE_CLASSES = ("null", "none", "-", "--")
-_TRUTHS = {"true": "1", "false": "0"}
+TRUTHS = {"true": "1", "false": "0"}  # cells of features in any case, and their numbers
 _LEAST_RISING, _MOST_FALLING = 0.4, 0.1  # coarse clocks repeat times, new logs restart
 _GAPS = frozenset(form for mark in _MARKS for form in (mark, mark.upper(), mark.title(), " "))
 _GROUPED = {
@@ -51,11 +51,6 @@ def with_point(cell: str) -> str:
 def is_number(cell: str) -> bool:
     """Return whether a cell is written as a number, with a decimal point or comma."""
     return _NUMBER.fullmatch(cell) is not None
-
-
-def truth_as_number(cell: str) -> str:
-    """Return "1" or "0" for the cells ``True`` and ``False``, and any other cell unchanged."""
-    return _TRUTHS.get(cell.strip().lower(), cell)
 
 
 def rises(cells: Sequence[str]) -> bool:

@@ -107,10 +107,7 @@ class Numbers:
                     raise InputError(f"{where}, one of {count:,} gaps ({counts(places)}); {remedy}")
                 problem = self.decimals.problem(first.cell)
                 if first.line == 1 and not column.name:
-                    problem = (
-                        "but this cell must be a finite number; if line 1 has the names of "
-                        "columns, none of them may be a number"
-                    )
+                    problem += " (if line 1 has the names of columns, none may be a number)"
                 also = f" (such cells: {counts(places)})" if len(places) > 1 else ""
                 raise InputError(f"{where}{also}, {problem}")
 

@@ -26,7 +26,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from protonn_edge.datasets import naming
-from protonn_edge.datasets.cells import is_gap, is_number, is_whole, rises, truth_as_number
+from protonn_edge.datasets.cells import TRUTHS, is_gap, is_number, is_whole, rises
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
 from protonn_edge.datasets.row_sketch import RowSketch
@@ -129,7 +129,7 @@ class Column:
     def has_truths(self) -> bool:
         """Whether its first cells, apart from gaps, are ``True`` and ``False``."""
         there = [cell for cell in self.first if not is_gap(cell)]
-        return bool(there) and all(truth_as_number(cell) != cell for cell in there)
+        return bool(there) and all(cell.strip().lower() in TRUTHS for cell in there)
 
     @property
     def has_whole_numbers(self) -> bool:

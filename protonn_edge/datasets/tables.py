@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets import rules
-from protonn_edge.datasets.cells import is_gap, is_label, is_number, is_whole, truth_as_number
+from protonn_edge.datasets.cells import TRUTHS, is_gap, is_label, is_number, is_whole
 from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, TableLayout
 from protonn_edge.datasets.gaps import Numbers, checked_missing, counts, prepared
 from protonn_edge.datasets.naming import Notice, label_text
@@ -220,7 +220,7 @@ class TableFile:
         while block := list(islice(rows, at_once)):
             for index in truths:
                 for _, row in block:
-                    row[index] = truth_as_number(row[index])
+                    row[index] = TRUTHS.get(row[index].strip().lower(), row[index])
             numbers.add(block, (pick(row) for _, row in block))
             if is_strict:
                 self._check_texts(block, roles, is_labelled=not options.background)

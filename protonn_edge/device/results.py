@@ -176,7 +176,11 @@ def check_finished(path: Path) -> None:
         earlier = read_results(path)
     except InputError:
         return  # there is no run to continue
-    earlier.check_finished(path)
+    if earlier.origin is not None and len(earlier.results) < earlier.origin.points:
+        raise InputError(
+            f"{path} has {len(earlier.results):,} of {earlier.origin.points:,} results of a run "
+            "that was stopped; continue it with `protonn-edge hil --resume`, or delete the file"
+        )
 
 
 @dataclass(frozen=True)
@@ -185,15 +189,6 @@ class RecordedRun:
 
     origin: Origin | None  # the model and the data; None without results
     results: list[Result]  # in the order of the file
-
-    def check_finished(self, path: Path) -> None:
-        """Raise `InputError` if these are some, but not all results of a run."""
-        if self.origin is not None and len(self.results) < self.origin.points:
-            raise InputError(
-                f"{path} has {len(self.results):,} of {self.origin.points:,} results of a run that "
-                "was stopped; continue this run with `protonn-edge hil --resume`, or delete the "
-                "file to measure again"
-            )
 
 
 def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:

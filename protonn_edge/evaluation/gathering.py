@@ -21,7 +21,7 @@ from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.device import Origin, ReferenceAnswers, read_results
+from protonn_edge.device import Origin, check_finished, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
 from protonn_edge.evaluation.measurement import check_rows
@@ -57,8 +57,7 @@ def gather(
     - `rows`: the rows of these points in their file; by default from 0.
     - `image_shape`: height and width of a point; by default from the model.
 
-    Raises `InputError` if results are missing or impossible, if none of the models was run, or if
-    points differ.
+    Raises `InputError` if results are missing or impossible, or of other models or points.
     """
     run = read_results(path)
     origin = run.origin
@@ -67,12 +66,9 @@ def gather(
     model, reference = _model_of(path, origin, models)
     points = None if data is None else _points_of(path, origin, model, reference, data, rows)
     results = tuple(sorted(run.results, key=lambda result: result.index))
-    if points is None:
-        check_rows(path, results, reference)
-    else:
-        expected = ReferenceAnswers.of(reference, points.fed)
-        check_rows(path, results, reference, points.label_of, expected)
-    run.check_finished(path)
+    labels = None if points is None else points.label_of
+    check_rows(path, results, reference, labels)
+    check_finished(path)
     generated = [(project, *project.generated()) for project in projects if project.built]
     model_hash = reference.model_sha256
     built = [(project, plan) for project, of, plan in generated if of.model_sha256 == model_hash]

@@ -154,10 +154,7 @@ def _rate(
     here, there = dataset.instrument, model.instrument
     alike = here is None or there is None or not here.is_unlike(there)
     if strange := sorted({*dataset.classes} - {rest, *model.classes}):
-        raise InputError(
-            f"the recording has the labels {listed(strange)}, but the model has only the classes "
-            f"{listed(model.classes)}; correct the labels, or leave these samples out"
-        )
+        raise InputError(f"the model lacks the recording's labels {listed(strange)}; correct them")
     if rate and channels == signal.channels and alike and is_same_rate(rate, signal.rate):
         return rate
     raise InputError(

@@ -320,9 +320,7 @@ def _answered(
     Q, y, expected, rows = points
     origin = device.Origin.of(reference, Q, y, rows)
     labels = dict(zip(rows, y.tolist(), strict=True))
-    earlier = []
-    if resume and results is not None:
-        earlier = _earlier(results, origin, reference, labels, expected)
+    earlier = _earlier(results, origin, reference, labels) if resume and results is not None else []
     with ExitStack() as stack:
         log = None
         if results is not None:
@@ -365,17 +363,13 @@ def _alike(sessions: Sequence[device.Session], Q: NDArray[np.uint8]) -> device.D
 
 
 def _earlier(
-    path: Path,
-    origin: device.Origin,
-    reference: DeviceModel,
-    labels: Mapping[int, int],
-    expected: device.ReferenceAnswers,
+    path: Path, origin: device.Origin, reference: DeviceModel, labels: Mapping[int, int]
 ) -> list[device.Result]:
     """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
         return []
     results = device.read_results(path, origin).results
-    check_rows(path, results, reference, labels, expected)
+    check_rows(path, results, reference, labels)
     return [result for result in results if result.scores is not None]
 
 
@@ -384,45 +378,26 @@ def check_rows(
     results: Iterable[device.Result],
     reference: DeviceModel,
     labels: Mapping[int, int] | None = None,
-    expected: device.ReferenceAnswers | None = None,
 ) -> None:
-    """Refuse results that cannot be the model's, or whose rows do not have these labels.
-
-    `expected` are the answers to the points, in the order of `labels`. Without them, a class is
-    only compared with the scores.
-    """
-    n, places = reference.n_classes, {row: place for place, row in enumerate(labels or ())}
+    """Refuse results that cannot be the model's, or whose rows do not have these labels."""
+    n = reference.n_classes
     for result in results:
         scores = n if result.scores is None else len(result.scores)
         named = {result.label, result.predicted or 0}
         if reference.rejection is not None:
             named -= {UNKNOWN}
-        fault = None
+        label = result.label if labels is None else labels.get(result.index)
+        fault = ""
         if max(named, default=0) >= n or scores != n:
             fault = f"a class or scores that are impossible for a model of {n} classes"
-        elif labels is not None and result.label != labels.get(result.index):
-            known = labels.get(result.index)
-            fault = f"label {result.label}, but the point has label {known}"
-        elif _edited(result, reference, expected, places.get(result.index, 0)):
-            fault = "an answer that is not the model's"
-        if fault is not None:
+        elif result.label != label:
+            fault = f"label {result.label}, but the point has label {label}"
+        elif result.predicted not in (None, UNKNOWN) and result.scores and not result.mismatch:
+            lead = max(result.scores) - result.scores[result.predicted]
+            if lead > 2 * reference.score_tolerance:
+                fault = "an answer that does not follow from its scores"
+        if fault:
             raise InputError(
                 f"{path} has, at index {result.index}, {fault}; delete the file and run "
                 "`protonn-edge hil` again"
             )
-
-
-def _edited(
-    result: device.Result,
-    reference: DeviceModel,
-    expected: device.ReferenceAnswers | None,
-    place: int,
-) -> bool:
-    """Return whether an answer that agreed with the model's when it arrived now differs."""
-    if result.mismatch is not False or result.predicted is None or result.scores is None:
-        return False
-    if expected is None:  # the class must follow from the scores
-        classes = np.array([UNKNOWN]) if result.predicted == UNKNOWN else None
-        scores = np.array([result.scores], np.int64)
-        expected, place = device.ReferenceAnswers(scores, classes, reference.score_tolerance), 0
-    return expected.differs_at(place, result.predicted, result.scores)

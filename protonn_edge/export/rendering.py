@@ -18,13 +18,7 @@ from protonn_edge.boards import Board, board_names
 from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
-from protonn_edge.codegen.context import (
-    SENSORS_COUNTS,
-    Sending,
-    c_comment,
-    class_names,
-    safe_sendings,
-)
+from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
@@ -330,7 +324,7 @@ def _send(sent: tuple[Sending, ...]) -> str:
     if len({each.unit for each in sent}) > 1:
         return "a value in the unit of its feature"
     unit = sent[0].unit
-    return unit if unit == SENSORS_COUNTS else f"{unit} of the training data's unit"
+    return unit if unit.startswith("the ") else f"{unit} of the training data's unit"
 
 
 def _send_lines(sent: tuple[Sending, ...], prefix: str) -> tuple[str, ...]:

@@ -25,12 +25,9 @@ Content = bytes | str | Callable[[], bytes]
 
 def as_path(path: object) -> Path:
     """Return the path of a file or folder; raise `InputError` for other objects, such as data."""
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(
-            f"a {type(path).__name__} is not the name of a file; write it to a file and name this "
-            "file, or pass features and labels to the method fit"
-        )
-    return Path(path)
+    if isinstance(path, str | os.PathLike):
+        return Path(path)
+    raise InputError(f"a {type(path).__name__} is not the name of a file; write it to one first")
 
 
 def check_file(

@@ -63,10 +63,7 @@ from protonn_edge.training.searched import FEATURES_SEARCHED, SearchSpec, Search
 
 
 class _Number(Interval):
-    """A constraint: a number in an interval, but not True, which counts as 1 in Python."""
-
-    def is_satisfied_by(self, val: object) -> bool:
-        """Return whether a value is one."""
+    def is_satisfied_by(self, val: object) -> bool:  # True, which counts as 1, is none
         return not isinstance(val, bool | np.bool_) and super().is_satisfied_by(val)
 
 

@@ -288,7 +288,8 @@ def test_a_file_of_another_kind_is_told_the_known_ones(foo: Path, tmp_path: Path
     assert done.exit_code == 2
     assert_one_sentence(done)
     assert (
-        "its name does not end in .skops, .json, .ubj, .txt, .onnx, .tflite or .npz" in done.stderr
+        "no known ending; save the model as one of .skops, .json, .ubj, .txt, .onnx, .tflite, .npz"
+        in done.stderr
     )
 
 

@@ -53,8 +53,7 @@ def folder(tmp_path_factory):
         for i in range(16)
     ]
     wrong = replace(right[5], predicted=(right[5].predicted + 1) % 4)
-    copied = replace(right[5], predicted=right[6].predicted, scores=right[6].scores)
-    kept = {"stopped": [], "edited": [wrong], "copied": [copied]}
+    kept = {"stopped": [], "edited": [wrong]}
     for name, changed in kept.items():
         rows = [*right[:5], *changed, *right[6:]]
         with ResultsFile(folder / f"{name}.csv", origin, 4, keep=rows):
@@ -145,9 +144,9 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["model.npz", "--model", "model.npz"], "header of a results file"),
         (["beyond.csv", "--model", "model.npz"], "index 16, but this run's indices are 0 to 15"),
         (["stopped.csv", "--model", "model.npz"], "15 of 16 results of a run that was stopped"),
-        (["stopped.csv", *WHOLE], "continue this run with `protonn-edge hil --resume`"),
-        (["edited.csv", "--model", "model.npz"], "at index 5, an answer that is not the model's"),
-        (["copied.csv", *WHOLE], "at index 5, an answer that is not the model's; delete the file"),
+        (["stopped.csv", *WHOLE], "continue it with `protonn-edge hil --resume`, or delete"),
+        (["edited.csv", "--model", "model.npz"], "at index 5, an answer that does not follow from"),
+        (["edited.csv", *WHOLE], "that does not follow from its scores; delete the file and run"),
         (["relabelled.csv", *WHOLE], "at index 1, label 0, but the point has label "),
         (
             ["wild.csv", "--model", "model.npz", "--front", "points.csv"],

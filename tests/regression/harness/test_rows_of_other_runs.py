@@ -44,7 +44,7 @@ def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tu
         ({"label": 77}, "at index 7, a class or scores that are impossible for a model of 4"),
         ({"predicted": 77}, "at index 7, a class or scores that are impossible for a model of 4"),
         ({"label": 2}, "at index 7, label 2, but the point has label 3"),
-        ({"predicted": 2}, "at index 7, an answer that is not the model's; delete the file and"),
+        ({"predicted": 2}, "at index 7, an answer that does not follow from its scores; delete"),
         ({"index": N}, f"line 9 has index {N}, but this run's indices are 0 to {N - 1}"),
         ({"index": 3}, "line 9 repeats index 3"),
     ],

@@ -31,7 +31,7 @@ def test_a_row_of_names_with_a_number_is_not_called_a_bad_point(write: Write) ->
     path = write(ROWS, ["x", "2020", "kind"])
     sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
     assert "data.csv:1 has 'x' in column 1" in sentence
-    assert "if line 1 has the names of columns, none of them may be a number" in sentence
+    assert "(if line 1 has the names of columns, none may be a number)" in sentence
 
 
 def test_rows_that_are_in_both_parts_are_counted(write: Write, tmp_path: Path) -> None:
