@@ -18,9 +18,6 @@ faults are those of 6. A run is 50 random points of one person. In the table of 
 is exchanged by its features. Those of the magnitude, which need all samples, stay as they are with
 a stuck axis, too.
 
-Devices do not count inputs. The last columns show what this would add: a second sum, by which an
-answer is unusual if more input bytes are 0 than of any calibrating point that got this class.
-
 With --costs, it prints instead what counting adds on an Uno, from new people's first 160 points: to
 SRAM, to flash, and to the cycles of a prediction. "wide" has scores of 32 bits.
 
@@ -48,7 +45,7 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import write_project
 from protonn_edge.chain.integer_chain import observed
-from protonn_edge.chain.observation import DRIFT, STEP, ExpectedAnswers
+from protonn_edge.chain.observation import DRIFT, STEP, STILL_STEP, ExpectedAnswers
 from protonn_edge.codegen import make_plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
@@ -86,54 +83,35 @@ WIDE = {"wide": lambda: DenseClassifier(hidden="100", epochs=5, random_state=0)}
 def runs_with_a_drift(model: IntegerChain, Q: NDArray[np.uint8], people: NDArray[Any]) -> float:
     """Return the share of runs of 50 random points, of a person each, with a drift."""
     assert model.expected is not None
-    scores, answers, expected = model.scores(Q), model.predict(Q), model.expected
-    return _share_of_runs(
-        people, lambda run: expected.observed(scores[run], answers[run]).alarms > 0
-    )
-
-
-def _share_of_runs(people: NDArray[Any], drifts: Callable[[NDArray[np.int64]], bool]) -> float:
+    scores, answers, x = model.scores(Q), model.predict(Q), model.own_inputs(Q)
     generator = np.random.default_rng(0)
     each = np.unique(people)
     places = [np.flatnonzero(people == person) for person in each]
     runs = (generator.choice(rows, _ANSWERS) for rows in places for _ in range(_RUNS))
-    return sum(map(drifts, runs)) / (_RUNS * len(each))
+    drifts = (model.expected.observed(scores[run], answers[run], x[run]).alarms > 0 for run in runs)
+    return sum(drifts) / (_RUNS * len(each))
 
 
-class ZeroInputs:
-    """The most input bytes of 0 among calibrating points Q (n, D), for each class."""
-
-    def __init__(self, model: IntegerChain, Q: NDArray[np.uint8]) -> None:
-        self._model = model
-        zeros, classes = (Q == 0).sum(axis=1), model.scores(Q).argmax(axis=1)
-        of_class = [zeros[classes == k] for k in range(model.n_classes)]
-        self._most = np.array([(z if len(z) >= _FEWEST else zeros).max() for z in of_class])
-
-    def exceeded(self, Q: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Return which points (n,) have more."""
-        more: NDArray[np.bool_]
-        more = (Q == 0).sum(axis=1) > self._most[self._model.scores(Q).argmax(axis=1)]
-        return more
-
-    def runs_with_a_drift(self, Q: NDArray[np.uint8], people: NDArray[Any]) -> float:
-        """Return the share of runs of 50 random points, of a person each, with a drift."""
-        more = self.exceeded(Q)
-
-        def drifts(run: NDArray[np.int64]) -> bool:
-            level = most = 0
-            for unusual in more[run].tolist():
-                level = level + STEP if unusual else max(0, level - 1)
-                most = max(most, level)
-            return most >= DRIFT
-
-        return _share_of_runs(people, drifts)
+def _shares(model: IntegerChain, Q: NDArray[np.uint8]) -> tuple[float, float]:
+    """Return the share of unusual answers, and of those with a watched input of 0."""
+    assert model.expected is not None
+    scores, answers, x = model.scores(Q), model.predict(Q), model.own_inputs(Q)
+    every = np.ones_like(model.expected.runners_up)
+    width = np.full_like(model.expected.width, 0xFFFF)
+    still = replace(model.expected, width=width, runners_up=every)
+    counts = [each.observed(scores, answers, x) for each in (model.expected, still)]
+    return counts[0].unusual / len(Q), counts[1].unusual / len(Q)
 
 
-def days_with_a_drift(unusual: float) -> float:
-    """Return the share of days with a drift if each answer is unusual with some probability."""
+def days_with_a_drift(unusual: float, still: float) -> float:
+    """Return the share of days with a drift if answers are unusual with some probability.
+
+    `still` is the part of this probability of answers with a watched input of 0.
+    """
     step = np.zeros((DRIFT + 1, DRIFT + 1))
     for level in range(DRIFT):
-        step[level, min(DRIFT, level + STEP)] += unusual
+        step[level, min(DRIFT, level + STILL_STEP)] += still
+        step[level, min(DRIFT, level + STEP)] += unusual - still
         step[level, max(0, level - 1)] += 1 - unusual
     step[DRIFT, DRIFT] = 1
     return float(np.linalg.matrix_power(step, _DAY)[0, DRIFT])
@@ -190,26 +168,23 @@ def measure(
         model = replace(model, expected=ExpectedAnswers.of(integers, Q[::2]))
         integers = observed(integers, model)
         assert integers.expected is not None
-        again = integers.expected.observed(integers.scores(Q[1::2]), integers.predict(Q[1::2]))
-        unusual = again.unusual / again.answers
-        quantized, zeros = integers.quantize(X_other), ZeroInputs(integers, Q[::2])
+        unusual, still = _shares(integers, Q[1::2])
+        quantized = integers.quantize(X_other)
         shown = {}
         for fault, points in faults.items():
             faulty = integers.quantize(points)
             shown[fault] = {
                 "noticed": runs_with_a_drift(integers, faulty, people),
-                "noticed_by_zeros": zeros.runs_with_a_drift(faulty, people),
                 "accuracy": share_right(integers.predict(faulty), y_other),
             }
         yield {
             "data": name,
             "kind": kind,
             "unusual": unusual,
-            "false_alarms_a_day": days_with_a_drift(unusual),
+            "still": still,
+            "false_alarms_a_day": days_with_a_drift(unusual, still),
             "new_people": runs_with_a_drift(integers, quantized, people),
             "accuracy": share_right(integers.predict(quantized), y_other),
-            "zeros_false_alarms_a_day": days_with_a_drift(float(zeros.exceeded(Q[1::2]).mean())),
-            "zeros_new_people": zeros.runs_with_a_drift(quantized, people),
             "faults": shown,
         }
 
@@ -299,21 +274,13 @@ COLUMNS: Columns = [
     ("data", lambda record: record["data"]),
     ("classifier", lambda record: record["kind"]),
     ("unusual %", lambda record: _percent(record["unusual"])),
+    ("still %", lambda record: _percent(record["still"])),
     ("false alarms % of days", lambda record: _percent(record["false_alarms_a_day"])),
     ("new people %", lambda record: _percent(record["new_people"])),
     (
         "noticed % (accuracy %)",
         lambda record: ", ".join(
             f"{name} {_percent(fault['noticed'])} ({100 * fault['accuracy']:.0f})"
-            for name, fault in record["faults"].items()
-        ),
-    ),
-    ("by zeros: false alarms %", lambda record: _percent(record["zeros_false_alarms_a_day"])),
-    ("by zeros: new people %", lambda record: _percent(record["zeros_new_people"])),
-    (
-        "by zeros: noticed %",
-        lambda record: ", ".join(
-            f"{name} {_percent(fault['noticed_by_zeros'])}"
             for name, fault in record["faults"].items()
         ),
     ),

@@ -212,9 +212,8 @@ def _model_of(arrays: Arrays) -> Model:
     )
     if "expected" in arrays:
         check_type(arrays["expected"], "expected", "f8")
-        model = replace(
-            model, expected=ExpectedAnswers.of_array(arrays["expected"], model.n_classes)
-        )
+        expected = arrays["expected"], model.n_classes, model.n_watchable
+        model = replace(model, expected=ExpectedAnswers.of_array(*expected))
     if "activity" not in arrays:
         return model
     check_type(arrays["activity"], "activity", "f8")

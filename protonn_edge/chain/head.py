@@ -264,6 +264,12 @@ class Sized(FactsRepr, Dimensions):
         """Number of interleaved channels in a point; see `FeatureStage`."""
         return None if self.feature_stage is None else self.feature_stage.n_channels
 
+    @property
+    def n_watchable(self) -> int:
+        """Inputs of the classifier that a device can watch: all, or none if they come in parts."""
+        whole = self.feature_stage is None or self.n_channels is not None
+        return self.n_inputs if whole and self.n_inputs < 2**15 else 0
+
 
 def paper_bytes(matrices: Iterable[NDArray[Any]]) -> int:
     """Return the sum over matrices of ``4 min(1, 2 lambda) size``; lambda is the non-zero share."""

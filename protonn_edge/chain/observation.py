@@ -6,13 +6,16 @@ answer is *unusual* if the margin or the sum is outside its class's interval: th
 or minus a number of standard deviations, chosen so that a share of `UNUSUAL_SHARE` of points not
 used in training exceeds it. Deviations are measured on one half of these points at a time, the
 share on the other half. An answer is also unusual if its runner-up occurs for less than this share
-of its class's points, provided that the class has at least `FEWEST_POINTS`.
+of its class's points, provided that the class has at least `FEWEST_POINTS`, or if an input that the
+device watches is 0 and never is for its class: if an axis of a sensor is stuck, its deviation is 0,
+which is usual only for a sensor at rest. Answers look at every second watched input, by turns.
 
 A one-sided cumulative sum (Page, 1954, "Continuous inspection schemes") watches for unusual
-answers: it grows by `STEP` with each unusual answer, falls by 1 with any other, and is never
-negative. It is the log-likelihood ratio of 30 % against 1 % of unusual answers. When it reaches
-`DRIFT`, the device reports a drift. If 2.5 % of the answers are unusual, this happens on one of 100
-days of 67,500 answers; if 30 % are unusual, after some 28 answers.
+answers: it grows by `STEP` with each unusual answer, or by `STILL_STEP` if a watched input is 0,
+falls by 1 with any other, and is never negative. It is the log-likelihood ratio of 30 % against 1 %
+of unusual answers; a watched input is 0 more rarely than that. When it reaches `DRIFT`, the device
+reports a drift. If 2.5 % of the answers are unusual, this happens on one of 100 days of 67,500
+answers; if 30 % are unusual, after some 28 answers.
 
 Counters stop at their maximum. They are in SRAM that is not cleared at a start, behind a tag of the
 model and of the expected answers. In this module, a `chain` is an `IntegerChain`; its type is not
@@ -36,11 +39,13 @@ if TYPE_CHECKING:
     from protonn_edge.chain.integer_stage import IntArray
 
 UNUSUAL_SHARE = 0.01
-STEP, DRIFT, MOST_LEVEL = 10, 62, 100
-BINS = 8  # of the margin's histogram, each with the same expected number of points
+STEP, STILL_STEP, DRIFT, MOST_LEVEL = 10, 20, 62, 100
+# bins of the margin's histogram, each with the same expected number of points
+BINS, _BINS_OF_FILES = 4, 8
 MOST_CLASSES = 15  # with more, the counters would not fit 64 bytes
 FEWEST_POINTS = 100
 FEWEST_ANSWERS = 50  # before a device has a verdict
+MOST_WATCHED, FEWEST_WATCHED = 8, 4  # inputs, unless there are fewer
 
 _POOLED = 10  # weight, in points, of all classes' deviation in that of each class
 _FULL = 0xFFFF
@@ -60,6 +65,8 @@ class ExpectedAnswers:
     high: Float64
     edges: Float64  # (7,): edges of the margin's bins
     runners_up: NDArray[np.bool_]  # (L, L): whether a runner-up is usual for a class
+    watched: range  # an even number of the classifier's inputs, up to its end
+    moving: NDArray[np.bool_]  # (L,): whether no watched input is ever 0 for a class
 
     @classmethod
     def of(cls, chain: Any, Q: NDArray[np.uint8]) -> ExpectedAnswers | None:
@@ -81,31 +88,41 @@ class ExpectedAnswers:
             excess[~half] = (np.abs(values[~half] - mean[other]) / deviation[other]).max(axis=1)
         mean, deviation = _moments(values, classes, chain.n_classes)
         reach = np.quantile(excess, 1 - UNUSUAL_SHARE) * deviation
-        edges = np.ceil(np.quantile(values[:, 0], np.arange(1, BINS) / BINS))
+        edges = np.ceil(np.quantile(values[:, 0], np.arange(1, _BINS_OF_FILES) / _BINS_OF_FILES))
         counts = np.zeros((chain.n_classes, chain.n_classes))
         np.add.at(counts, (classes, runners_up), 1)
         total = counts.sum(axis=1, keepdims=True)
         usual = (counts >= UNUSUAL_SHARE * total) | (total < FEWEST_POINTS)
         low, high = np.floor(mean - reach) * units, np.ceil(mean + reach) * units
-        return cls(low, high, edges * units, usual)
+        zero = chain.own_inputs(Q)[:, : chain.n_watchable] == 0
+        return cls(low, high, edges * units, usual, *_watched(zero, classes, chain.n_classes))
 
     def to_array(self) -> Float64:
         """Return all numbers in one vector, as a model file stores them."""
-        parts = (self.low, self.high, self.edges, self.runners_up)
+        watched = np.array([self.watched.start, self.watched.stop, self.watched.step])
+        parts = (self.low, self.high, self.edges, self.runners_up, watched, self.moving)
         return np.concatenate([part.ravel() for part in parts])
 
     @classmethod
-    def of_array(cls, array: Float64, n_classes: int) -> ExpectedAnswers:
+    def of_array(cls, array: Float64, n_classes: int, n_inputs: int) -> ExpectedAnswers:
         """Rebuild from the vector of `to_array`; `InputError` if its length or order is wrong."""
         sizes = _STATISTICS * n_classes
-        ends = [sizes, 2 * sizes, 2 * sizes + BINS - 1]
-        if array.shape != (ends[-1] + n_classes**2,) or not np.isfinite(array).all():
+        ends = np.cumsum([sizes, sizes, _BINS_OF_FILES - 1, n_classes**2, 3]).tolist()
+        if array.shape == (ends[3],):  # an older file, without watched inputs
+            array = np.concatenate([array, [0, 0, 1], np.zeros(n_classes)])
+        if array.shape != (ends[4] + n_classes,) or not np.isfinite(array).all():
             raise InputError("array 'expected' does not fit the classes; calibrate the model again")
-        low, high, edges, runners_up = np.split(array, ends)
+        low, high, edges, runners_up, place, moving = np.split(array, ends)
         if (low > high).any() or (np.diff(edges) < 0).any():
             raise InputError("array 'expected' is not sorted; calibrate the model again")
+        start, stop, step = np.clip(place, 0, _FULL).astype(int).tolist()
+        watched = range(start, stop, max(1, step))
+        number, last = len(watched), watched[-1] if watched else n_inputs - 1
+        if number > MOST_WATCHED or number % 2 or not n_inputs - watched.step <= last < n_inputs:
+            raise InputError("array 'expected' does not fit the inputs; calibrate the model again")
         low, high = low.reshape(-1, _STATISTICS), high.reshape(-1, _STATISTICS)
-        return cls(low, high, edges, runners_up.reshape(n_classes, -1) != 0)
+        runners_up = runners_up.reshape(n_classes, -1) != 0
+        return cls(low, high, edges, runners_up, watched, moving != 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +133,8 @@ class IntegerExpected:
     width: IntArray  # (L, 2): of the intervals
     edges: IntArray  # (7,)
     runners_up: NDArray[np.bool_]  # (L, L)
+    watched: range
+    moving: NDArray[np.bool_]  # (L,)
     shifted_bytes: int  # number of lowest bytes of a score that are left out
     tag: int  # 32 bits of a hash of the model and of these numbers
 
@@ -128,19 +147,25 @@ class IntegerExpected:
             np.rint(np.clip(each / units, -(2.0**46), 2.0**46)).astype(np.int64)
             for each in (expected.low, expected.high, expected.edges)
         )
-        width, edges = np.minimum(high - low, _FULL), np.clip(edges, 1, _FULL)
+        width, edges = np.minimum(high - low, _FULL), np.clip(edges[1::2], 1, _FULL)
         digest = hashlib.sha256(bytes.fromhex(chain.model_sha256))
-        for each in (low, width, edges, expected.runners_up):
+        watched = np.array(expected.watched)
+        for each in (low, width, edges, expected.runners_up, watched, expected.moving):
             digest.update(each.astype("<i8").tobytes())
         tag = int.from_bytes(digest.digest()[:4], "little")
-        return cls(low & _FULL, width, edges, expected.runners_up, shifted, tag)
+        usual = expected.runners_up, expected.watched, expected.moving
+        return cls(low & _FULL, width, edges, *usual, shifted, tag)
 
     @property
     def rows(self) -> list[tuple[int, ...]]:
-        """For each class, start and width of its two intervals, and a bit per usual runner-up."""
+        """For each class, a bit per usual runner-up, and start and width of its two intervals.
+
+        Bit 15 is set if no watched input may be 0.
+        """
         bits = self.runners_up @ (1 << np.arange(len(self.low)))
+        bits |= self.moving.astype(np.int64) << MOST_CLASSES
         intervals = np.stack([self.low, self.width], axis=2).reshape(len(self.low), -1)
-        return [tuple(row) for row in np.column_stack([intervals, bits]).tolist()]
+        return [tuple(row) for row in np.column_stack([bits, intervals]).tolist()]
 
     @property
     def n_bytes(self) -> int:
@@ -152,15 +177,19 @@ class IntegerExpected:
         own = content[:4] == self.tag.to_bytes(4, "little")
         return Health.of_bytes(content, len(self.low)) if own else None
 
-    def observed(self, scores: IntArray, answers: IntArray) -> Health:
-        """Return a new device's counters after answers (n,) of scores (n, L)."""
+    def observed(self, scores: IntArray, answers: IntArray, x: NDArray[np.uint8]) -> Health:
+        """Return a new device's counters after answers (n,) of scores (n, L) of inputs x (n, D)."""
         values = _statistics(scores, self.shifted_bytes) & _FULL
         best, runners_up = _ranked(scores)
         unusual = ((values - self.low[best]) & _FULL > self.width[best]).any(axis=1)
         unusual |= ~self.runners_up[best, runners_up]
+        added = np.where(unusual, STEP, -1)
+        zero = x[:, self.watched] == 0
+        still = np.where(np.arange(len(x)) % 2, zero[:, 1::2].any(axis=1), zero[:, ::2].any(axis=1))
+        added[self.moving[best] & still] = STILL_STEP
         level, alarms = 0, 0
-        for one in unusual.tolist():
-            before, level = level, min(level + STEP, MOST_LEVEL) if one else max(level - 1, 0)
+        for each in added.tolist():
+            before, level = level, max(0, min(level + each, MOST_LEVEL))
             alarms += before < DRIFT <= level
         classified = answers == best
         bins = np.searchsorted(self.edges, values[:, 0], side="right")
@@ -168,7 +197,7 @@ class IntegerExpected:
         return Health(
             cycles=0,
             rejected=min(int((~classified).sum()), _FULL),
-            unusual=min(int(unusual.sum()), _FULL),
+            unusual=min(int((added > 0).sum()), _FULL),
             margins=tuple(np.minimum(np.bincount(bins, minlength=BINS), _FULL).tolist()),
             classes=tuple(np.minimum(counts, _FULL).tolist()),
             level=level,
@@ -236,6 +265,31 @@ def why_unobserved(chain: Any) -> str | None:
     if getattr(chain.own_stages[-1], "teaching", None) is not None:
         return "a model that can be taught, because its scores change as it learns"
     return None
+
+
+def _watched(
+    zero: NDArray[np.bool_], classes: IntArray, n_classes: int
+) -> tuple[range, NDArray[np.bool_]]:
+    """Choose equidistant inputs that are never 0 for some classes; return them and these classes.
+
+    `zero` (n, D) marks the inputs of points that are 0. As many points as possible belong to these
+    classes, and as many of the inputs as possible are 0 for a share of `UNUSUAL_SHARE` of all.
+    """
+    total, n_inputs = np.bincount(classes, minlength=n_classes), zero.shape[1]
+    usual = np.broadcast_to(total[:, None] < FEWEST_POINTS, (n_classes, n_inputs)).copy()
+    np.logical_or.at(usual, classes, zero)
+    often = zero.mean(axis=0) >= UNUSUAL_SHARE
+    found, most = (range(0), np.zeros(n_classes, bool)), 0
+    least = -(-n_inputs // MOST_WATCHED)
+    for step in range(least, max(least, n_inputs // FEWEST_WATCHED) + 1):
+        for start in range(step):
+            watched = range(start, n_inputs, step)
+            watched = watched[len(watched) % 2 :]
+            moving = np.logical_not(usual[:, watched].any(axis=1))
+            gain = int(total[moving].sum() * often[watched].sum())
+            if gain > most:
+                found, most = (watched, moving), gain
+    return found
 
 
 def _shifted_bytes(chain: Any) -> int:

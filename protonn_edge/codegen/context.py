@@ -42,7 +42,8 @@ class ClassName:
 class StageContext:
     """A stage as its template sees it: names for C, the kernel, the neighbours.
 
-    The first one knows whether the firmware holds all of its inputs.
+    The first one knows whether the firmware holds all of its inputs, and the classifier's first
+    one which of its inputs are watched.
     """
 
     n: str
@@ -50,6 +51,7 @@ class StageContext:
     template: str
     k: Kernel
     held_by_firmware: bool = False
+    watched: range = range(0)  # inputs; see `chain.observation`
     previous: StageContext | None = None
     next: StageContext | None = None
 
@@ -78,7 +80,7 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
     """Return the variables of `templates/c`."""
     return {
         **program_context(model, plan),
-        "stages": _stage_contexts(plan),
+        "stages": _stage_contexts(plan, len(model.feature_stages)),
         "answers_unknown": model.stages[-1].output.ends[1] == UNKNOWN,
         "confidence": model.confidence,
         "confidence_table": EXPONENTIAL,
@@ -87,13 +89,16 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _stage_contexts(plan: Plan) -> tuple[StageContext, ...]:
+def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ...]:
     """Return the stages in their order."""
+    expected = getattr(plan.kernels[-1].stage, "expected", None)
     contexts: list[StageContext] = []
     for name, kernel in plan.named.items():
         title = name.replace("_", " ").capitalize()
         held = plan.buffered and not contexts
-        contexts.append(StageContext(name, title, f"{kernel.kind}/{kernel.kind}.j2", kernel, held))
+        watched = expected.watched if expected and len(contexts) == n_feature_stages else range(0)
+        template = f"{kernel.kind}/{kernel.kind}.j2"
+        contexts.append(StageContext(name, title, template, kernel, held, watched))
     for one, other in pairwise(contexts):
         object.__setattr__(one, "next", other)
         object.__setattr__(other, "previous", one)

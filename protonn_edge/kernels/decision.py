@@ -23,9 +23,9 @@ _REJECTION: dict[Statistic, tuple[int, int]] = {
     "margin": (15, 46),
 }
 
-# For counting an answer: mean and maximum cycles, and flash with its other functions but without
-# the rows of classes.
-_OBSERVATION, _ROW_BYTES = (110, 200, 440), 10
+# For counting an answer and watching inputs: mean and maximum cycles, and flash with its other
+# functions but without the rows of classes; SRAM for watching.
+_OBSERVATION, _ROW_BYTES, _WATCHING_BYTES = (130, 280, 480), 10, 5
 
 # On a chip without a multiplier: time of the compiler's loops relative to the assembly.
 _PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
@@ -127,7 +127,8 @@ class DecisionKernel(Kernel):
         step = Step("observation", "counters", code, mean, cycles, 0)
         steps.append(step.on(self.core, _PORTABLE_REJECTION))
         tables = _ROW_BYTES * self.stage.n_inputs
-        return Cost(tuple(steps), tables, flash + code, expected.n_bytes)
+        state = expected.n_bytes + _WATCHING_BYTES * bool(expected.watched)
+        return Cost(tuple(steps), tables, flash + code, state)
 
 
 def _compared(score: str, size: int) -> str:

@@ -1,5 +1,6 @@
 /*
- * Observe answers: 'p' and PNN_FEATURES bytes classify a point, 'd' gives the counters and the verdict.
+ * Observe answers: 'p' and PNN_FEATURES bytes classify a point, 'a' does so at once, and 'd' gives the
+ * counters and the verdict.
  * On an AVR, over the serial line, 'k' and a place change a kept byte, and 'w' waits for the watchdog.
  */
 #include "pnn_model.h"
@@ -10,6 +11,15 @@
 #include <avr/wdt.h>
 extern uint8_t __noinit_start;
 #endif
+
+static void classify_at_once(void)
+{
+    static pnn_input_t features[PNN_FEATURES];
+    for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
+        features[i] = (pnn_input_t)take();
+    }
+    (void)pnn_predict(features);
+}
 
 static void classify(void)
 {
@@ -31,6 +41,9 @@ int main(void)
         switch (take()) {
         case 'p':
             classify();
+            break;
+        case 'a':
+            classify_at_once();
             break;
         case 'd':
             for (uint8_t i = 0; i < PNN_OBSERVED_BYTES; ++i) {

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
+from bonsai_factory import random_bonsai_model
 from command_line import run, run_json, succeed
 from conformance.decision import observing
+from forest_factory import random_forest_model
 from generated_programs import write_c
 from linear_factory import random_linear_model
 from logger_builds import listening, noise
@@ -28,11 +30,13 @@ from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.observation import (
+    BINS,
     DRIFT,
     FEWEST_ANSWERS,
     MOST_LEVEL,
     ExpectedAnswers,
     Health,
+    _watched,
 )
 from protonn_edge.codegen import make_plan
 from protonn_edge.device.listener import AnswerStream
@@ -52,7 +56,10 @@ VERDICTS = ("new", "good", "drift")
 
 @cache
 def chain() -> tuple[IntegerChain, np.ndarray]:
-    """Return a chain that rejects some points and is observed, and points half of which drift."""
+    """Return a chain that rejects some points and is observed, and points half of which drift.
+
+    It watches inputs that are never 0 for the first two classes.
+    """
     model = quantize(random_linear_model(features=12, classes=5))
 
     def usual(Q: np.ndarray) -> np.ndarray:
@@ -61,10 +68,17 @@ def chain() -> tuple[IntegerChain, np.ndarray]:
 
     Q, known = random_inputs(3, 300, model), random_inputs(4, 1500, model)
     strange = np.where(Q[200:] % 2, model.features.maximum, 0).astype(np.uint8)  # corners
-    points = np.concatenate([Q[usual(Q)], Q[~usual(Q)], strange])
+    points = np.concatenate([np.maximum(Q[usual(Q)], 1), Q[~usual(Q)], strange])
     least = int(np.quantile(margins(model.scores(Q)), 0.1))
     rejecting = replace(model, rejection=IntegerRejection(margin=least))
+    known = known_with_zeros(model, known)
     return observing(rejecting, known[usual(known)]), points
+
+
+def known_with_zeros(model: IntegerChain, known: np.ndarray) -> np.ndarray:
+    """Return points without zeros, and some with zeros to which the model gives other classes."""
+    zeros = np.where(np.random.default_rng(5).random(known.shape) < 0.3, 0, known).astype(np.uint8)
+    return np.concatenate([np.maximum(known, 1), zeros[model.predict(zeros) > 1]])
 
 
 def counted(content: bytes) -> tuple[Health, str]:
@@ -79,7 +93,9 @@ def counted(content: bytes) -> tuple[Health, str]:
 def of_numpy(points: np.ndarray) -> Health:
     model, _ = chain()
     assert model.expected is not None
-    return model.expected.observed(model.scores(points), model.predict(points))
+    return model.expected.observed(
+        model.scores(points), model.predict(points), model.own_inputs(points)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +110,12 @@ def test_host_c_counts_like_numpy_under_sanitizers(program: Path) -> None:
     _, points = chain()
     seen = set()
     for n in (0, 30, 150, len(points)):
-        sent = b"".join(b"p" + point.tobytes() for point in points[:n]) + b"d"
+        commands = "pa"[n % 4 == 2 :]  # push the features, or all at once
+        sent = b"".join(
+            commands[i % len(commands)].encode() + point.tobytes()
+            for i, point in enumerate(points[:n])
+        )
+        sent += b"d"
         done = subprocess.run(
             [program], input=sent, capture_output=True, check=True, timeout=DEADLINE_S
         )
@@ -107,6 +128,11 @@ def test_host_c_counts_like_numpy_under_sanitizers(program: Path) -> None:
     assert model.expected is not None
     assert np.unique(second[~model.expected.runners_up[best, second]]).size == model.n_classes
     assert min(expected.margins) > 0 < expected.rejected
+    assert model.expected.watched
+    assert model.expected.moving.tolist() == [True, True, False, False, False]
+    without = replace(model.expected, watched=range(0))
+    scores, answers = model.scores(points), model.predict(points)
+    assert expected.unusual > without.observed(scores, answers, points).unusual
 
 
 def test_counters_stay_full(program: Path) -> None:
@@ -182,21 +208,74 @@ def test_few_points_and_models_that_cannot_be_observed_give_no_statistics() -> N
         observed(many, model)
 
 
+KINDS = {
+    "columns": lambda: (quantize(random_model(1, features=12, prototypes=20)), "columns"),
+    "masked, 300 inputs": lambda: (quantize(random_model(1, features=300)), "masked"),
+    "packed": lambda: (quantize(random_linear_model(features=12)), "columns"),
+    "unrolled": lambda: (quantize(random_linear_model(features=21)), "unrolled"),
+    "forest": lambda: (quantize(random_forest_model()), None),
+    "bonsai": lambda: (quantize(random_bonsai_model()), None),
+    "windows": lambda: (
+        quantize(random_window_model(window_features_of("mean,deviation,change", 8, 2))),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_watches_inputs_that_are_pushed_or_all_there(tmp_path: Path, name: str) -> None:
+    plain, kernel = KINDS[name]()
+    known, points = random_inputs(3, 200, plain), random_inputs(4, 90, plain)
+    points[::3] = np.where(points[::3] % 2, points[::3], 0)
+    watching = observing(plain, known)
+    assert watching.expected is not None
+    n = plain.n_inputs
+    moving, watched = np.arange(plain.n_classes) % 4 != 3, range(n % 6 + n // 6, n, n // 6 or 1)
+    expected = replace(watching.expected, watched=watched[len(watched) % 2 :], moving=moving)
+    watching = replace(watching, expected=expected)
+    write_c(watching, tmp_path, make_plan(watching, kernel=kernel))
+    sources = [MAIN, tmp_path / "pnn_model.c"]
+    program = build_host_executable(sources, tmp_path, tmp_path / "observed", sanitize=True)
+    sent = b"".join(b"pa"[i % 3 % 2 :][:1] + each.tobytes() for i, each in enumerate(points)) + b"d"
+    done = subprocess.run([program], input=sent, capture_output=True, check=True, timeout=60.0)
+    of = watching.scores(points), watching.predict(points), watching.own_inputs(points)
+    counts = expected.observed(*of)
+    assert Health.of_bytes(done.stdout[:-1], plain.n_classes) == counts
+    assert counts.unusual > replace(expected, moving=moving & False).observed(*of).unusual
+
+
+def test_inputs_are_watched_that_are_0_at_rest_only() -> None:
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 3, 1000)
+    zero = rng.random((1000, 18)) < 0.3
+    zero &= (classes[:, None] == 2) & (np.arange(18) % 3 == 1)
+    watched, moving = _watched(zero, classes, 3)
+    assert list(watched) == [1, 4, 7, 10, 13, 16]
+    assert moving.tolist() == [True, True, False]
+    zero[0], classes[0] = True, 1
+    assert _watched(zero, classes, 3)[1].tolist() == [True, False, False]
+    assert _watched(zero & False, classes, 3)[0] == range(0)  # none of the inputs can be 0
+    assert _watched(zero[:250], classes[:250], 3)[0] == range(0)  # classes of too few points
+
+
 def test_about_one_in_a_hundred_known_answers_is_unusual() -> None:
     model = quantize(random_linear_model())
     Q = random_inputs(3, 4000, model)
     watching = observing(model, Q[:2000])
     assert watching.expected is not None
-    counts = watching.expected.observed(model.scores(Q[2000:]), model.predict(Q[2000:]))
+    counts = watching.expected.observed(model.scores(Q[2000:]), model.predict(Q[2000:]), Q[2000:])
     assert 5 <= counts.unusual <= 40
-    assert max(counts.margins) < 1.3 * 2000 / 8
+    assert max(counts.margins) < 1.3 * 2000 / BINS
     assert sum(counts.margins) == counts.answers == 2000
 
 
 def of_file(tmp_path: Path) -> tuple[Model, Path]:
     model = random_model(1, features=12, prototypes=20, classes=5)
     integers = quantize(model)
-    expected = ExpectedAnswers.of(integers, random_inputs(3, 200, integers))
+    known = known_with_zeros(integers, random_inputs(3, 1000, integers))
+    expected = ExpectedAnswers.of(integers, known)
+    assert expected is not None
+    assert expected.watched
     path = tmp_path / "model.npz"
     save_model(replace(model, expected=expected), path)
     return load_model(path), path
@@ -206,14 +285,29 @@ def test_a_model_file_keeps_the_statistics_and_damaged_ones_are_refused(tmp_path
     model, path = of_file(tmp_path)
     assert model.expected is not None
     kept = model.expected.to_array()
-    assert len(kept) == 4 * 5 + 7 + 5 * 5
+    assert len(kept) == 4 * 5 + 7 + 5 * 5 + 3 + 5
     assert observed(quantize(model), model).model_sha256 == quantize(model).model_sha256
     with np.load(path, allow_pickle=False) as data:
         arrays = dict(data)
-    for bad in (kept[:-1], kept * np.nan, kept[::-1], kept[:, None]):
+    places = [(0, 12, 0), (0, 12, 1), (2, 15, 4), (1, 7, 3), (0, 12, 5), (0, 1e300, 1)]
+    others = [np.concatenate([kept[:-8], place, kept[-5:]]) for place in places]
+    for bad in (kept[:-1], kept * np.nan, -kept, kept[:, None], *others):
         np.savez(path, **arrays | {"expected": bad})
         with pytest.raises(InputError, match="array 'expected' .*; calibrate the model again"):
             load_model(path)
+
+
+def test_a_file_without_watched_inputs_is_read_as_before(tmp_path: Path) -> None:
+    model, path = of_file(tmp_path)
+    assert model.expected is not None
+    with np.load(path, allow_pickle=False) as data:
+        arrays = dict(data)
+    np.savez(path, **arrays | {"expected": arrays["expected"][:-8]})
+    older = load_model(path).expected
+    assert older is not None
+    assert np.array_equal(older.to_array()[:-8], model.expected.to_array()[:-8])
+    assert older.watched == range(0)
+    assert not older.moving.any()
 
 
 def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> None:
@@ -248,6 +342,7 @@ def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> N
     folder = tmp_path / "project"
     succeed("build", path, "--observe", "-o", folder)
     Q = random_inputs(3, 120, quantize(model))
+    Q[60:, ::2] = 0
     data = tmp_path / "points.npz"
     X = quantize(model).features.restore(Q)
     np.savez(data, X=X.astype(np.float32), y=["class 0"] * len(Q))
@@ -259,7 +354,7 @@ def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> N
         found = run_json("health", path, "--port", uno.url)
         watching = observed(quantize(model), model)
         assert watching.expected is not None
-        counts = watching.expected.observed(watching.scores(Q), watching.predict(Q))
+        counts = watching.expected.observed(watching.scores(Q), watching.predict(Q), Q)
         assert found["answers"] == len(Q) >= FEWEST_ANSWERS
         assert found["classes"] == list(counts.classes)
         assert found["unusual"] == counts.unusual
@@ -296,18 +391,19 @@ def test_live_firmware_sends_what_numpy_counts_and_other_counters_are_refused(
                 heard.feed(line.read(20.0))
         assert uno.stats().faults == ()
     Q = chain.raw_inputs.quantize(played.reshape(1, -1)).repeat(heard.health.answers, axis=0)
-    assert heard.health == watching.expected.observed(watching.scores(Q), watching.predict(Q))
+    scores, x = watching.scores(Q), watching.own_inputs(Q)
+    assert heard.health == watching.expected.observed(scores, watching.predict(Q), x)
     assert heard.health.verdict == "drift"
     assert "drift: the latest answers differ" in str(heard.take_warning())
     heard.feed(DELIMITER)  # ends a frame of which only a part was read
     kept, torn = heard.health, heard.torn
-    for content in (b"", bytes(41)):
+    for content in (b"", bytes(33)):
         heard.feed(DELIMITER + encode_message(HealthReply(content), 0))
         torn += 1
         assert (heard.torn, heard.health) == (torn, kept)
 
 
-@pytest.mark.parametrize("content", [b"", bytes(41), bytes(38) + bytes([MOST_LEVEL + 1, 0])])
+@pytest.mark.parametrize("content", [b"", bytes(33), bytes(30) + bytes([MOST_LEVEL + 1, 0])])
 def test_counters_that_no_device_has_are_none(content: bytes) -> None:
     assert Health.of_bytes(content, 5) is None
-    assert Health.of_bytes(bytes(38) + bytes([DRIFT, 1]), 5) is not None
+    assert Health.of_bytes(bytes(30) + bytes([DRIFT, 1]), 5) is not None

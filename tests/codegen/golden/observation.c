@@ -7,24 +7,24 @@ typedef uint32_t pnn_unsigned_score_t;
 
 /* ---- Decision: functions ------------------------------------------------------------------ */
 
-/* For each class, the start and width of the intervals of the margin and of the sum of scores, and
- * a bit for each class that usually has the second largest score. */
+/* For each class, a bit for each class that usually has the second largest score, and the start and
+ * width of the intervals of the margin and of the sum of scores. */
 static const struct usual {
-    uint16_t margin, margin_width, sum, sum_width, runners_up;
+    uint16_t runners_up, margin, margin_width, sum, sum_width;
 } usual[PNN_CLASSES] PNN_FLASH = {
-    {27153, 23220, 29480, 21408, 0x0007},
-    {27153, 23220, 29480, 21408, 0x0007},
-    {27153, 23220, 29480, 21408, 0x0003},
+    {0x0007, 27153, 23220, 29480, 21408},
+    {0x0007, 27153, 23220, 29480, 21408},
+    {0x0003, 27153, 23220, 29480, 21408},
 };
 
-#define OBSERVED_TAG 2172172290ul
+#define OBSERVED_TAG 1654394053ul
 
 /* In the order of the wire protocol: like this chip, it is little endian. */
 static struct observations {
     uint32_t tag; /* OBSERVED_TAG if the SRAM was kept */
     uint32_t cycles;
     uint16_t rejected, unusual;
-    uint16_t margins[8];
+    uint16_t margins[4];
     uint16_t classes[PNN_CLASSES];
     uint8_t level, alarms;
 } observations
@@ -49,7 +49,7 @@ void pnn_observe_anew(void)
     for (uint8_t i = 0; i < PNN_OBSERVED_BYTES; ++i) {
         ((uint8_t *)&observations)[i] = 0;
     }
-    observations.tag = OBSERVED_TAG;
+    counters()->tag = OBSERVED_TAG;
 }
 
 /* Runs before main(). Not a naked function, because gcc warns about the stack of those. */
@@ -80,74 +80,55 @@ static void count_one(uint16_t *counter)
     }
 }
 
-/* Return whether an answer is like those expected. */
-static uint8_t is_usual(uint8_t best, uint8_t runner_up, uint16_t margin, uint16_t sum)
+/* Return what an answer adds to the level: 0 if it is like those expected. */
+static uint8_t added_by(uint8_t best, uint8_t runner_up, uint16_t margin, uint16_t sum)
 {
 #ifdef PNN_ASSEMBLY
-    uint8_t bits = sizeof usual[0];
+    uint8_t bits = sizeof usual[0], upper;
     uint16_t next;
     __asm__("    mul   %[bits], %[best]\n"
         movw r30, r0; clr __zero_reg__; subi r30, lo8(-(%[usual])); sbci r31, hi8(-(%[usual]));
-        clr %[bits]; lpm %A[next], Z+; lpm %B[next], Z+; sub %A[margin], %A[next];
-        sbc %B[margin], %B[next]; lpm %A[next], Z+; lpm %B[next], Z+; cp %A[next], %A[margin];
-        cpc %B[next], %B[margin]; brlo 1f; lpm %A[next], Z+; lpm %B[next], Z+;
-        sub %A[sum], %A[next]; sbc %B[sum], %B[next]; lpm %A[next], Z+; lpm %B[next], Z+;
-        cp %A[next], %A[sum]; cpc %B[next], %B[sum]; brlo 1f; sbrc %[runner_up], 3; adiw r30, 1;
-        lpm %[bits], Z; sbrc %[runner_up], 2; swap %[bits]; sbrc %[runner_up], 1; lsr %[bits];
-        sbrc %[runner_up], 1; lsr %[bits]; sbrc %[runner_up], 0; lsr %[bits]
-            "1:\n"
-            : [bits] "+&r"(bits), [next] "=&r"(next), [margin] "+&r"(margin), [sum] "+&r"(sum)
+        lpm %[bits], Z+; lpm %[upper], Z+; sbrc %[runner_up], 3; mov %[bits], %[upper];
+        sbrc %[runner_up], 2; swap %[bits]; sbrc %[runner_up], 1; lsr %[bits]; sbrc %[runner_up], 1;
+        lsr %[bits]; sbrc %[runner_up], 0; lsr %[bits]; lpm %A[next], Z+; lpm %B[next], Z+;
+        sub %A[margin], %A[next]; sbc %B[margin], %B[next]; lpm %A[next], Z+; lpm %B[next], Z+;
+        cp %A[next], %A[margin]; cpc %B[next], %B[margin]; brlo 1f; lpm %A[next], Z+;
+        lpm %B[next], Z+; sub %A[sum], %A[next]; sbc %B[sum], %B[next]; lpm %A[next], Z+;
+        lpm %B[next], Z+; cp %A[next], %A[sum]; cpc %B[next], %B[sum]; brsh 2f
+            "1:  clr   %[bits]\n"
+            "2:\n"
+            : [bits] "+&r"(bits), [upper] "=&r"(upper), [next] "=&r"(next), [margin] "+&r"(margin), [sum] "+&r"(sum)
             : [best] "r"(best), [runner_up] "r"(runner_up), [usual] "i"(usual)
             : "r0", "r30", "r31");
-    return bits & 1u;
 #else
     const struct usual *const row = &usual[best];
-    return (PNN_READ_U16(&row->runners_up) >> runner_up & 1u) &&
-           (uint16_t)(margin - PNN_READ_U16(&row->margin)) <= PNN_READ_U16(&row->margin_width) &&
-           (uint16_t)(sum - PNN_READ_U16(&row->sum)) <= PNN_READ_U16(&row->sum_width);
+    const uint8_t upper = (uint8_t)(PNN_READ_U16(&row->runners_up) >> 8);
+    const uint8_t bits = (PNN_READ_U16(&row->runners_up) >> runner_up & 1u) &&
+                         (uint16_t)(margin - PNN_READ_U16(&row->margin)) <= PNN_READ_U16(&row->margin_width) &&
+                         (uint16_t)(sum - PNN_READ_U16(&row->sum)) <= PNN_READ_U16(&row->sum_width);
 #endif
+    (void)upper;
+    return bits & 1u ? 0 : 10;
 }
 
 /* Return the bin of a margin: the number of edges up to it. */
 static uint8_t bin_of(uint16_t margin)
 {
-    uint8_t bin = 7;
-#ifdef PNN_ASSEMBLY
-    uint8_t upper;
-    __asm__("    cpi   %A[margin], 38\n"
-        ldi %[upper], 155; cpc %B[margin], %[upper]; brlo 1f; cpi %A[margin], 17; ldi %[upper], 159;
-        cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__; cpi %A[margin], 239; ldi %[upper], 162;
-        cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__; cpi %A[margin], 55; ldi %[upper], 169;
-        cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__; rjmp 2f
-            "1:  ldi   %[bin], 3\n"
-        cpi %A[margin], 116; ldi %[upper], 128; cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__;
-        cpi %A[margin], 198; ldi %[upper], 140; cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__;
-        cpi %A[margin], 168; ldi %[upper], 148; cpc %B[margin], %[upper]; sbc %[bin], __zero_reg__
-            "2:\n"
-            : [bin] "+&d"(bin), [upper] "=&d"(upper)
-            : [margin] "d"(margin));
-#else
-    bin = (uint8_t)(bin - (margin < 32884u));
-    bin = (uint8_t)(bin - (margin < 36038u));
-    bin = (uint8_t)(bin - (margin < 38056u));
-    bin = (uint8_t)(bin - (margin < 39718u));
-    bin = (uint8_t)(bin - (margin < 40721u));
-    bin = (uint8_t)(bin - (margin < 41711u));
-    bin = (uint8_t)(bin - (margin < 43319u));
-#endif
-    return bin;
+    return margin < 36038u ? 0 : margin < 39718u ? 1 : margin < 41711u ? 2 : 3;
 }
 
-static PNN_NOINLINE void count_unusual(void)
+static PNN_NOINLINE void count_unusual(uint8_t added)
 {
     struct observations *const all = counters();
-    const uint8_t before = all->level;
-    const uint8_t level = before > 90 ? 100 : (uint8_t)(before + 10);
+    uint8_t level = (uint8_t)(all->level + added);
 
-    all->level = level;
-    if (before < 62 && level >= 62 && all->alarms != 255) {
+    if ((uint8_t)(level - 62u) < added && all->alarms != 255) { /* it was below */
         ++all->alarms;
     }
+    if (level > 100) {
+        level = 100;
+    }
+    all->level = level;
     count_one(&all->unusual);
 }
 
@@ -156,8 +137,9 @@ static void observe(uint8_t answer, uint8_t best, uint8_t runner_up, uint16_t ma
 {
     count_one(&observations.margins[bin_of(margin)]);
     count_one(answer == best ? &observations.classes[best] : &observations.rejected);
-    if (!is_usual(best, runner_up, margin, sum)) {
-        count_unusual();
+    const uint8_t added = added_by(best, runner_up, margin, sum);
+    if (added != 0) {
+        count_unusual(added);
     } else if (observations.level != 0) {
         --observations.level;
     }
@@ -183,13 +165,10 @@ uint8_t pnn_health(void)
         return PNN_HEALTH_DRIFT;
     }
     uint16_t answers = 0; /* modulo 2**16: stop before it is full */
-    for (uint8_t i = 0; i < 8 && answers < 50; ++i) {
+    for (uint8_t i = 0; i < 4 && answers < 50; ++i) {
         answers = observations.margins[i] < 50 ? (uint16_t)(answers + observations.margins[i]) : 50;
     }
-    if (answers < 50) {
-        return PNN_HEALTH_NEW;
-    }
-    return PNN_HEALTH_GOOD;
+    return answers < 50 ? PNN_HEALTH_NEW : PNN_HEALTH_GOOD;
 }
 
 /* Return the class of the largest score, and the second largest, its class, and the sum of all. */
