@@ -210,7 +210,7 @@ def _about_stand_ins(values: NDArray[np.float32], name: str, number: int) -> lis
 # --- columns, and those that give the label away --------------------------------------------------
 
 
-HEADINGS = ("column", "as", "type", "missing", "unread", "distinct", "range")
+HEADINGS = ("column", "as", "type", "missing", "unreadable", "distinct", "range")
 """The headings of a table of columns."""
 
 
