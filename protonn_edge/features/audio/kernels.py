@@ -27,7 +27,7 @@ _DIFFERENCE, _MIRRORED = ("r24", "r25"), ("r14", "r15")
 def _band(band: BandPass, at: int) -> str:
     low, high = _MIRRORED if band.mirrored else _DIFFERENCE
     return f"""
-            ldd  r18, Z+{at}    ; its last y
+            ldd  r18, Z+{at}    ; the band's last y
             ldd  r19, Z+{at + 1}
             ldi  r20, {band.turn}
             mul  r18, r20
@@ -36,7 +36,7 @@ def _band(band: BandPass, at: int) -> str:
             mulsu r19, r20
             add  r27, r0
             adc  r23, r1
-            ldd  r21, Z+{at + 2}    ; the one before
+            ldd  r21, Z+{at + 2}    ; the y before
             std  Z+{at + 2}, r18
             ldi  r20, {band.decay}
             mul  r21, r20

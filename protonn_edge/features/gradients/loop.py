@@ -117,7 +117,7 @@ def pixel_loop(directions: int, row_of_cells: int) -> Listing:
             brne begin
             rjmp done
         begin:
-            bst  r16, 7         ; whether it is shared along the row
+            bst  r16, 7         ; whether the run is shared along the row
             sbrc r16, 6
             adiw r24, {cell}
             andi r16, {COUNT}

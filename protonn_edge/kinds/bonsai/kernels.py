@@ -175,7 +175,7 @@ class BonsaiTreeKernel(HeldKernel):
             count += f"\nldi r25, {n_inputs >> 8}" if wide else ""
             fetch = "ld   r21, X+"
         return f"""
-                lpm  r18, Z+ ; what the sum begins with
+                lpm  r18, Z+ ; the initial value of the sum
                 lpm  r19, Z+
                 lpm  r20, Z+
                 {count}

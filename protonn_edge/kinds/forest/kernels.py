@@ -38,7 +38,7 @@ _COUNTED = f"""
     lpm  %[left], Z+
     pair:
     lpm  %[a], Z+ ; the class
-    lpm  %[b], Z+ ; what is added to its score
+    lpm  %[b], Z+ ; the value to add to its score
     {_ADD}{_SIGN}{_STORE}
     dec  %[left]
     brne pair
@@ -78,7 +78,7 @@ class ForestKernel(HeldKernel):
             f"""
                 movw r26, %[scores]
             start:
-                lpm  %[a], Z+ ; what the scores begin with
+                lpm  %[a], Z+ ; the initial scores
                 st   X+, %[a]
                 lpm  %[a], Z+
                 st   X+, %[a]

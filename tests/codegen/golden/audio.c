@@ -72,10 +72,10 @@ static PNN_NOINLINE void audio_filter(int16_t v, int16_t w)
     register uint8_t zero __asm__("r22") = 0;
     __asm__ volatile(
         ".Lband0_%=:\n"
-        "    ldd   r18, Z+0\n" /* its last y */
+        "    ldd   r18, Z+0\n" /* the band's last y */
         ldd r19, Z+1; ldi r20, 188; mul r18, r20; movw r26, r0; clr r23; mulsu r19, r20;
         add r27, r0; adc r23, r1
-        "    ldd   r21, Z+2\n" /* the one before */
+        "    ldd   r21, Z+2\n" /* the y before */
         std Z+2, r18; ldi r20, 83; mul r21, r20; sub r26, r0; sbc r27, r1; sbci r23, 0;
         ldd r21, Z+3; std Z+3, r19; mulsu r21, r20; sub r27, r0; sbc r23, r1; lsl r26; rol r27;
         rol r23; ldi r20, 34; mul r24, r20; add r27, r0; adc r23, r1; sbrc r25, 7; sub r23, r20;
@@ -83,10 +83,10 @@ static PNN_NOINLINE void audio_filter(int16_t v, int16_t w)
         "    ldd   r18, Z+4\n" /* the energy */
         add r18, r23; std Z+4, r18; ldd r18, Z+5; adc r18, r22; std Z+5, r18
         ".Lband1_%=:\n"
-        "    ldd   r18, Z+6\n" /* its last y */
+        "    ldd   r18, Z+6\n" /* the band's last y */
         ldd r19, Z+7; ldi r20, 108; mul r18, r20; movw r26, r0; clr r23; mulsu r19, r20;
         add r27, r0; adc r23, r1
-        "    ldd   r21, Z+8\n" /* the one before */
+        "    ldd   r21, Z+8\n" /* the y before */
         std Z+8, r18; ldi r20, 66; mul r21, r20; sub r26, r0; sbc r27, r1; sbci r23, 0;
         ldd r21, Z+9; std Z+9, r19; mulsu r21, r20; sub r27, r0; sbc r23, r1; lsl r26; rol r27;
         rol r23; ldi r20, 47; mul r24, r20; add r27, r0; adc r23, r1; sbrc r25, 7; sub r23, r20;
@@ -94,10 +94,10 @@ static PNN_NOINLINE void audio_filter(int16_t v, int16_t w)
         "    ldd   r18, Z+10\n" /* the energy */
         add r18, r23; std Z+10, r18; ldd r18, Z+11; adc r18, r22; std Z+11, r18
         ".Lband2_%=:\n"
-        "    ldd   r18, Z+12\n" /* its last y */
+        "    ldd   r18, Z+12\n" /* the band's last y */
         ldd r19, Z+13; ldi r20, 27; mul r18, r20; movw r26, r0; clr r23; mulsu r19, r20;
         add r27, r0; adc r23, r1
-        "    ldd   r21, Z+14\n" /* the one before */
+        "    ldd   r21, Z+14\n" /* the y before */
         std Z+14, r18; ldi r20, 46; mul r21, r20; sub r26, r0; sbc r27, r1; sbci r23, 0;
         ldd r21, Z+15; std Z+15, r19; mulsu r21, r20; sub r27, r0; sbc r23, r1; lsl r26; rol r27;
         rol r23; ldi r20, 68; mul r14, r20; add r27, r0; adc r23, r1; sbrc r15, 7; sub r23, r20;

@@ -2,7 +2,7 @@
 
 /* The image has 5x6 pixels, of which the central 3x4 are used; its averages are 2x3. Widths and heights are in units: a pixel
  * and an area are each a whole number of units. */
-#define AVERAGE_POOLING_PIXELS 23u /* up to the last one used */
+#define AVERAGE_POOLING_PIXELS 23u /* up to the last used pixel */
 #define AVERAGE_POOLING_ROW_PIXELS 4u
 #define AVERAGE_POOLING_PIXELS_BEFORE 7u
 #define AVERAGE_POOLING_PIXELS_BETWEEN_ROWS 2u
@@ -13,12 +13,12 @@
 #define AVERAGE_POOLING_AREAS_IN_ROW 3u
 #define AVERAGE_POOLING_AVERAGE_MULTIPLIER 1349u
 
-static uint16_t average_pooling_ignored; /* pixels to skip before the next one used */
+static uint16_t average_pooling_ignored; /* pixels to skip before the next used pixel */
 static uint8_t average_pooling_row_left; /* pixels left in the row */
-static uint8_t average_pooling_units_right; /* of the current area, from the next pixel on */
-static uint16_t average_pooling_row_sum; /* of the current area, in this row */
-static uint8_t average_pooling_units_below; /* of the current areas, from this row on */
-static uint16_t *average_pooling_area_sum; /* of the current area, in the rows above */
+static uint8_t average_pooling_units_right; /* width left in the current area, from the next pixel on */
+static uint16_t average_pooling_row_sum; /* sum of the current area in this row */
+static uint8_t average_pooling_units_below; /* height left in the current areas, from this row on */
+static uint16_t *average_pooling_area_sum; /* sum of the current area in the rows above */
 static uint16_t average_pooling_area_sums[AVERAGE_POOLING_AREAS_IN_ROW];
 static pnn_input_t average_pooling_values[6u];
 static pnn_input_t *average_pooling_next_average;

@@ -37,7 +37,7 @@ static void bonsai_tree_walk(const int8_t *values)
         "    " PASSED(bonsai_tree_node, 1, 1) "movw  r12, %[scores]\n"
         ldi r16, 1
         ".Lrow_%=:\n"
-        "    " PASSED(bonsai_tree_row, 1, 1) "lpm   r18, Z+\n" /* what the sum begins with */
+        "    " PASSED(bonsai_tree_row, 1, 1) "lpm   r18, Z+\n" /* the initial value of the sum */
         lpm r19, Z+; lpm r20, Z+; ldi r24, 3; movw r26, %[values]
         ".Lgate_weight_%=:\n"
         "    " SHARED(bonsai_tree_weights, 6, 6, 1, gate_weight) "ld    r21, X+\n"
@@ -54,7 +54,7 @@ static void bonsai_tree_walk(const int8_t *values)
         movw r10, r30; ldi r30, lo8(%[gates]); ldi r31, hi8(%[gates]); add r30, r19; adc r31, r17;
         lpm r23, Z; movw r30, r10
         ".Lweight_%=:\n"
-        "    lpm   r18, Z+\n" /* what the sum begins with */
+        "    lpm   r18, Z+\n" /* the initial value of the sum */
         lpm r19, Z+; lpm r20, Z+; ldi r24, 3; movw r26, %[values]
         ".Lweight_weight_%=:\n"
         "    " SHARED(bonsai_tree_weights, 6, 6, 1, weight_weight) "ld    r21, X+\n"

@@ -32,7 +32,7 @@ static void forest_score(const pnn_input_t *values)
     __asm__ volatile(
         movw r26, %[scores]
         ".Lstart_%=:\n"
-        "    " PASSED(forest_start, 3, 3) "lpm   %[a], Z+\n" /* what the scores begin with */
+        "    " PASSED(forest_start, 3, 3) "lpm   %[a], Z+\n" /* the initial scores */
         st X+, %[a]; lpm %[a], Z+; st X+, %[a]; dec %[left]; brne .Lstart_%=
         ".Ltree_%=:\n"
         "    " PASSED(forest_tree, 3, 3) "lpm   %A[end], Z+\n" /* where the next tree begins */
@@ -50,7 +50,7 @@ static void forest_score(const pnn_input_t *values)
         lpm %[left], Z+
         ".Lpair_%=:\n"
         "    " SHARED(forest_way, 222, 177, 26, pair) "lpm   %[a], Z+\n" /* the class */
-        "    lpm   %[b], Z+\n" /* what is added to its score */
+        "    lpm   %[b], Z+\n" /* the value to add to its score */
         movw r26, %[scores]; add r26, %[a]; adc r27, __zero_reg__; add r26, %[a];
         adc r27, __zero_reg__; ld r0, X; add r0, %[b]; st X+, r0; ld r0, X; adc r0, __zero_reg__;
         sbrc %[b], 7

@@ -1,7 +1,7 @@
 /* ---- Gradients: constants and variables --------------------------------------------------- */
 
 /* The image has 5x8 pixels, of which the central 5x7 are used. */
-#define GRADIENTS_PIXELS 39u /* up to the last one used */
+#define GRADIENTS_PIXELS 39u /* up to the last used pixel */
 #define GRADIENTS_ROW_PIXELS 7u
 #define GRADIENTS_PIXELS_BEFORE 0u
 #define GRADIENTS_PIXELS_BETWEEN_ROWS 1u
@@ -33,7 +33,7 @@ typedef uint16_t gradients_cell_t, gradients_line_t;
 /* Return the run at this place; 0 after the last run. */
 #define GRADIENTS_RUN(runs, place) (PNN_SURE((place) < sizeof runs) ? PNN_READ_U8(&PNN_AT(runs, place)) : 0)
 
-static uint16_t gradients_ignored; /* pixels to skip before the next one used */
+static uint16_t gradients_ignored; /* pixels to skip before the next used pixel */
 static uint8_t gradients_column; /* of the next pixel */
 static uint8_t gradients_row; /* of the next pixel */
 static uint8_t gradients_rows_left; /* of the current run of rows */
@@ -106,7 +106,7 @@ static PNN_NOINLINE void gradients_add_runs(gradients_cell_t cell, const pnn_inp
         "    " EACH_AND(gradients_run, gradients_pushes, 1, 15) "movw  r30, r12\n"
         lpm r16, Z+; movw r12, r30; movw r30, r14; tst r16; brne .Lbegin_%=; rjmp .Ldone_%=
         ".Lbegin_%=:\n"
-        "    bst   r16, 7\n" /* whether it is shared along the row */
+        "    bst   r16, 7\n" /* whether the run is shared along the row */
         sbrc r16, 6; adiw r24, 8; andi r16, 63
         ".Lpixel_%=:\n"
         "    " PASSED(gradients_pixel, 35, 35) "ldd   r21, Y+2\n" /* right */
