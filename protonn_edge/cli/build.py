@@ -77,7 +77,8 @@ def build_command(
         options.BYTES,
     ),
     kernel: str | None = option(
-        "How the firmware reads weights or evaluates trees.  [default: the fastest plan that fits]",
+        "How the firmware reads weights (columns, unrolled, ...) or evaluates trees "
+        "(if-else or walk).  [default: the fastest plan that fits]",
         click.Choice(PLANS),
         flag="--plan",
     ),

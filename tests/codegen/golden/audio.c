@@ -27,7 +27,7 @@ static const uint8_t audio_steps[32] PNN_FLASH = {
 };
 
 static struct audio_band {
-    int16_t last, earlier; /* y */
+    int16_t last, earlier; /* the two latest y */
     uint16_t energy;
 } audio_bands[AUDIO_BANDS];
 
@@ -35,11 +35,11 @@ static struct audio_band {
 typedef char audio_band_is_packed[sizeof(struct audio_band) == 6 ? 1 : -1];
 #endif
 
-static uint16_t audio_pushed; /* samples */
+static uint16_t audio_pushed; /* samples pushed so far */
 static uint16_t audio_left;   /* samples left in the frame */
 static pnn_input_t audio_before, audio_older; /* the last two samples */
 static pnn_input_t audio_values[6u];
-static uint16_t audio_next; /* of these */
+static uint16_t audio_next; /* index of the next value */
 
 /* For the onset: a level that follows the differences of samples, times 32: 0..8191 */
 static uint16_t audio_level;
