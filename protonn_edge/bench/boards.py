@@ -59,8 +59,8 @@ def held_port(urls: Sequence[str], wait_s: float) -> Iterator[str]:
         else:
             if time.monotonic() > end:
                 raise DeviceError(
-                    f"other tests used {', '.join(urls)} for {wait_s:g} s; name more boards with "
-                    "--pnn-port, or raise --pnn-wait"
+                    f"other tests used {', '.join(urls)} for {wait_s:g} s; name a board for "
+                    "each test process with --pnn-port, or raise --pnn-wait"
                 )
             time.sleep(_ASK_AGAIN_S)
             continue

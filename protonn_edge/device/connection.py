@@ -97,7 +97,13 @@ class Link:
 
         self._url = url
         try:
-            self._port = serial.serial_for_url(url, baudrate=baud, timeout=0, do_not_open=True)
+            self._port = serial.serial_for_url(
+                url,
+                do_not_open=True,
+                baudrate=baud,
+                timeout=0,
+                exclusive=True,  # two programs would take bytes in turn
+            )
             if not url.lower().startswith("rfc2217:"):  # has its own deadline, and refuses another
                 self._port.write_timeout = _WRITE_DEADLINE_S
             if url.lower().startswith("socket:"):
@@ -109,7 +115,8 @@ class Link:
             reason = os.strerror(number) if number else error
             raise LinkError(
                 f"cannot open {url or 'a port without a name'} ({reason}); check that the board is "
-                "plugged in and that you may use the port, or choose another port with --port"
+                "plugged in, and that you may use the port and no other program does, or choose "
+                "another port with --port"
             ) from error
         # What pyserial does not do for a TCP port: send without waiting for acknowledgements, and
         # close a socket that the other side has closed.
