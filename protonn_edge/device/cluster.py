@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import logging
 import re
+import socket
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -21,6 +22,7 @@ CONNECT_S = 15
 _PORT = re.compile(r"dask://([^/]+)/([^@]+)@(.+)")
 _REQUESTS = 16  # requests per task
 _LOOK_AGAIN_S = 1.0  # seconds between checks that the worker is still there
+_GREETING_BYTES = 1 << 20
 _CLOSING_S = 2.0  # of silence at the end, and of a worker that was silent before
 
 _sessions: dict[str, Session] = {}  # of a worker, by their URLs
@@ -37,12 +39,28 @@ def client_of(address: str) -> Any:
     for name in ("distributed", "distributed.client", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
+        _check_scheduler(address)
         return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(
             f"no Dask scheduler answered at {address} within {CONNECT_S} s; start one with 'dask "
             "scheduler', or correct the address"
         ) from error
+
+
+def _check_scheduler(address: str) -> None:
+    """Raise `OSError` unless the first bytes at a TCP address are those of a scheduler.
+
+    For others, Dask's client would wait without end, or allocate as much memory as they state.
+    """
+    scheme, found, place = address.rpartition("://")
+    if found and scheme != "tcp":
+        return
+    host, _, port = place.rpartition(":")
+    with socket.create_connection((host.strip("[]"), int(port)), CONNECT_S) as line:
+        first = line.recv(8)  # the length of its greeting
+    if len(first) < 8 or int.from_bytes(first, "little") > _GREETING_BYTES:
+        raise OSError(f"{address} is not a scheduler")
 
 
 @contextlib.contextmanager

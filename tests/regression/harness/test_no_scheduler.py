@@ -1,0 +1,37 @@
+"""Dask's client waited for ever for a server that sends nothing, or took the memory it stated."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+
+import pytest
+
+from protonn_edge.device import cluster
+from protonn_edge.device.cluster import ClusterSession
+from protonn_edge.errors import InputError
+
+pytest.importorskip("distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")
+
+
+@pytest.mark.parametrize("greeting", [b"", b"SSH-2.0-OpenSSH_9.2p1\r\n", b"\0"])
+def test_what_is_no_scheduler_is_refused_in_time(
+    greeting: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_S", 0.3)
+
+    def greet() -> None:
+        line, _ = server.accept()
+        with line, contextlib.suppress(ConnectionError):
+            line.sendall(greeting)
+            line.recv(1)  # until the client goes
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=greet)
+        thread.start()
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(InputError, match="no Dask scheduler answered at tcp://127"):
+            ClusterSession(f"dask://{address}/lab@/dev/ttyACM0").__enter__()
+        thread.join()
