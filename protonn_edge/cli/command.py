@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from inspect import cleandoc, signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 import numpy as np
@@ -264,12 +264,18 @@ def _on_one_line(sentence: str) -> str:
     )
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a standard stream, None if it is closed, is a terminal."""
+    return stream is not None and stream.isatty()
+
+
 class Output:
     """Where a command prints: text, or the JSON object, with the text on standard error."""
 
     def __init__(self, as_json: bool) -> None:
         self._as_json = as_json
-        piped = not (sys.stderr if as_json else sys.stdout).isatty() and "COLUMNS" not in os.environ
+        stream = sys.stderr if as_json else sys.stdout
+        piped = not is_terminal(stream) and "COLUMNS" not in os.environ
         self._text = Console(stderr=as_json, highlight=False, width=10_000 if piped else None)
         self._progress = Console(stderr=True, highlight=False)
         self._notices: list[Notice] | None = None

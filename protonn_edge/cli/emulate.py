@@ -146,7 +146,7 @@ class _Lines:
 
     def __init__(self) -> None:
         self._rest = b""
-        self._ended = False
+        self._ended = sys.stdin is None
 
     def wait(self, seconds: float) -> list[str]:
         """Return the complete lines that arrive within the time."""

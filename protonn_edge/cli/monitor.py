@@ -20,7 +20,7 @@ from rich.text import Text
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import PLAN_FILE, read_plan
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.cli.command import Output, command, option
+from protonn_edge.cli.command import Output, command, is_terminal, option
 from protonn_edge.cli.devices import EEPROM, Pace, SensorSource, source_options
 from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
@@ -73,9 +73,9 @@ def monitor_command(
     """
     out = Output(as_json)
     board = load_board(board_name)
-    drawn = not as_json and sys.stdout.isatty()
+    drawn = not as_json and is_terminal(sys.stdout)
     pace: Pace = "wall clock" if drawn or teach else "full speed"
-    if source.emulate and teach and not at_terminal():
+    if source.emulate and teach and not is_terminal(sys.stdin):
         pace = "lockstep"  # a line of the pipe for each window
     with contextlib.ExitStack() as stack:
         kind = TeachingListener if teach else Listener
@@ -225,11 +225,6 @@ def _nothing_shown(board: LiveDescription) -> str:
 # --- labels of windows, for --teach: keys of a terminal, or lines of a pipe -----------------------
 
 
-def at_terminal() -> bool:
-    """Return whether keys come from a terminal."""
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
 class Labels:
     """The keys of a board's classes; `tell` prints a sentence about one that was pressed."""
 
@@ -259,7 +254,7 @@ class Labels:
     @contextlib.contextmanager
     def pressed(self) -> Iterator[None]:
         """Press the keys of the terminal, if there is one."""
-        if not at_terminal():
+        if not is_terminal(sys.stdin):
             yield
             return
         with Keys("send the keys through a pipe, one line per window") as keys:
@@ -268,7 +263,7 @@ class Labels:
 
     def read_line(self) -> None:
         """Press the key in the next line of a pipe, which is for the last window."""
-        if at_terminal() or sys.stdin is None:
+        if is_terminal(sys.stdin) or sys.stdin is None:
             return
         line = sys.stdin.buffer.readline(_LONGEST_LINE).decode("ascii", "replace").strip()
         if len(line.removeprefix(_FORGET)) > 1:

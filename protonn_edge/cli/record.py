@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import load_board
-from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.command import OUTPUT, Output, command, is_terminal, option
 from protonn_edge.cli.devices import Pace, SensorSource, source_options
 from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
@@ -74,8 +74,8 @@ def record_command(
     they arrive.
     """
     by_keys = takes is None and seconds is None
-    by_keys = by_keys or (takes is None and sys.stdin.isatty())
-    if by_keys and not (sys.stdin.isatty() and sys.stderr.isatty()):
+    by_keys = by_keys or (takes is None and is_terminal(sys.stdin))
+    if by_keys and not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         raise click.UsageError("there is no terminal to read keys from; give --seconds and --takes")
     if takes is not None and seconds is None:
         raise click.UsageError("--takes needs the length of each take; give --seconds")

@@ -12,8 +12,9 @@ from io import BytesIO, TextIOWrapper
 import pytest
 from teaching.test_teacher import BEGIN, Line, sent, window
 
+from protonn_edge.cli.command import is_terminal
 from protonn_edge.cli.keys import Keys
-from protonn_edge.cli.monitor import Labels, at_terminal
+from protonn_edge.cli.monitor import Labels
 from protonn_edge.device.protocol import ForgetReply, LearnReply
 from protonn_edge.device.sensor_board import WindowAnswer
 from protonn_edge.device.teacher import TeachingListener
@@ -84,7 +85,7 @@ def test_a_line_of_a_pipe_is_one_key(
 
 def test_without_a_standard_input_there_are_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    assert not at_terminal()
+    assert not is_terminal(sys.stdin)
     answers, board, labels, told = taught(sent(window(1)))
     next(answers)
     with labels.pressed():

@@ -86,6 +86,24 @@ def test_a_help_text_that_cannot_be_written_is_one_sentence(words):
     )
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell: run it elsewhere")
+@pytest.mark.parametrize(
+    ("words", "exit_code", "says"),
+    [
+        (["boards"], 0, ""),
+        (["record", "-o", "x.csv", "--label", "a"], 2, "there is no terminal to read keys from"),
+        (["monitor", "--project", "nowhere", "--emulate"], 2, "error: "),
+    ],
+)
+def test_closed_streams_are_no_bug(words, exit_code, says):
+    program = "from protonn_edge.cli import main; main()"
+    command = ["sh", "-c", '"$@" <&- >&-', "sh", sys.executable, "-c", program, *words]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, says in done.stderr) == (exit_code, True), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "this is a bug" not in done.stderr
+
+
 def bug():
     {}["of\nours"]
 
