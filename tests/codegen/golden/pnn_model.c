@@ -642,7 +642,6 @@ static void projection_requantize(void)
 
 /* ---- A prediction ------------------------------------------------------------------------- */
 
-
 static uint16_t features_left; /* to push: 0 before pnn_begin and after pnn_finish */
 static uint8_t begun;
 static uint8_t last_class;
