@@ -216,7 +216,7 @@ def _read_header(
             "read (no pickled objects); convert the array, and write the file again"
         )
     if not _is_shape(shape):
-        raise InputError(f"{what} has a damaged shape; write the file again")
+        raise InputError(f"{what} has a corrupt shape; write the file again")
     return dtype, shape, bool(fortran), 8 + width + length
 
 

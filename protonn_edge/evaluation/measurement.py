@@ -49,9 +49,9 @@ class Repetition:
         label, cycles = self.prediction.label, self.cycles // self.n
         if result.predicted is not None and label != result.predicted:
             raise CheckFailed(
-                f"the device answers class {label} to the first point when it is asked to repeat "
-                f"the prediction, and class {result.predicted} otherwise; build and upload the "
-                "firmware again"
+                f"for the first point, the device returns class {label} when it repeats the "
+                f"prediction, but class {result.predicted} when it predicts once; build and upload "
+                "the firmware again"
             )
         if not possible.least <= cycles <= possible.most:
             raise CheckFailed(

@@ -58,8 +58,8 @@ def test_a_frozen_worker_is_lost(
     with session_on(cluster, make_device(answer=freeze)) as session:
         heartbeat = cluster.workers["lab"].periodic_callbacks["heartbeat"]
         cluster.loop.add_callback(heartbeat.stop)
-        session._silent_s = 0.1
-        with pytest.raises(LinkError, match=r"worker lab has sent no heartbeat for 0\.1 s"):
+        session._silent_s = 2.0  # also for the scheduler, however busy this computer is
+        with pytest.raises(LinkError, match=r"worker lab has sent no heartbeat for 2 s"):
             session.predict(Q)
         session.close()
         goes_on.set()

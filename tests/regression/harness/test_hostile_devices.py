@@ -376,7 +376,7 @@ def test_a_class_that_is_another_in_both_kinds_of_request_is_noticed():
         return replace(right, label=(right.label + 1) % 4) if alone else right
 
     error = failure_on(HostileDevice(honest_model(), answer=other), repeat=100)
-    assert "to the first point when it is asked to repeat" in str(error)
+    assert "when it repeats the prediction, but class" in str(error)
 
 
 @pytest.mark.parametrize("cycles", [1, 10_000_000])
