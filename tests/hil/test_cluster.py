@@ -76,7 +76,7 @@ def test_the_other_worker_answers_what_one_leaves(cluster, make_device):
 
 def test_a_lost_board_is_one_of_its_worker(cluster, make_device):
     device = make_device()
-    with session_on(cluster, "right", device, handshake_s=0.1) as session:
+    with session_on(cluster, "right", device, handshake_s=2) as session:
         assert session.predict(Q[0]).scores is None
         assert session.device.features == 4
         device.close()
