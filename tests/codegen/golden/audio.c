@@ -132,7 +132,7 @@ static uint8_t audio_logarithm(uint16_t z)
 {
     uint8_t octaves = (uint8_t)(5u * AUDIO_OCTAVE - AUDIO_BASE);
     while (z >= 64) {
-        PNN_FACT(PASSED(audio_octaves, 48, 0));
+        PNN_FACT(EACH(audio_octaves, audio_logarithms, 8, 0));
         z >>= 1;
         octaves = (uint8_t)(octaves + AUDIO_OCTAVE);
     }
