@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+from bonsai_factory import random_bonsai_model
 from chains import replace
+from conformance.decision import observing
 from conformance.instances import KINDS, programs_of
-from model_factory import random_model, tiny_integer_model
+from forest_factory import random_forest_model
+from linear_factory import random_linear_model
+from model_factory import (
+    random_inputs,
+    random_model,
+    random_window_model,
+    tiny_integer_model,
+    window_features_of,
+)
 
 from protonn_edge.codegen import Plan
-from protonn_edge.quantization import DeviceModel, device_model
+from protonn_edge.quantization import DeviceModel, device_model, quantize
 
 
 class Program(NamedTuple):
@@ -30,5 +42,26 @@ def programs() -> Iterator[Program]:
             feeding = "held" if plan.buffered else "streamed"
             name = f"{kind}: {instance.name}; {kernels}; {feeding}"
             yield Program(name, instance.model, plan)
+    yield from _watching()
     yield Program("confidence", replace(tiny_integer_model(), sharpness=8.0), None)
     yield Program("floats", device_model(random_model(), "float32"), None)
+
+
+def _watching() -> Iterator[Program]:
+    """Yield models of which some inputs are watched, as they come or once all are there."""
+    models = {
+        "pushed": quantize(random_model(1, features=12, prototypes=20)),
+        "pushed in groups": quantize(random_linear_model(features=12)),
+        "forest": quantize(random_forest_model()),
+        "bonsai": quantize(random_bonsai_model()),
+        "windows": quantize(random_window_model(window_features_of("mean,deviation,change", 8, 2))),
+    }
+    for name, model in models.items():
+        expected = observing(model, random_inputs(3, 200, model)).expected
+        step = model.n_inputs // 6 or 1
+        watched = range(model.n_inputs)[::step][:8]
+        moving = np.arange(model.n_classes) % 4 != 3
+        chain = replace(
+            model, expected=dataclasses.replace(expected, watched=watched, moving=moving)
+        )
+        yield Program(f"watched inputs: {name}", chain, None)
