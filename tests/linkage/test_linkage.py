@@ -100,7 +100,7 @@ def test_interrupts_off_for_longer_than_the_line_can_wait_are_refused(build_with
 
 
 def test_waiting_with_interrupts_off_is_refused(build_with):
-    with pytest.raises(CheckFailed, match="a loop .* while interrupts are disabled"):
+    with pytest.raises(CheckFailed, match="runs a loop .* with interrupts disabled"):
         build_with("uart.c", WAKE, "    loop_until_bit_is_set(UCSR0A, UDRE0);\n" + WAKE)
 
 

@@ -70,7 +70,7 @@ def test_a_parameter_of_another_type_is_refused(estimator, name, value):
         (SVC(), "n_features_in_", None, "'n_features_in_' of the SVC is not a number"),
         (SVC(), "_gamma", 1e300, "has a number above 1e+30"),
         (SVC(), "dual_coef_", [[1.0], [1.0, 2.0]], "is not an array"),
-        (SVC(), "classes_", [[0], [1, 2]], "is not an array"),
+        (SVC(), "classes_", [[0], [1, 2]], "has several outputs"),
         (LogisticRegression(), "intercept_", [[1], [2, 3]], "is not an array"),
         (LogisticRegression(), "intercept_", "x", "does not contain numbers"),
         (LogisticRegression(), "coef_", np.full((3, 4), 1e200), "has a number above 1e+30"),

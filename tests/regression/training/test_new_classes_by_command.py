@@ -55,8 +55,7 @@ def test_too_much_room_is_refused_before_the_training(
     assert not seen
 
 
-def test_true_is_room_for_one_example_also_in_the_file(tmp_path: Path) -> None:
+def test_true_is_no_number_of_examples() -> None:
     X = np.arange(40.0).reshape(20, 2)
-    classifier = ProtoNNClassifier(teachable=True, epochs=1).fit(X, np.arange(20) % 2)
-    classifier.save(tmp_path / "m.npz")
-    assert load_model(tmp_path / "m.npz").head.teachable == 1
+    with pytest.raises(ValueError, match=r"'teachable' .* must be an int .* Got True"):
+        ProtoNNClassifier(teachable=True, epochs=1).fit(X, np.arange(20) % 2)
