@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 from agreement.agreement import compare, prove
 from agreement.calls import CALLS, LISTINGS, Stage
 from agreement.machine import Machine
 from agreement.sources import Function, cases_of, functions, stage_of
+from agreement.symbolic import GaveUp, Knowledge
 from agreement.values import Lanes, z3
 from avr_tools import needs_avr_gcc
 from checkout import CHECKOUT
@@ -62,6 +64,24 @@ def test_all_ways_meet_again() -> None:
     stage = stage_of(function)
     outcomes = prove(stage.forms, next(cases_of(function, stage)).call).outcomes
     assert [each.state.memory.path for each in outcomes] == [[], []]
+
+
+class OneByOne(Knowledge):
+    """A solver that gives up on several differences at once."""
+
+    def _answer(self, effort: int, *conditions: Any) -> Any:
+        if any(map(z3.is_or, conditions)):
+            raise GaveUp("several differences")
+        return super()._answer(effort, *conditions)
+
+
+@needs_z3
+def test_differences_are_asked_for_one_by_one_if_not_all_at_once() -> None:
+    x, y = (z3.BitVec(name, 8) for name in "xy")
+    knowledge = OneByOne([x == y])
+    assert knowledge.example([x != y, x + 1 != y + 1], 1_000_000) is None
+    example = knowledge.example([x != y, x + y == 2], 1_000_000)
+    assert example.eval(x + y).as_long() == 2
 
 
 def instructions_of(stage: Stage, name: str) -> Iterator[int]:
