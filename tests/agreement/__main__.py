@@ -6,6 +6,7 @@ It fails if a call disagrees, and if those for which the solver gives up are not
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import re
 import sys
@@ -69,6 +70,8 @@ def _results(function: Function, lanes: int, *, short: bool) -> Iterator[Result]
     """Prove or try all calls of a function, and print what comes of each."""
     stage = stage_of(function)
     gaps = GAPS.get(function.id, set())
+    gc.collect()
+    gc.freeze()  # else programs that stay are searched for garbage over and over
     for number, case in enumerate(cases_of(function, stage)):
         if case.long and short:
             continue
