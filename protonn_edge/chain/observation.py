@@ -131,7 +131,7 @@ class IntegerExpected:
 
     low: IntArray  # (L, 2)
     width: IntArray  # (L, 2): of the intervals
-    edges: IntArray  # (7,)
+    edges: IntArray  # (3,): every second one
     runners_up: NDArray[np.bool_]  # (L, L)
     watched: range
     moving: NDArray[np.bool_]  # (L,)
@@ -282,13 +282,17 @@ def _watched(
     found, most = (range(0), np.zeros(n_classes, bool)), 0
     least = -(-n_inputs // MOST_WATCHED)
     for step in range(least, max(least, n_inputs // FEWEST_WATCHED) + 1):
-        for start in range(step):
-            watched = range(start, n_inputs, step)
-            watched = watched[len(watched) % 2 :]
-            moving = np.logical_not(usual[:, watched].any(axis=1))
-            gain = int(total[moving].sum() * often[watched].sum())
-            if gain > most:
-                found, most = (watched, moving), gain
+        places = np.arange(step)[:, None] + np.arange(0, n_inputs, step)  # a row for each start
+        there = places < n_inputs
+        there[:, 0] &= there.sum(axis=1) % 2 == 0
+        places = np.minimum(places, n_inputs - 1)
+        moving = ~(usual[:, places] & there).any(axis=2)
+        gains = (total @ moving) * (often[places] & there).sum(axis=1)
+        start = int(gains.argmax())
+        if gains[start] > most:
+            watched = range(n_inputs)[start::step]
+            found = watched[len(watched) % 2 :], moving[:, start]
+            most = int(gains[start])
     return found
 
 

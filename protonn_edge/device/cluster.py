@@ -57,8 +57,9 @@ def _check_scheduler(address: str) -> None:
     if found and scheme != "tcp":
         return
     host, _, port = place.rpartition(":")
-    with socket.create_connection((host.strip("[]"), int(port)), CONNECT_S) as line:
-        first = line.recv(8)  # the length of its greeting
+    at = host.strip("[]"), int(port)
+    with socket.create_connection(at, CONNECT_S) as line, line.makefile("rb") as greeting:
+        first = greeting.read(8)  # its length
     if len(first) < 8 or int.from_bytes(first, "little") > _GREETING_BYTES:
         raise OSError(f"{address} is not a scheduler")
 
