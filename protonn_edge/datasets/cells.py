@@ -9,12 +9,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.naming import label_text
+
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 Float32 = NDArray[np.float32]
 
 _MARKS = ("", "na", "n/a", "#n/a", "k.a.", "k. a.", "nan", "<na>", "null", "none", "?", "-", "--")
 _MAY_BE_CLASSES = ("null", "none", "-", "--")
 TRUTHS = {"true": "1", "false": "0"}  # cells of features in any case, and their numbers
+_INDEX_ROWS = 10  # fewer consecutive numbers prove nothing
 _LEAST_RISING, _MOST_FALLING = 0.4, 0.1  # coarse clocks repeat times, new logs restart
 _GAPS = frozenset(form for mark in _MARKS for form in (mark, mark.upper(), mark.title(), " "))
 _GROUPED = {
@@ -62,6 +65,13 @@ def rises(cells: Sequence[str]) -> bool:
     steps = [after - before for before, after in pairwise(numbers)]
     rising, falling = sum(step > 0 for step in steps), sum(step < 0 for step in steps)
     return bool(rising >= _LEAST_RISING * len(steps) > 0 and falling <= _MOST_FALLING * len(steps))
+
+
+def counts(cells: Sequence[str]) -> bool:
+    """Return whether cells are whole numbers as of an index, with some rows perhaps left out."""
+    texts = [label_text(cell) for cell in cells]
+    whole = len(texts) >= _INDEX_ROWS and all(map(str.isdecimal, texts))
+    return whole and min(after - before for before, after in pairwise(map(float, texts))) == 1
 
 
 def is_whole(cell: str) -> bool:

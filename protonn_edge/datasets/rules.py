@@ -22,11 +22,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from protonn_edge.datasets import naming
-from protonn_edge.datasets.cells import TRUTHS, is_gap, is_number, is_whole, rises
+from protonn_edge.datasets.cells import TRUTHS, counts, is_gap, is_number, is_whole, rises
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
 from protonn_edge.datasets.row_sketch import RowSketch
@@ -56,7 +55,6 @@ _DEVICE = re.compile(rf"({'|'.join(_DEVICES)})({_ID})?|(maschinen|geräte|sensor
 _INDEX = re.compile(r"|unnamed(: ?\d+)?|index|idx|id|(row|sample)_?id")
 _COUNT = re.compile(r"|.*(#|id|nr|no|num|number|nummer|count)\.?|(n|row|sample|point|instance)s?")
 _NAMED = 5  # maximum columns of text in a sentence, besides the first
-_INDEX_ROWS = 10  # fewer consecutive numbers prove nothing
 
 Reason = Literal["index", "time", "session", "empty", "text"]
 _REASONS: dict[Reason, str] = {
@@ -328,11 +326,15 @@ def roles_of(
     others.sort(key=lambda each: (each not in named, not each.may_be_person))
     left_out = {column: reasons[column] for column in others}
     features = [*channels] or [column for column in rest if column not in left_out]
-    if len(features) > 1 and not channels and _counts_rows(features[0]):
+    count = len(features) > 1 and not channels and features[0].index == 0
+    count = count and counts(features[0].first)
+    called_so = count and _COUNT.fullmatch(features[0].name.lower())
+    if called_so:
         left_out = {features.pop(0): "index", **left_out}
+    notices = _counting(features[0]) if count and not called_so else ()
     if texts and (guessed or not features):
         raise text_refusal(path, texts, guessed=guessed)
-    return Roles(label, how, features, left_out, one_hot=one_hot)
+    return Roles(label, how, features, left_out, notices, one_hot)
 
 
 def _found(
@@ -409,12 +411,10 @@ def _reason(column: Column, *, header: bool) -> Reason | None:
     return "index" if header and _INDEX.fullmatch(name) else None
 
 
-def _counts_rows(column: Column) -> bool:
-    """Return whether a column may be an index that counts the rows, some perhaps left out."""
-    named = column.index == 0 and _COUNT.fullmatch(column.name.lower())
-    cells = [naming.label_text(cell) for cell in column.first]
-    whole = named and len(cells) >= _INDEX_ROWS and all(map(str.isdecimal, cells))
-    return bool(whole) and min(after - before for before, after in pairwise(map(float, cells))) == 1
+def _counting(column: Column) -> tuple[naming.Notice]:
+    text = f"{column.title} counts the rows, but has the name of a feature and is used as one; "
+    text += f"leave it out with --drop {column.flag_value}"
+    return (naming.Notice("index", text, warning=True, columns=(column.name,)),)
 
 
 def is_called_as_time(name: str) -> bool:

@@ -124,7 +124,13 @@ def test_a_first_column_with_another_name_that_counts_is_a_feature(
     write: Write, flowers: Flowers
 ) -> None:
     path = write([[row, *x, kind] for row, (x, kind) in enumerate(flowers)], ["cm", *NAMES, "kind"])
-    assert load_dataset(path).feature_names == ("cm", *NAMES)
+    dataset = load_dataset(path)
+    assert dataset.feature_names == ("cm", *NAMES)
+    (notice,) = (each for each in dataset.notices if each.kind == "index")
+    assert str(notice) == (
+        "warning: column 'cm' counts the rows, but has the name of a feature and is used as one; "
+        "leave it out with --drop cm"
+    )
 
 
 @pytest.mark.parametrize("forms", [("True", "False"), ("TRUE", "FALSE"), (" true", "false")])
