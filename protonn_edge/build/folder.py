@@ -257,8 +257,8 @@ def exclusive(folder: Path) -> Iterator[None]:
             yield
     except InUse as error:
         raise InputError(
-            f"{folder} is in use by another 'build' or 'hil'; wait until that command ends, or use "
-            "another folder"
+            f"{folder} is in use by another 'build', 'export' or 'hil'; wait until that command "
+            "ends, or use another folder"
         ) from error
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from protonn_edge.build.folder import exclusive
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_no_links, write_together
 from protonn_edge.system.folders import is_scratch
@@ -73,9 +74,13 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
     `wanted` is `LOGGER`, `LIVE`, or by default a project that 'build' writes for points.
     """
     kind = written_in(folder).kind
-    if kind not in _READERS or kind == wanted:
+    if kind == wanted or (wanted is None and kind not in _READERS):
         return
     build = "build" if wanted is None else "logger" if wanted == LOGGER else "build --sensor"
+    if kind not in _READERS:
+        raise InputError(
+            f"{folder} does not contain {wanted}; name the folder that 'protonn-edge {build}' wrote"
+        )
     without = " without --sensor and --benchmark" if wanted is None else ""
     raise InputError(
         f"{folder} contains {kind}, which only {_READERS[kind]} reads; use {_READERS[kind]}, or "
@@ -91,18 +96,20 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes], kind: str = EXP
     `check_folder` does, another file is in the way, or the folder cannot be written.
     """
     check_folder(folder, kind)
-    before = written_in(folder).digests
-    for name in files:
-        path = folder / name
-        if name not in before and (path.exists() or path.is_symlink()):
-            raise InputError(
-                f"{path} is not part of {kind} and would be overwritten; move the file, or choose "
-                "another folder"
-            )
-    manifest = "" if kind == EXPORT else f"# {kind}\n"
-    digests = {name: _digest(_encoded(content)) for name, content in files.items()}
-    manifest += "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
-    write_together(folder, {**files, MANIFEST: manifest}, remove=before)
+    with exclusive(folder):
+        check_folder(folder, kind)
+        before = written_in(folder).digests
+        for name in files:
+            path = folder / name
+            if name not in before and (path.exists() or path.is_symlink()):
+                raise InputError(
+                    f"{path} is not part of {kind} and would be overwritten; move the file, or "
+                    "choose another folder"
+                )
+        manifest = "" if kind == EXPORT else f"# {kind}\n"
+        digests = {name: _digest(_encoded(content)) for name, content in files.items()}
+        manifest += "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
+        write_together(folder, {**files, MANIFEST: manifest}, remove=before)
 
 
 def written_in(folder: Path) -> Manifest:

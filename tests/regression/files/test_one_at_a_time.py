@@ -20,6 +20,7 @@ from protonn_edge.build.project import build
 from protonn_edge.device import Origin, ResultsFile
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.measurement import measure
+from protonn_edge.export.folder import write_folder
 from protonn_edge.tuning.store import SearchFile
 
 pytestmark = pytest.mark.skipif(
@@ -71,10 +72,21 @@ def test_a_second_hil_is_refused(tmp_path: Path) -> None:
     points = (np.zeros((2, model.n_features), np.float32), np.zeros(2, np.int64))
     with (
         held_by_another_process(project.folder),
-        pytest.raises(InputError, match="is in use by another 'build' or 'hil'"),
+        pytest.raises(InputError, match="is in use by another 'build', 'export' or 'hil'"),
     ):
         measure(project, points, load_board("uno"))
     assert not (project.folder / ".pio").exists()
+
+
+def test_a_second_export_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "library"
+    write_folder(folder, {"a.c": "int a;"})
+    with held_by_another_process(folder):
+        with pytest.raises(InputError, match=f"{folder} is in use by another 'build', 'export'"):
+            write_folder(folder, {"b.c": "int b;"})
+        assert (folder / "a.c").exists()
+    write_folder(folder, {"b.c": "int b;"})
+    assert not (folder / "a.c").exists()
 
 
 def test_a_second_run_does_not_write_the_same_results(tmp_path: Path) -> None:

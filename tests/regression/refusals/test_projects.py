@@ -50,6 +50,13 @@ def test_a_project_of_another_kind_names_the_command_that_reads_it(
     assert "reads; use 'protonn-edge record', or" in refusal(run(*hil))
     monitor = ["monitor", "--emulate", "--project", "logger"]
     assert "reads; use 'protonn-edge record', or" in refusal(run(*monitor))
+    Path("plain").mkdir()
+    Path("plain/platformio.ini").write_text("")  # as 'build' without a sensor writes it
+    monitor = ["monitor", "--emulate", "--project", "plain"]
+    assert (
+        "plain does not contain firmware with a sensor; name the folder that 'protonn-edge build "
+        "--sensor' wrote"
+    ) in refusal(run(*monitor))
     record = ["record", "--emulate", "--logger", "live", "-o", "r.csv", "--label", "x"]
     record += ["--takes", "1", "--seconds", "1"]
     assert "reads; use 'protonn-edge monitor', or" in refusal(run(*record))
