@@ -257,6 +257,15 @@ def known_image_shape(model: Model) -> Shape | None:
     return (shape[0], shape[1]) if shape[0] * shape[1] == model.n_features else None
 
 
+def why_clamped(model: Model) -> str:
+    """Return why inputs outside their range are clamped on purpose; empty if they are not."""
+    settings = model.record.get("settings")
+    if isinstance(settings, dict) and settings.get("dead_zone"):
+        return "including background in the dead zone"
+    converted_trees = model.head.kind == "forest" and "conversion" in model.record
+    return "on purpose, beyond all thresholds of the trees" if converted_trees else ""
+
+
 def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
     """Return raw points (n, features), dense or sparse; `InputError` if not finite numbers."""
     points: Any = sparse_rows(X) if is_sparse(X) else np.asarray(X)

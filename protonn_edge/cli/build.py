@@ -24,6 +24,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.live import (
+    LIVE_FLAGS,
     LIVE_OPTIONS,
     LiveOptions,
     build_with_sensor,
@@ -31,7 +32,7 @@ from protonn_edge.cli.live import (
     say_tried,
 )
 from protonn_edge.cli.paths import LIVE_FOLDER
-from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import PLANS
@@ -41,7 +42,6 @@ from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.export import folder as folders
 from protonn_edge.export.folder import BENCHMARK, LIVE, LOGGER, written_in
 from protonn_edge.quantization import (
-    PRECISIONS,
     DeviceModel,
     IntegerChain,
     device_model,
@@ -51,7 +51,19 @@ from protonn_edge.quantization import (
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_parts
 
 
-@command("build")
+@command(
+    "build",
+    needs={
+        f"--max-drop {TABLE_FLAGS}": "--data",
+        LIVE_FLAGS: "--sensor",
+        "--port": "--upload",
+    },
+    apart={
+        "--sensor": "--precision=float32 --max-flash --max-sram --plan --data",
+        "--benchmark": "--precision=float32 --max-drop --sensor --observe",
+        "--precision=float32": "--plan --observe",
+    },
+)
 def build_command(
     model_file: Path = options.MODEL_FILE,
     board_name: str = options.BOARD,
@@ -103,18 +115,14 @@ def build_command(
     the points of --data. With --sensor, the board reads a sensor and classifies its samples, and
     'monitor' shows the answers.
     """
-    if max_drop is not None and data is None:
-        raise click.UsageError("--max-drop compares accuracies on the points of --data; give both")
     model, board = load_model(model_file), load_board(board_name)
-    _check_upload(board, uploads, port)
-    _check_benchmark(benchmark, precision, max_drop, live.sensors, observe)
+    if uploads and not board.is_chip:
+        raise click.UsageError("a program for this computer cannot be uploaded; omit --upload")
     if live.sensors:
-        _check_alone(data, precision, max_flash, max_sram, kernel, table)
         output = output or LIVE_FOLDER
         done = build_with_sensor(out, model, board, output, live, tries=tries, observe=observe)
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
-    live.check_unused()
     if benchmark is not None:
         chosen = Benchmark.of(benchmark)
         points = None if data is None else points_for(model, data, table, out)
@@ -126,7 +134,9 @@ def build_command(
     output = output or Path()
     _check_kind(output)
     check_folder(output, board)
-    reference = _reference(model, precision, observe=observe)
+    reference = device_model(model, precision)
+    if observe and isinstance(reference, IntegerChain):
+        reference = observed(reference, model)
     record = {
         "board": board.name,
         "precision": precision,
@@ -180,17 +190,6 @@ def _build_for_benchmark(
     return record | {"n": n, "tried": done.built.tried.to_json(), **asdict(done.usage)}
 
 
-def _reference(model: Model, precision: str, *, observe: bool) -> DeviceModel:
-    reference = device_model(model, precision)
-    if not observe:
-        return reference
-    if not isinstance(reference, IntegerChain):
-        raise click.UsageError(
-            "--observe needs --precision int8, not float32; omit one of these options"
-        )
-    return observed(reference, model)
-
-
 def _shown(
     out: Output, built: Build | HostBuild, board: Board, facts: list[tuple[str, str]]
 ) -> dict[str, Any]:
@@ -228,35 +227,12 @@ def _uploaded(
     return {}
 
 
-def _check_upload(board: Board, uploads: bool, port: str | None) -> None:
-    if uploads and not board.is_chip:
-        raise click.UsageError("a program for this computer cannot be uploaded; omit --upload")
-    if port is not None and not uploads:
-        raise click.UsageError("--port needs --upload; give both, or neither")
-
-
 def _check_kind(folder: Path) -> None:
     kind = written_in(folder).kind
     if kind in (LOGGER, LIVE, BENCHMARK):
         raise InputError(
             f"{folder} contains {kind}, which 'build' does not replace; remove this folder, or "
             "choose another one with -o"
-        )
-
-
-def _check_alone(*others: object) -> None:
-    if others != (None, PRECISIONS[0], None, None, None, TableOptions()):
-        raise click.UsageError(
-            "--precision, --max-flash, --max-sram, --plan, --data and the options of its table do "
-            "not apply to firmware that reads a sensor; omit these options, or omit --sensor"
-        )
-
-
-def _check_benchmark(benchmark: str | None, *others: object) -> None:
-    if benchmark is not None and others != (PRECISIONS[0], None, (), False):
-        raise click.UsageError(
-            "--precision, --max-drop, --sensor and --observe do not apply to firmware for a "
-            "benchmark; omit these options, or omit --benchmark"
         )
 
 

@@ -66,7 +66,7 @@ def rejection_record(model: Model) -> dict[str, Any] | None:
     }
 
 
-@command("calibrate")
+@command("calibrate", needs={"--rejection-by": "--rejection"})
 def calibrate_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
@@ -85,8 +85,6 @@ def calibrate_command(
     --rejection' does the same without additional points. If DATA has at least 100 points, firmware
     made with 'build --observe' compares the board's answers with the model's answers for DATA.
     """
-    if rate is None and by:
-        raise click.UsageError("--rejection-by needs --rejection; give both, or neither")
     check_output(output)
     model = load_model(model_file)
     X, _ = points_for(model, data, table, out, held_out=True)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from inspect import cleandoc, signature
+from itertools import product
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -115,25 +116,40 @@ def options_of(kind: type[Any]) -> Any:
 
 
 def command(
-    name: str, kind: type[click.Command] | None = None
-) -> Callable[[Callable[..., None]], click.Command]:
-    """Return a decorator that makes a command of a function with declared parameters."""
+    name: str,
+    kind: type[Command] | None = None,
+    *,
+    needs: Mapping[str, str] | None = None,
+    apart: Mapping[str, str] | None = None,
+) -> Callable[[Callable[..., None]], Command]:
+    """Return a decorator that makes a command of a function with declared parameters.
 
-    def made(function: Callable[..., None]) -> click.Command:
+    - `needs`: options, such as "--votes --refractory", without effect unless one of others is given
+    - `apart`: options that cannot be used together with any of others
+
+    Another option may have a value, as in "--precision=float32".
+    """
+
+    def made(function: Callable[..., None]) -> Command:
         parts = {each.name: each.default for each in signature(function).parameters.values()}
         whole = together(function, parts)
-        return (kind or Command)(
+        whole_command = (kind or Command)(
             name,
             params=whole.parameters(name),
             callback=lambda **given: whole.value(name, given),
             help=cleandoc(function.__doc__ or ""),
         )
+        whole_command.needs, whole_command.apart = needs or {}, apart or {}
+        return whole_command
 
     return made
 
 
 class Command(click.Command):
     """A command that ends in one sentence and the right exit code for any input."""
+
+    needs: Mapping[str, str] = {}
+    apart: Mapping[str, str] = {}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; refuse null bytes, which no file name can have."""
@@ -144,6 +160,25 @@ class Command(click.Command):
                     "type the argument again"
                 )
         return super().parse_args(ctx, args)
+
+    def _check_combined(self, ctx: click.Context) -> None:
+        """Raise `InputError` by the first row of `needs` or `apart` that applies."""
+        given = set[str]()
+        for param in self.params:
+            value = ctx.params.get(str(param.name))
+            if value is not None and value is not False and value not in ((), param.default):
+                given |= {*param.opts, *(f"{flag}={value}" for flag in param.opts)}
+        for flags, others in self.needs.items():
+            for flag in flags.split():
+                if flag in given and given.isdisjoint(others.split()):
+                    needed = " or ".join(others.split())
+                    raise InputError(f"{flag} works only with {needed}; give both, or omit {flag}")
+        for flags, others in self.apart.items():
+            for pair in product(flags.split(), others.split()):
+                if given.issuperset(pair):
+                    raise InputError(
+                        f"{' and '.join(pair)} cannot be used together; give only one of them"
+                    )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in groups if there are many."""
@@ -178,6 +213,7 @@ class Command(click.Command):
                 warnings.showwarning = lambda warning, *_, **__: click.echo(
                     f"warning: {warning}", err=True
                 )
+                self._check_combined(ctx)
                 check_paths(self, ctx.params)
                 return super().invoke(ctx)
         except KeyboardInterrupt:

@@ -92,7 +92,7 @@ def demo_command(
             emulator=emulator,
             on_result=lambda _: bar.advance(),
         )
-    show(measurement, out)
+    show(measurement, out, model)
     say_agreement([on_host, measurement.agreement], out)
     out.say(
         f"the project is in {output}; to upload it to a board connected by USB:",

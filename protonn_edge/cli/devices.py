@@ -61,14 +61,6 @@ def chosen_emulator(out: Output, name: str | None, board: Board) -> str:
     return program.name
 
 
-def check_source(ports: bool, emulate: bool) -> None:
-    """Raise `click.UsageError` if both a port and the emulated board are given."""
-    if ports and emulate:
-        raise click.UsageError(
-            "--port and --emulate cannot be used together; give only one of them"
-        )
-
-
 def port_to_hear(out: Output, port: str | None, board: Board) -> str:
     """Return the given port, else the most likely port of a board, with a notice."""
     if port is not None:
@@ -115,15 +107,6 @@ class SensorSource:
     sensors: tuple[str, ...]  # of the emulated board, with their recordings
     folder: Path  # of the project that it runs
     eeprom: Path | None = None  # the file that keeps its EEPROM
-
-    def __post_init__(self) -> None:
-        check_source(self.port is not None, self.emulate)
-        if self.sensors and not self.emulate:
-            raise click.UsageError(
-                "--sensor NAME=FILE works only on the emulated board; add --emulate"
-            )
-        if self.eeprom is not None and not self.emulate:
-            raise click.UsageError("--eeprom works only on the emulated board; add --emulate")
 
     @contextlib.contextmanager
     def heard(

@@ -26,7 +26,7 @@ from protonn_edge.errors import InputError
 _LOOK_EVERY_S = 0.2
 
 
-@command("emulate")
+@command("emulate", apart={"--tcp": "--pty"})
 def emulate_command(
     firmware: Path | None = argument(click.Path(path_type=Path, dir_okay=False), required=False),
     port: int | None = option(
@@ -59,8 +59,6 @@ def emulate_command(
     can open the line; opening it resets the board. With --bootloader, 'upload' can upload over the
     line. Faults of the firmware are printed as they happen.
     """
-    if port is not None and device is not None:
-        raise click.UsageError("--tcp and --pty cannot be used together; give only one of them")
     if firmware is None and not bootloader:
         raise click.UsageError(
             "no firmware was given; name an ELF or HEX file, or give --bootloader"

@@ -9,9 +9,15 @@ import click
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.live import LIVE_OPTIONS, LiveOptions, refused_wrong_answers, say_tried
+from protonn_edge.cli.live import (
+    LIVE_FLAGS,
+    LIVE_OPTIONS,
+    LiveOptions,
+    refused_wrong_answers,
+    say_tried,
+)
 from protonn_edge.cli.options import BOARD, BYTES, MODEL_FILE, OBSERVE, PATH, TRY
-from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.export import Imprint, Kind, check_folder, export
@@ -24,7 +30,11 @@ _NEXT: dict[Kind, str] = {
 }
 
 
-@command("export")
+@command(
+    "export",
+    needs={TABLE_FLAGS: "--data", LIVE_FLAGS: "--sensor"},
+    apart={"--arduino": "--platformio --c", "--platformio": "--c", "--sensor": "--c"},
+)
 def export_command(
     model_file: Path = MODEL_FILE,
     arduino: Path | None = option(
@@ -72,7 +82,11 @@ def export_command(
     export in the folder is replaced; a folder with other files is refused. With --sensor, the
     library also has the sketch Live, which reads a sensor and classifies its samples.
     """
-    kind, folder = _chosen({"arduino": arduino, "platformio": platformio, "c": c})
+    folders: dict[Kind, Path | None] = {"arduino": arduino, "platformio": platformio, "c": c}
+    given = [(kind, folder) for kind, folder in folders.items() if folder is not None]
+    if not given:
+        raise click.UsageError("give --arduino, --platformio or --c, with a folder")
+    kind, folder = given[0]
     check_folder(folder)
     check_prefix(prefix)
     imprint = Imprint(author, url, library_version)
@@ -109,13 +123,6 @@ def export_command(
     made = {"kind": kind, "name": done.name, "folder": str(folder), "files": list(done.files)}
     ended = {"plan": done.plan.to_json(), "tried": done.tried.to_json()}
     out.finish({**made, **written, **ended})
-
-
-def _chosen(folders: dict[Kind, Path | None]) -> tuple[Kind, Path]:
-    given = [(kind, folder) for kind, folder in folders.items() if folder is not None]
-    if len(given) != 1:
-        raise click.UsageError("give exactly one of --arduino, --platformio and --c, with a folder")
-    return given[0]
 
 
 def _flash_of(needed: int, board: Board) -> str:

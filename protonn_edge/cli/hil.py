@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.build.folder import Project
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.devices import EMULATOR, check_source, chosen_emulator
+from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.options import BOARD, POINTS, PROJECT, FiniteRange, board_words, power_draw
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
@@ -38,7 +38,11 @@ from protonn_edge.verification.agreement import Agreement, PossibleCycles, disag
 _FIRST_SHOWN = 5
 
 
-@command("hil")
+@command(
+    "hil",
+    needs={"--power-cycle --meter": "--port", "--volts": "--meter", "--resume": "-o"},
+    apart={"--port": "--emulate --emulator"},
+)
 def hil_command(
     data: Path = POINTS,
     ports: tuple[str, ...] = option(
@@ -93,28 +97,19 @@ def hil_command(
     take over its points. The points are also classified as a sketch would, through the exported
     library's pnn_quantize: on this computer and, without --port, on the emulated board.
     """
-    check_source(bool(ports), emulate or emulator is not None)
     if len(set(ports)) < len(ports):
         raise click.UsageError("the same --port is given twice; name each board once")
-    if power_cycle is not None and not ports:
-        raise click.UsageError(
-            "--power-cycle works only with real boards; name their ports with --port"
-        )
-    if resume and output is None:
-        raise click.UsageError("--resume continues a results file; name it with -o")
     if output is not None and not resume:
         check_finished(output)
     board, project = load_board(board_name), Project(folder)
     meter = meter_of(meter_name, volts)
-    if meter is not None and not ports:
-        raise click.UsageError("--meter works only with a real board; name its port with --port")
     check_project(folder)
     if watts is not None:
         board = replace(board, power_watts=watts)
     model = project.model()
     rows: list[int] = []
     points = points_for(model, data, table, out, on_rows=rows.extend)
-    if not ports:
+    if emulate or not ports:
         emulator = chosen_emulator(out, emulator, board)
     power = None if power_cycle is None else PowerCycle.of(power_cycle)
     with out.progress(", ".join(ports) or f"emulated {board.name}", len(points[1])) as bar:
@@ -137,7 +132,7 @@ def hil_command(
         except KeyboardInterrupt:
             raise _interrupted(bar.done, output) from None
     out.notice(_troubles(measurement))
-    show(measurement, out)
+    show(measurement, out, model)
     say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)
     say_unproven(measurement.possible, out)
     if output is not None:
@@ -182,14 +177,14 @@ def _troubles(measurement: Measurement) -> Iterator[Notice]:
             yield Notice("device", text, warning=True)
 
 
-def show(measurement: Measurement, out: Output) -> None:
+def show(measurement: Measurement, out: Output, model: Model) -> None:
     """Print a measurement."""
     board, classes = measurement.board, measurement.reference.classes
     quality = measurement.quality
     facts = [*terminal.run_facts(measurement.summary, board), *terminal.quality_facts(quality)]
     facts += terminal.budget_facts(measurement.usage, board)
     values = measurement.summary.n * measurement.reference.n_features
-    facts.append(terminal.saturation_fact(measurement.saturations, values))
+    facts.append(terminal.saturation_fact(measurement.saturations, values, why_clamped(model)))
     if measurement.stack_peak_bytes is not None:
         facts.append(("stack, measured", f"{measurement.stack_peak_bytes:,} B"))
     if measurement.repetition is not None:

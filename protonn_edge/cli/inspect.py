@@ -20,7 +20,7 @@ from protonn_edge.chain.registry import FEATURE_STAGES
 from protonn_edge.cli.calibrate import rejection_facts, rejection_record
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import GROUPS, MODEL_FILE, PATH
-from protonn_edge.cli.tables import TABLE, points_for, with_group_column
+from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for, with_group_column
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import channel_names
@@ -32,7 +32,10 @@ _NAMES_SHOWN = 12
 _FEATURES_SHOWN = 4
 
 
-@command("inspect")
+@command(
+    "inspect",
+    needs={f"{TABLE_FLAGS} --teach": "--data", "--groups": "--teach", "--teach": "--groups"},
+)
 def inspect_command(
     model_file: Path = MODEL_FILE,
     data: Path | None = option("Labelled points for measuring the cost of quantization.", PATH),
@@ -50,10 +53,6 @@ def inspect_command(
 
     With --data, also show the accuracy after each step of quantization.
     """
-    if (teach is None) != (groups is None) or (teach is not None and data is None):
-        raise click.UsageError(
-            "--teach and --groups work only together and with --data; give all three"
-        )
     model = load_model(model_file)
     record = _describe(model)
     facts = [

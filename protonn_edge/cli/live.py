@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,6 @@ class LiveOptions:
     def windowing(self, model: Model, board: Board) -> Windowing | None:
         """Return the windows of a board's sensor; None without a sensor."""
         if not self.sensors:
-            self.check_unused()
             return None
         kinds = [sensor_kind(name) for name in self.sensors]
         return windowing_of(
@@ -78,14 +77,6 @@ class LiveOptions:
             instrument=model.instrument,
             unit=self.unit,
         )
-
-    def check_unused(self) -> None:
-        """Raise `UsageError` if options of windows are given without a sensor."""
-        if any(value is not None for value in astuple(self)[1:]):
-            raise click.UsageError(
-                "--rate, --unit, --hop, --votes and --refractory apply only to a sensor; add "
-                "--sensor"
-            )
 
     def _rate_for(self, model: Model) -> float:
         signal = None if model.feature_stage is None else model.feature_stage.signal
@@ -102,6 +93,7 @@ class LiveOptions:
 
 
 LIVE_OPTIONS = options_of(LiveOptions)
+LIVE_FLAGS = "--rate --unit --hop --votes --refractory"
 
 
 def build_with_sensor(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from protonn_edge.boards import load_board
 from protonn_edge.build.sensor_projects import logger_of, sketch_name
 from protonn_edge.cli import options
@@ -16,7 +14,7 @@ from protonn_edge.sensors import sensor_kind
 from protonn_edge.system.shell import command_line
 
 
-@command("logger")
+@command("logger", needs={"--port": "--upload"}, apart={"--upload": "--arduino"})
 def logger_command(
     names: tuple[str, ...] = option(
         "The sensor: a0 to a5 (repeat the option for more pins), microphone (on A0), adxl345, "
@@ -48,10 +46,6 @@ def logger_command(
     Samples are sent over the serial line in numbered frames with checksums, so no loss goes
     undetected.
     """
-    if uploads and arduino:
-        raise click.UsageError(
-            "--upload does not work with the sketch of --arduino; omit one of these options"
-        )
     board = load_board(board_name)
     logger = logger_of([sensor_kind(name) for name in names], rate, board, baud or 0)
     sampling = logger.sampling

@@ -41,7 +41,7 @@ _FORGET, _QUIT = "-", "q"
 _LONGEST_LINE = 1000  # of a pipe; the rest counts as the next line
 
 
-@command("monitor")
+@command("monitor", needs={"--sensor --eeprom": "--emulate"}, apart={"--port": "--emulate"})
 def monitor_command(
     source: SensorSource = source_options(
         "Run the firmware on the emulated board.",

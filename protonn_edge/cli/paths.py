@@ -28,6 +28,8 @@ _LIMIT_BYTES = 1 << 30
 PREDICTIONS_HEAD = ("row", "predicted_class")
 """The first columns of a file written by 'predict'."""
 
+DRAWINGS = (".svg", ".png", ".pdf")
+
 LIVE_FOLDER = Path("live")
 """Where 'build --sensor' writes, and 'monitor --emulate' looks, unless another is named."""
 
@@ -64,7 +66,7 @@ def _is_search(path: Path) -> bool:
 
 
 def _is_front(path: Path) -> bool:
-    if path.suffix in (".svg", ".png", ".pdf"):
+    if path.suffix in DRAWINGS:
         return b"protonn-edge" in path.read_bytes()
     return _has_key("accuracy_by_flash")(path)
 

@@ -13,6 +13,7 @@ import numpy as np
 from protonn_edge.build.windowing import SAMPLES_LIMIT, VOTES_LIMIT
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
+from protonn_edge.chain.model import why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS, FiniteRange
 from protonn_edge.cli.paths import PREDICTIONS, PREDICTIONS_HEAD, OutputFile
@@ -27,7 +28,7 @@ from protonn_edge.report.terminal import fact_table, saturation_fact
 from protonn_edge.system.files import write_atomically
 
 
-@command("predict")
+@command("predict", needs={"--votes --refractory": "--hop"}, apart={"-o": "--hop"})
 def predict_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
@@ -63,16 +64,12 @@ def predict_command(
     """
     model = load_model(model_file)
     if hop is not None:
-        if output is not None:
-            raise click.UsageError("--output is for points; with --hop, --json lists the reports")
         recorded = read_recording(data, table)
         live = live_figures(model, recorded, hop, votes, refractory)
         out.notice(recorded.dataset.notices)
         out.say(fact_table(live.facts()))
         out.finish(live.to_json())
         return
-    if (votes, refractory) != (1, 0.0):
-        raise click.UsageError("--votes and --refractory apply only to recordings; add --hop")
     if model.multilabel:
         raise InputError(
             f"{model_file} predicts sets of labels, but 'predict' prints one class per point; in "
@@ -101,7 +98,8 @@ def predict_command(
     else:
         out.say(*names)
     if figures.get("saturations"):
-        out.remark(": ".join(saturation_fact(figures["saturations"], X.size)))
+        why = why_clamped(model)
+        out.remark(": ".join(saturation_fact(figures["saturations"], X.size, why)))
     if per_cent:
         figures["confidence_percent"] = per_cent
     out.finish({"n": len(names), "classes": record, "rows": rows, "predicted": names, **figures})

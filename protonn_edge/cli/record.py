@@ -31,7 +31,11 @@ _DRAWS_A_SECOND = 10.0
 _BAR_CELLS = 40
 
 
-@command("record")
+@command(
+    "record",
+    needs={"--sensor --logger": "--emulate", "--takes": "--seconds"},
+    apart={"--port": "--emulate"},
+)
 def record_command(
     output: Path = option(
         "The recording (.csv); if it exists, takes are appended.",
@@ -77,8 +81,6 @@ def record_command(
     by_keys = by_keys or (takes is None and is_terminal(sys.stdin))
     if by_keys and not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         raise click.UsageError("there is no terminal to read keys from; give --seconds and --takes")
-    if takes is not None and seconds is None:
-        raise click.UsageError("--takes needs the length of each take; give --seconds")
     check_names(labels, "--label", distinct=True)
     board = load_board(board_name)
     with contextlib.ExitStack() as stack:

@@ -12,7 +12,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.model import Model, expected_by, known_image_shape
+from protonn_edge.chain.model import Model, expected_by, known_image_shape, why_clamped
 from protonn_edge.cli.command import Declared, Output, option, together
 from protonn_edge.cli.options import shape
 from protonn_edge.datasets.images import has_images
@@ -71,6 +71,8 @@ TABLE = together(
 )
 """The options for reading a table."""
 
+TABLE_FLAGS = "--label --drop --delimiter --missing --one-hot --size"
+
 
 def with_group_column(table: TableOptions, groups: str | None) -> TableOptions:
     """Return the options for a table that may have ``--groups``, unless that is a file's name."""
@@ -124,14 +126,9 @@ def points_for(
 
 
 def clamped_notices(model: Model, X: NDArray[np.float32]) -> list[Notice]:
-    """Return a warning if most values of a feature of points (n, D) are clamped.
-
-    Values in a dead zone, and those beyond the thresholds of converted trees, are so on purpose.
-    """
-    settings, n = model.record.get("settings"), len(X)
-    meant = isinstance(settings, dict) and settings.get("dead_zone")
-    meant = meant or (model.head.kind == "forest" and "conversion" in model.record)
-    if n < _JUDGED_POINTS or meant or _why_floats_alone(model) is not None:
+    """Return a warning if most values of a feature of points (n, D) are clamped by mistake."""
+    n = len(X)
+    if n < _JUDGED_POINTS or why_clamped(model) or _why_floats_alone(model) is not None:
         return []
     clamped = np.flatnonzero(2 * _quantize(model).features.clamped(X) > n).tolist()
     names = tuple(model.feature_names[i] if model.feature_names else str(i + 1) for i in clamped)

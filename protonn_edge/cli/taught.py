@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-import click
-
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import load_model
@@ -27,7 +25,7 @@ from protonn_edge.report.terminal import fact_table
 from protonn_edge.toolchain.platformio import build_firmware
 
 
-@command("taught")
+@command("taught", apart={"--clear": "--restore", "--port": "--eeprom"})
 def taught_command(
     model_file: Path | None = argument(PATH, metavar="[MODEL]", required=False),
     port: str | None = PORT,
@@ -49,14 +47,6 @@ def taught_command(
     With --eeprom, the board is emulated. With -o, the board's examples are written to a file
     before --restore or --clear changes them.
     """
-    if clear and restore is not None:
-        raise click.UsageError(
-            "--clear and --restore cannot be used together; give only one of them"
-        )
-    if port is not None and eeprom is not None:
-        raise click.UsageError(
-            "--eeprom is for the emulated board and --port for a real one; give only one of them"
-        )
     board, project = load_board(board_name), Project(folder)
     model = quantize(_built(project) if model_file is None else load_model(model_file))
     _, room = teaching.teachable_stage(model)

@@ -15,17 +15,13 @@ from protonn_edge.cli.train_options import (
     ClassifierCommand,
     GivenClassifier,
     every_classifier,
-    flags,
-    was_given,
 )
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 from protonn_edge.training.searched import BEST
 
 _train_model = later("protonn_edge.cli.training", "train_model")
 _train_best = later("protonn_edge.cli.tuning", "train_best")
-_OF_SEARCH = ("minutes", "metric", "board_name")
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,15 @@ class TrainOptions:
     table: TableOptions = TABLE
 
 
-@command("train", ClassifierCommand)
+@command(
+    "train",
+    ClassifierCommand,
+    needs={
+        "--minutes --metric --board": f"--classifier={BEST}",
+        "--rejection-by": "--rejection --one-class",
+    },
+    apart={f"--classifier={BEST}": "--rejection --normal --verbose"},
+)
 def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = OUTPUT) -> None:
     """Train a model on DATA and write it to a file.
 
@@ -77,8 +81,4 @@ def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = 
     if given.classifier.name == BEST:
         _train_best(given, out)
         return
-    for name in filter(was_given, _OF_SEARCH):
-        raise InputError(
-            f"{flags()[name]} works only with --classifier best; give both, or omit {flags()[name]}"
-        )
     _train_model(given, out)

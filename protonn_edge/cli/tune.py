@@ -11,10 +11,11 @@ import click
 from protonn_edge.boards import load_board
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, command, option, options_of
-from protonn_edge.cli.paths import FRONT, SEARCH, OutputFile, check_output, check_there
+from protonn_edge.cli.paths import DRAWINGS, FRONT, SEARCH, OutputFile, check_output, check_there
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_options import ClassifierCommand, GivenClassifier, any_classifier
 from protonn_edge.datasets.options import TableOptions
+from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later, require
 from protonn_edge.tuning import IN_FLIGHT
 
@@ -97,7 +98,7 @@ class TuneOptions:
     table: TableOptions = TABLE
 
 
-@command("tune", _ChoosingCommand)
+@command("tune", _ChoosingCommand, apart={"--jobs": "--dask"})
 def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUTPUT) -> None:
     """Search for the most accurate model that fits the board, and write it.
 
@@ -108,8 +109,11 @@ def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUT
     check_there(given.data)
     check_output(given.output)
     if given.front_path is not None and given.front_path.suffix != ".json":
+        if given.front_path.suffix not in DRAWINGS:
+            raise InputError(
+                f"--front is {given.front_path.name!r}; its name must end in .json, "
+                f"{', '.join(DRAWINGS[:-1])} or {DRAWINGS[-1]}"
+            )
         require("matplotlib")  # to draw it, at the end
-    if given.jobs is not None and given.scheduler is not None:
-        raise click.UsageError("--jobs and --dask cannot be used together; give only one of them")
     given.classifier.parameters()  # refused before training is imported
     _tune_model(given, out)

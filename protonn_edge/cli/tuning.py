@@ -25,7 +25,7 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.options import board_words
 from protonn_edge.cli.train import TrainOptions
-from protonn_edge.cli.train_options import GivenClassifier, flags, was_given
+from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.datasets import Dataset, holdout
@@ -38,7 +38,7 @@ from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import search_folds
 from protonn_edge.training.parameters import SharedParameters
-from protonn_edge.training.searched import ANY, BEST, FEATURES, settings_of_kind
+from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import IN_FLIGHT
 from protonn_edge.tuning import choice as choices
@@ -49,7 +49,6 @@ from protonn_edge.tuning.store import Record, SearchFile
 from protonn_edge.tuning.trial import Points, check_points
 from protonn_edge.tuning.workers import DaskWorkers, InProcessWorkers, Processes, Workers
 
-_OF_ONE_KIND = ("rate", "by", "normal", "verbose")
 _SLOW = ("basis-images",)  # one trial, with its teacher, takes most of the time of the others
 _TRIALS = 100_000  # the time ends the search
 
@@ -262,12 +261,12 @@ def _nothing_complete(searched: SearchResult, timeout: float | None) -> str:
 
 def _write_front(path: Path, candidates: list[Record], points: Points) -> None:
     kind = path.suffix.removeprefix(".")
-    if kind in ("svg", "png", "pdf"):
-        write_atomically(path, tables.front_figure(candidates, points.board, kind, points.metric))
-    else:
+    if kind == "json":
         write_atomically(
             path, json.dumps(choices.front_json(candidates, points.board), indent=2) + "\n"
         )
+    else:
+        write_atomically(path, tables.front_figure(candidates, points.board, kind, points.metric))
 
 
 def _record(
@@ -352,10 +351,6 @@ def _sentences(
 def train_best(given: TrainOptions, out: Output) -> None:
     """Train the best model of any kind, with parameters of all kinds, and write it."""
     parameters = given.classifier.parameters()
-    for name in filter(was_given, _OF_ONE_KIND):
-        raise InputError(
-            f"{flags()[name]} does not apply to --classifier {BEST}; omit {flags()[name]}"
-        )
     require("optuna")
     load_board(given.board_name).check_is_chip("flash, SRAM or cycles")
     dataset = fitting.load_grouped(given.data, given.table, given.groups)

@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
@@ -15,7 +14,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.file import load_model
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.hil import library_check, say_agreement, say_unproven
@@ -31,7 +30,7 @@ from protonn_edge.system import shell
 from protonn_edge.verification import agreement as compared
 
 
-@command("verify")
+@command("verify", needs={"--project": "--port"})
 def verify_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
@@ -60,10 +59,6 @@ def verify_command(
     would, through the exported library's pnn_quantize; a loss of more than half a percentage point
     of accuracy is a failure.
     """
-    if folder is not None and port is None:
-        raise click.UsageError(
-            "--project is the folder of the firmware at --port; give both, or omit --project"
-        )
     model, board = load_model(model_file), load_board(board_name)
     reference = device_model(model, precision)
     X, y = points_for(model, data, table, out)
@@ -90,7 +85,7 @@ def verify_command(
     library = library_check(out, model, reference, plan, board, (X, y), emulator)
     saturations = reference.features.saturations(X)
     if saturations:
-        out.say(": ".join(saturation_fact(saturations, X.size)))
+        out.say(": ".join(saturation_fact(saturations, X.size, why_clamped(model))))
     out.finish(
         {
             "n": len(Q),

@@ -36,7 +36,11 @@ _BEFORE_SHARE = 5  # of a window
 _LEAST_RUN = 3  # samples of a label in a row, on average
 
 
-@command("windows")
+@command(
+    "windows",
+    needs={"--before": "--trigger"},
+    apart={"--stride": "--trigger --onset", "--trigger": "--onset"},
+)
 def windows_command(
     recording: Path = argument(PATH),
     output: Path = option("The data set (.npz).", OutputFile(WINDOWS), required=True),
@@ -112,13 +116,6 @@ def windows_command(
     """
     if output.suffix != ".npz":
         raise InputError(f"the data set is called {output.name!r}; its name must end in .npz")
-    if before is not None and trigger is None:
-        raise click.UsageError("--before needs --trigger; give both")
-    if [stride, trigger, onset].count(None) < 2:
-        raise click.UsageError(
-            "--stride is for regular windows, --trigger for movements, --onset for sounds; give "
-            "only one of them"
-        )
     if table.missing is not None or table.one_hot:
         raise InputError(
             f"--missing and --one-hot apply only to tables of points, but {recording} is a "

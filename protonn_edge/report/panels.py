@@ -13,6 +13,7 @@ import numpy as np
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.certificate.claims import Settings
 from protonn_edge.certificate.project import agreed, arithmetic_claims, cycles_measured
+from protonn_edge.chain.model import why_clamped
 from protonn_edge.codegen import Plan
 from protonn_edge.device.meters.energy import MeteredPower
 from protonn_edge.errors import counted
@@ -187,14 +188,13 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     stages = one.points.stages
     lost = 100 * (stages[0].accuracy - stages[-1].accuracy)
     values, cut = one.points.raw.size, one.points.saturations
-    settings = one.model.record.get("settings")
-    dead_zone = isinstance(settings, dict) and bool(settings.get("dead_zone"))
+    why = f", {why_clamped(one.model)}" if cut and why_clamped(one.model) else ""
     caption = "" if one.reference.rejection is None else "Without rejection, the accuracy is "
     caption += (
         f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
         f"integers: {abs(lost):.2f} percentage points {'lost' if lost >= 0 else 'gained'}. {cut:,} "
         f"of {values:,} input values ({100 * cut / values:.2f} %) had to be clamped to the range "
-        f"of the inputs{', including background in the dead zone' if dead_zone else ''}."
+        f"of the inputs{why}."
     )
     drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages])
     rows = tuple(

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.chain.decision import answer_names
+from protonn_edge.chain.model import why_clamped
 from protonn_edge.evaluation.accuracy import (
     ClassFigures,
     Quality,
@@ -80,10 +81,11 @@ def budget_facts(usage: Usage, board: Board) -> list[tuple[str, str]]:
     ]
 
 
-def saturation_fact(saturations: int, values: int) -> tuple[str, str]:
-    """Return the row of raw values clamped by quantization."""
+def saturation_fact(saturations: int, values: int, why: str = "") -> tuple[str, str]:
+    """Return the row of raw values clamped by quantization, and `why` if that is on purpose."""
     share = f" ({100 * saturations / values:.2f} %)" if values else ""
-    return "inputs clamped", f"{saturations:,} of {values:,} values{share}"
+    why = f", {why}" if why and saturations else ""
+    return "inputs clamped", f"{saturations:,} of {values:,} values{share}{why}"
 
 
 def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
@@ -144,7 +146,8 @@ def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
         rows.append(("bound", bound))
     rows += budget_facts(one.firmware.usage, one.board)
     if one.points is not None:
-        rows.append(saturation_fact(one.points.saturations, one.points.raw.size))
+        points = one.points
+        rows.append(saturation_fact(points.saturations, points.raw.size, why_clamped(one.model)))
     return rows
 
 

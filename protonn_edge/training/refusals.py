@@ -425,7 +425,6 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
     ),
     # Rejection.
-    Refusal(lambda case: "by" in case.given and not case.rejecting, "{by} needs {rate}; give both"),
     Refusal(
         lambda case: case.rejecting and case.for_floats_alone,
         "{rate} applies only to models that a device can run; omit {rate}, or train with one label "

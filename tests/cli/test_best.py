@@ -85,9 +85,12 @@ def test_ctrl_c_before_there_is_a_model_writes_nothing(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--minutes", 1], "--minutes works only with --classifier best"),
-        (["--metric", "macro-f1"], "--metric works only with --classifier best"),
-        (["--classifier", "best", "--rejection", "1%"], "--rejection does not apply to"),
+        (["--minutes", 1], "--minutes works only with --classifier=best"),
+        (["--metric", "macro-f1"], "--metric works only with --classifier=best"),
+        (
+            ["--classifier", "best", "--rejection", "1%"],
+            "=best and --rejection cannot be used together",
+        ),
         (["--classifier", "best", "--epochs", 3], "has no such parameter"),
         (["--classifier", "best", "--metric", "recall:falt"], "did you mean 'fault'?"),
         (["--classifier", "best", "--board", "host"], "host"),

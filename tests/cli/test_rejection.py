@@ -146,7 +146,7 @@ def test_what_cannot_be_meant_is_one_sentence(folder: Path, model_file: Path) ->
         ),
         (
             ["train", train, "--rejection-by", "margin"],
-            "--rejection-by needs --rejection",
+            "--rejection-by works only with --rejection or --one-class; give both",
         ),
         (
             ["train", train, "--outlier-exposure", 1, "--optimizer", "alternating"],

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import Result
-from command_line import run
+from command_line import refusal, run
 
 from protonn_edge.chain.file import load_model, model_bytes
 from protonn_edge.chain.model import Model
@@ -32,7 +32,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_train(data: Path, *options: object) -> Result:
-    return run("train", data, "-o", data.parent / "model.npz", "--prototypes", 4, *options)
+    sizes = () if "--start-from" in options else ("--prototypes", 4)
+    return run("train", data, "-o", data.parent / "model.npz", *sizes, *options)
 
 
 def train(data: Path, *options: object) -> Model:
@@ -108,6 +109,18 @@ def test_a_model_to_start_from_keeps_its_bits(data: Path) -> None:
         assert result.exit_code == 2
         said = f"--projection-bits is {other}, but the model to start from has {bits}"
         assert said in " ".join(result.stderr.split())
+
+
+def test_sizes_are_not_given_with_a_model_to_start_from(data: Path) -> None:
+    train(data)
+    first = data.parent / "first.npz"
+    first.write_bytes((data.parent / "model.npz").read_bytes())
+    for options, said in (
+        (("--prototypes", 9), "--prototypes is 9, but training continues with the value of the"),
+        (("--set", "gamma=2"), "--set gamma is 2.0, but training continues with the value of the"),
+        (("--normalization", "minmax"), "--normalization is minmax, but training continues with"),
+    ):
+        assert said in refusal(run_train(data, "--start-from", first, *options))
 
 
 def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:

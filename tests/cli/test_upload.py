@@ -194,5 +194,5 @@ def test_a_logger_is_uploaded_at_once(tmp_path: Path, ran: list[tuple[str, ...]]
     assert run_json("logger", *words, "--upload")["upload"]["port"] == "/dev/ttyACM3"
     assert len(ran) == 1
     refused = run("logger", *words, "--upload", "--arduino")
-    assert "does not work with the sketch of --arduino" in refused.stderr
+    assert "--upload and --arduino cannot be used together" in refused.stderr
     assert run_json("logger", *words)["upload"] is None

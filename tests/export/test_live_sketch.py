@@ -231,4 +231,6 @@ def test_plain_c_reads_no_sensor(tmp_path: Path) -> None:
     model = random_window_model(window_features_of("mean,max", 20, 6))
     save_model(model, tmp_path / "m.npz")
     words = ["--sensor", "mpu6050", "--rate", 100, "--c", tmp_path / "c"]
-    assert "plain C cannot read a sensor" in refusal(run("export", tmp_path / "m.npz", *words))
+    assert "--sensor and --c cannot be used together" in refusal(
+        run("export", tmp_path / "m.npz", *words)
+    )

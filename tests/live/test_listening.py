@@ -202,7 +202,7 @@ def test_nonsense_in_a_whole_frame_is_no_description() -> None:
     ("words", "sentence"),
     [
         (["--port", "p", "--emulate"], "cannot be used together"),
-        (["--sensor", "a0=x.csv"], "add --emulate"),
+        (["--sensor", "a0=x.csv"], "--sensor works only with --emulate"),
         (["--emulate", "--project", "nowhere"], "nowhere contains no project; write one with"),
     ],
 )

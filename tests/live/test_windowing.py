@@ -367,7 +367,10 @@ def test_the_command_asks_for_a_rate_and_keeps_that_of_the_training(tmp_path: Pa
     words = ["build", path, "-o", tmp_path / "live", "--sensor", "mpu6050"]
     assert "give --rate" in refusal(run(*words))
     assert "--sensor" in run("build", path, "--hop", 3).stderr
-    assert "omit these options" in run(*words, "--rate", 100, "--plan", "columns").stderr
+    assert (
+        "--sensor and --plan cannot be used together"
+        in run(*words, "--rate", 100, "--plan", "columns").stderr
+    )
     stage = replace(MODEL.feature_stage, rate=50.0)
     save_model(replace(MODEL, feature_stage=stage), path)
     assert "was trained at 50 Hz" in refusal(run(*words, "--rate", 100))

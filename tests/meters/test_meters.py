@@ -336,7 +336,7 @@ def test_hil_opens_the_meter_that_is_named(tmp_path: Path, monkeypatch: pytest.M
     assert asked["meter"] is None
     done = run(*words, "joulescope")
     assert done.exit_code == 2
-    assert "--meter works only with a real board; name its port with --port" in done.stderr
+    assert "--meter works only with --port; give both" in done.stderr
 
 
 def written(path: Path, power: Any, **more: Any) -> Path:

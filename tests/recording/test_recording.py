@@ -95,9 +95,9 @@ def test_recorded_takes_are_what_was_played_and_are_cut_into_windows(tmp_path: P
     [
         ([], "there is no terminal to read keys from"),
         (["--port", "p", "--emulate"], "--port and --emulate cannot be used together"),
-        (["--port", "p", "--sensor", "a0=x.csv"], "add --emulate"),
+        (["--port", "p", "--sensor", "a0=x.csv"], "--sensor works only with --emulate"),
         (["--port", "p"], "there is no terminal to read keys from"),
-        (["--port", "p", "--takes", "2"], "give --seconds"),
+        (["--port", "p", "--takes", "2"], "--takes works only with --seconds"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused(

@@ -98,7 +98,7 @@ def test_the_emulated_board_has_its_eeprom_in_a_file(folder: Path, tmp_path: Pat
     assert nothing.exit_code == 1
     assert "the board has no examples, so " in nothing.stderr
     assert teaching.load_taught(tmp_path / "again.npz", MODEL) == TAUGHT
-    assert "--eeprom is for the emulated board" in run(*emulated, "--port", "none").stderr
+    assert "--port and --eeprom cannot be used together" in run(*emulated, "--port", "none").stderr
 
 
 def test_the_model_may_be_named(uno: EmulatedUno, tmp_path: Path) -> None:

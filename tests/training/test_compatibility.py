@@ -201,6 +201,22 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"teachable": 4, "new_classes": 1} | ONE, {}, "new_classes is 1, but one_class is set"),
     ({"projection_bits": 4, "initial_model": PLAIN}, {}, "is 4, but the model to start from has 8"),
     (
+        {"normalization": "minmax", "initial_model": PLAIN},
+        {"given": {"normalization"}},
+        "normalization is minmax, but training continues with the value of the model to start",
+    ),
+    *(
+        (
+            {"initial_model": PLAIN},
+            {"given": {name}},
+            f"{name} is .*, but training continues with the value of the model to start from",
+        )
+        for name in (
+            *("n_projections", "n_prototypes", "prototypes_per_class", "init_projection"),
+            *("init_prototypes", "gamma", "gamma_numerator"),
+        )
+    ),
+    (
         {"budget": 900},
         {"given": {"n_projections"}},
         "determines the sizes, but n_projections is given too; leave out n_projections",
@@ -236,7 +252,6 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (ONE | {"init_projection": "nca"}, {}, "is nca, which needs several classes"),
     (ONE | {"sparsity_labels": 0.5}, {}, "one_class is set, but sparse matrices are requested"),
     (ONE, {"given": {"epochs"}}, "options such as epochs are given, which need"),
-    ({}, {"given": {"by"}}, "by needs rate"),
     (
         {"normalization": "l2"},
         {"rejecting": True},

@@ -26,3 +26,6 @@ def test_convert_warns_of_a_class_without_answers_and_counts_clamped_inputs(
         assert ("warning: the model never answers 'fault'" in done.stderr) == unlike
         assert ("inputs clamped: 60 of 120 values (50.00 %)" in done.stdout) == unlike
         assert ("inputs clamped" in done.stdout) == unlike
+    done = succeed("predict", tmp_path / "same.npz", tmp_path / "same.csv")
+    assert "values (" in done.stderr
+    assert "%), on purpose, beyond all thresholds of the trees" in done.stderr

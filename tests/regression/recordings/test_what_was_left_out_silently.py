@@ -78,7 +78,7 @@ def test_recordings_are_not_points(tmp_path: Path) -> None:
     assert remedy in refusal(run("predict", model, day))
     done = run("predict", model, day, "--hop", 20, "-o", tmp_path / "p.csv")
     assert (done.exit_code, (tmp_path / "p.csv").exists()) == (2, False)
-    assert "--output is for points; with --hop, --json lists the reports" in done.output
+    assert "-o and --hop cannot be used together" in done.output
     take(tmp_path / "clap.wav", 60)
     assert "cut the sound into windows" in refusal(run("predict", model, tmp_path / "clap.wav"))
 

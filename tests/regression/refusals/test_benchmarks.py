@@ -28,15 +28,9 @@ def _a_folder_with_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["m.npz", "--precision", "float32"], "--precision, --max-drop, --sensor and --observe do"),
-        (
-            ["m.npz", "--max-drop", 1, "--data", "x"],
-            "--precision, --max-drop, --sensor and --observe do",
-        ),
-        (
-            ["m.npz", "--sensor", "a0", "--rate", 50],
-            "--precision, --max-drop, --sensor and --observe do",
-        ),
+        (["m.npz", "--precision", "float32"], "--benchmark and --precision=float32 cannot be used"),
+        (["m.npz", "--max-drop", 1, "--data", "x"], "--benchmark and --max-drop cannot be used"),
+        (["m.npz", "--sensor", "a0", "--rate", 50], "--benchmark and --sensor cannot be used"),
         (["rejecting.npz"], 'may answer "unknown", for which the protocol of MLPerf Tiny has no'),
     ],
 )

@@ -61,6 +61,24 @@ _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
 )
 
 
+_KEPT = (
+    *("normalization", "n_projections", "n_prototypes", "prototypes_per_class", "init_projection"),
+    *("init_prototypes", "gamma", "gamma_numerator"),
+)
+"""Parameters whose values are those of the model to start from, if any."""
+
+
+def _of_the_start(name: str) -> Refusal:
+    def differs(settings: ProtoNNParameters) -> bool:
+        return name != "normalization" or settings.normalizer_kind != settings.normalization
+
+    return Refusal(
+        lambda case: case.model is not None and name in case.given and differs(case.settings),
+        f"{{{name}}} is {{settings.{name}}}, but training continues with the value of the model to "
+        f"start from; leave {{{name}}} out",
+    )
+
+
 def _learns_online(estimator: ProtoNNClassifier) -> bool:
     return estimator.optimizer == "joint"
 
@@ -109,6 +127,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             "{new_classes} is {settings.new_classes}, but {one_class} is set; leave one of the two "
             "out",
         ),
+        *map(_of_the_start, _KEPT),
     )
 
     @available_if(_learns_online)  # type: ignore[untyped-decorator]

@@ -1,0 +1,97 @@
+"""An option that would have no effect is refused, and so are options that contradict each other."""
+
+from __future__ import annotations
+
+import click
+import pytest
+from command_line import every_command, refusal, run
+
+from protonn_edge.cli.command import Command
+
+COMMANDS = {name: each for name, each in every_command().items() if isinstance(each, Command)}
+VALUES = {
+    "--max-flash": "9kB",
+    "--max-sram": "9kB",
+    "--size": "2x2",
+    "--rejection": "1%",
+    "--trigger": "auto",
+}
+Case = tuple[str, tuple[str, ...], str]
+
+
+def params_of(command: str) -> dict[str, click.Parameter]:
+    """Return the parameters of a command by each of their flags."""
+    return {flag: param for param in COMMANDS[command].params for flag in param.opts}
+
+
+def words_of(command: str, flag: str) -> list[str]:
+    """Return an option, perhaps with the value after "=", with a value that can be parsed."""
+    name, _, value = flag.partition("=")
+    param = params_of(command)[name]
+    assert isinstance(param, click.Option)
+    kind = param.type
+    if param.is_flag or value:
+        return [flag]
+    if isinstance(kind, click.Choice):
+        return [name, str(kind.choices[0])]
+    number = isinstance(kind, click.types.FloatParamType | click.types.IntParamType)
+    return [name, "7" if number else VALUES.get(name, "x")]
+
+
+def needed(command: str) -> list[Case]:
+    rows = COMMANDS[command].needs.items()
+    return [(command, (flag,), others) for flags, others in rows for flag in flags.split()]
+
+
+def apart(command: str) -> list[Case]:
+    rows = COMMANDS[command].apart.items()
+    return [(command, (flag, other), "") for flag, others in rows for other in others.split()]
+
+
+CASES = [case for name in COMMANDS for case in (*needed(name), *apart(name))]
+
+
+def test_many_options_need_others() -> None:
+    assert len(CASES) > 60
+
+
+@pytest.mark.parametrize(("command", "flags", "others"), CASES, ids=str)
+def test_combinations_without_meaning_are_refused(
+    command: str, flags: tuple[str, ...], others: str
+) -> None:
+    words = [command]
+    for param in COMMANDS[command].params:
+        if param.required and not set(param.opts) & set(flags):
+            words += ["a.npz"] if isinstance(param, click.Argument) else [param.opts[0], "5"]
+    # What the options themselves need is given, so that only their combination can be at fault.
+    given = list(flags)
+    for flag in given:
+        for keys, values in COMMANDS[command].needs.items():
+            known = {*given, *others.split()}
+            if flag in keys.split() and not known & set(values.split()):
+                given.append(values.split()[0])
+    for flag in given:
+        words += words_of(command, flag)
+    done = run(*words)
+    said = refusal(done)
+    if others:
+        assert (
+            f"error: {flags[0]} works only with {' or '.join(others.split())}; give both, or omit "
+            f"{flags[0]}" in said
+        )
+    else:
+        assert f"{' and '.join(flags)} cannot be used together; give only one of them" in said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_rows_name_options_of_the_command(command: str) -> None:
+    rows = (*COMMANDS[command].needs.items(), *COMMANDS[command].apart.items())
+    for flag in (flag for row in rows for flags in row for flag in flags.split()):
+        name, _, value = flag.partition("=")
+        kind = params_of(command)[name].type
+        assert not value or (isinstance(kind, click.Choice) and value in kind.choices)
+
+
+def test_a_value_that_is_the_default_is_not_a_combination() -> None:
+    done = run("build", "absent.npz", "--precision", "int8", "--plan", "columns")
+    assert "absent.npz does not exist" in done.stderr
