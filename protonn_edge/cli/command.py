@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from protonn_edge.datasets import Notice
 
 _WORD_LIMIT = 300  # characters of a file name in an error
-_TERMINATED = 128 + signal.SIGTERM  # the exit code that shells report
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
 
 _GROUPS = {
@@ -203,7 +202,11 @@ class Command(click.Command):
                 stream.reconfigure(errors="backslashreplace")
         if threading.current_thread() is threading.main_thread():
             # So that child processes are ended and scratch folders removed.
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+            for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP, and nohup ignores it
+                number = getattr(signal, name, signal.SIGTERM)
+                if signal.getsignal(number) != signal.SIG_IGN:
+                    # with the exit code that shells report
+                    signal.signal(number, lambda number, _: sys.exit(128 + number))
         try:
             # Code that may overflow handles it itself; anywhere else an infinity or NaN would
             # silently end up in a model or a figure.

@@ -68,6 +68,41 @@ def test_after_a_kill_nothing_runs_on_and_the_next_run_clears_up(tmp_path: Path)
     assert not mine.exists()
 
 
+WAITS = """
+import sys, time
+from pathlib import Path
+from protonn_edge.cli.command import command
+from protonn_edge.system.folders import scratch_folder
+@command("wait")
+def wait() -> None:
+    with scratch_folder(Path(sys.argv[1])) as scratch:
+        print(scratch, flush=True)
+        time.sleep(600)
+wait([])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_removes_its_scratch_folder(tmp_path: Path, number: int) -> None:
+    for ignored in (False, number == signal.SIGHUP):  # as with nohup
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+        with subprocess.Popen(
+            [sys.executable, "-c", WAITS, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        ) as process:
+            signal.signal(signal.SIGHUP, before)
+            assert process.stdout is not None
+            scratch = Path(process.stdout.readline().strip())
+            assert scratch.is_dir()
+            process.send_signal(number)
+            if ignored:
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(0.5)
+                process.send_signal(signal.SIGTERM)
+            ended_by = signal.SIGTERM if ignored else number
+            assert process.wait(DEADLINE_S) == 128 + ended_by
+        assert not scratch.exists()
+
+
 def test_temporary_files_of_programs_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
