@@ -31,7 +31,7 @@ from protonn_edge.system.lazy import require
 _SHOWN = 3
 
 
-@command("certify")
+@command("certify", apart={"--check": "--board --entry --points --prove -o --html --bill"})
 def certify_command(
     path: Path = argument(PATH),
     board_name: str = BOARD,
@@ -72,6 +72,7 @@ def certify_command(
     if earlier is not None:
         _check(out, path, read_certificate(earlier))
         return
+    _check_applicable(path, settings)
     output = output or Path("certificate.json")
     check_replaceable(output, CERTIFICATE)
     if bill is not None:
@@ -87,6 +88,16 @@ def certify_command(
     written = ", ".join(map(str, filter(None, (output, page, bill))))
     out.say(_table(certificate), f"wrote {written}")
     out.finish(certificate.to_json())
+
+
+def _check_applicable(path: Path, settings: Settings) -> None:
+    """Refuse settings that only other kinds of PATH have."""
+    library = path.is_dir() and is_library(path)
+    kind = "a library" if library else "an ELF file"
+    names = ("entry", "points") if library else ("points", "prove")
+    for name in names if library or path.is_file() else ():
+        if getattr(settings, name) != getattr(Settings, name):
+            raise InputError(f"--{name} does not apply to {kind}, such as {path}; omit --{name}")
 
 
 def _check(out: Output, path: Path, earlier: Certificate) -> None:

@@ -13,7 +13,7 @@ from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, options_of
 from protonn_edge.cli.options import BOARD, BYTES, PATH
 from protonn_edge.cli.paths import CONVERTED, OutputFile, check_there
-from protonn_edge.cli.tables import TABLE, columns_option
+from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, columns_option
 from protonn_edge.conversion import BOOSTER_FILES, EPOCHS, LAYOUTS, NETWORK_FILES, Features, Layout
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.errors import InputError
@@ -84,7 +84,7 @@ class ConvertOptions:
     table: TableOptions = TABLE
 
 
-@command("convert")
+@command("convert", needs={TABLE_FLAGS: "--data"})
 def convert_command(
     given: ConvertOptions = options_of(ConvertOptions), out: Output = OUTPUT
 ) -> None:

@@ -40,7 +40,7 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-@command("demo")
+@command("demo", apart={"--csv": "--board --emulator --open"})
 def demo_command(
     board_name: str = BOARD,
     emulator: str | None = EMULATOR,

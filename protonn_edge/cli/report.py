@@ -18,7 +18,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
 from protonn_edge.cli.options import BOARD, FOLDER, PATH, FiniteRange, power_draw, shape
 from protonn_edge.cli.paths import REPORT, OutputFile
-from protonn_edge.cli.tables import TABLE, points_for
+from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence
@@ -40,7 +40,7 @@ class _RememberingCommand(Command):
         return super().parse_args(ctx, args)
 
 
-@command("report", _RememberingCommand)
+@command("report", _RememberingCommand, needs={TABLE_FLAGS: "--data"})
 def report_command(
     results: tuple[Path, ...] = argument(PATH, nargs=-1, required=True),
     models: tuple[Path, ...] = option(

@@ -10,7 +10,7 @@ from typing import Any
 
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import FOLDER, POINTS, SHARE, seed_option
-from protonn_edge.cli.tables import TABLE
+from protonn_edge.cli.tables import COLUMNS
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.datasets.images import IMAGES, ImageFiles, has_images, image_files
 from protonn_edge.datasets.naming import listed
@@ -33,7 +33,7 @@ def split_command(
     ),
     stratify: bool = option("Put the same share of each class into the test part.", is_flag=True),
     seed: int = seed_option(2**32 - 1),
-    table: TableOptions = TABLE,
+    table: TableOptions = COLUMNS,
     out: Output = OUTPUT,
 ) -> None:
     """Divide the rows of DATA, a table, into train.csv and test.csv (or .tsv).

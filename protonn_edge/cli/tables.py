@@ -47,29 +47,32 @@ def _names_in(lists: Sequence[str], name: str) -> tuple[str, ...]:
         ) from error
 
 
-TABLE = together(
-    TableOptions,
-    {
-        "label": option(
-            "The column of labels: its name or number, first or last.  [default: label, class or "
-            "target, else the last]",
-            metavar="COLUMN",
-        ),
-        "drop": columns_option("Columns to leave out, separated by commas."),
-        "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
-        "missing": option(
-            "error, drop, median or most-frequent.  [default: error]",
-            click.Choice(MISSING),
-            metavar="HOW",
-        ),
-        "one_hot": columns_option("Columns of text to encode as features."),
-        "size": option(
-            "Scale the images of a folder to a size, such as 28x28.",
-            shape("HxW", "a height and a width in pixels, such as 28x28"),
-        ),
-    },
-)
+_COLUMNS = {
+    "label": option(
+        "The column of labels: its name or number, first or last.  [default: label, class or "
+        "target, else the last]",
+        metavar="COLUMN",
+    ),
+    "drop": columns_option("Columns to leave out, separated by commas."),
+    "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
+}
+_VALUES = {
+    "missing": option(
+        "error, drop, median or most-frequent.  [default: error]",
+        click.Choice(MISSING),
+        metavar="HOW",
+    ),
+    "one_hot": columns_option("Columns of text to encode as features."),
+    "size": option(
+        "Scale the images of a folder to a size, such as 28x28.",
+        shape("HxW", "a height and a width in pixels, such as 28x28"),
+    ),
+}
+TABLE = together(TableOptions, {**_COLUMNS, **_VALUES})
 """The options for reading a table."""
+
+COLUMNS = together(TableOptions, _COLUMNS)
+"""Those for a table whose values are not turned into features."""
 
 TABLE_FLAGS = "--label --drop --delimiter --missing --one-hot --size"
 

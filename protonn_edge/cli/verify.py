@@ -30,7 +30,7 @@ from protonn_edge.system import shell
 from protonn_edge.verification import agreement as compared
 
 
-@command("verify", needs={"--project": "--port"})
+@command("verify", needs={"--project": "--port"}, apart={"--emulator": "--board=host"})
 def verify_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,

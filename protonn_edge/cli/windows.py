@@ -16,7 +16,7 @@ from protonn_edge.chain.feature_stage import SAMPLE_RATES
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange
 from protonn_edge.cli.paths import WINDOWS, OutputFile
-from protonn_edge.cli.tables import TABLE, columns_option
+from protonn_edge.cli.tables import COLUMNS, columns_option
 from protonn_edge.datasets import Notice, TableOptions, recordings
 from protonn_edge.datasets.naming import check_names, label_text, listed, title
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
@@ -104,7 +104,7 @@ def windows_command(
         "Samples per second.  [default: from the recording, or its times]",
         FiniteRange(*SAMPLE_RATES),
     ),
-    table: TableOptions = TABLE,
+    table: TableOptions = COLUMNS,
     out: Output = OUTPUT,
 ) -> None:
     """Cut RECORDING, with samples of all channels in chronological order, into labelled windows.
@@ -116,11 +116,6 @@ def windows_command(
     """
     if output.suffix != ".npz":
         raise InputError(f"the data set is called {output.name!r}; its name must end in .npz")
-    if table.missing is not None or table.one_hot:
-        raise InputError(
-            f"--missing and --one-hot apply only to tables of points, but {recording} is a "
-            "recording; omit these options"
-        )
     if background is not None:
         check_names([label_text(background)], "--background", distinct=True)
     if name is not None and recording.exists() and not recording.is_dir():

@@ -223,6 +223,11 @@ class WindowRequest(features.FeatureRequest):
             "{window_shape} is given, but no features of windows are requested; name features "
             "with {features}, or leave {window_shape} out",
         ),
+        *rows.unused(
+            "sample_rate",
+            lambda case: case.asked is None or not case.asked.of_samples,
+            "no features of windows are requested with {features}",
+        ),
         *rows.refuse_each(
             lambda case: bool(case.kinds & _OF_SAMPLES),
             "features of windows cannot be computed, because <but>; leave {features} out",

@@ -152,6 +152,17 @@ def one_class_in_memory(what: str) -> tuple[Refusal, ...]:
     )
 
 
+def unused(names: str, when: Condition, why: str) -> tuple[Refusal, ...]:
+    """Return a row for each parameter that is given on the command line but has no effect."""
+    return tuple(
+        Refusal(
+            lambda case, name=name: name in case.given and when(case),  # type: ignore[misc]
+            f"{{{name}}} has no effect, because {why}; leave {{{name}}} out",
+        )
+        for name in names.split()
+    )
+
+
 def all_at_once(name: str) -> Refusal:
     """Return a row for a parameter that `partial_fit` does not support."""
     return Refusal(

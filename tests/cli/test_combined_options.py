@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
 from command_line import every_command, refusal, run
 
 from protonn_edge.cli.command import Command
+from protonn_edge.export.folder import write_folder
 
 COMMANDS = {name: each for name, each in every_command().items() if isinstance(each, Command)}
 VALUES = {
@@ -15,6 +18,7 @@ VALUES = {
     "--size": "2x2",
     "--rejection": "1%",
     "--trigger": "auto",
+    "--points": "99",
 }
 Case = tuple[str, tuple[str, ...], str]
 
@@ -35,7 +39,7 @@ def words_of(command: str, flag: str) -> list[str]:
     if isinstance(kind, click.Choice):
         return [name, str(kind.choices[0])]
     number = isinstance(kind, click.types.FloatParamType | click.types.IntParamType)
-    return [name, "7" if number else VALUES.get(name, "x")]
+    return [name, VALUES.get(name, "7" if number else "x")]
 
 
 def needed(command: str) -> list[Case]:
@@ -89,9 +93,19 @@ def test_the_rows_name_options_of_the_command(command: str) -> None:
     for flag in (flag for row in rows for flags in row for flag in flags.split()):
         name, _, value = flag.partition("=")
         kind = params_of(command)[name].type
-        assert not value or (isinstance(kind, click.Choice) and value in kind.choices)
+        assert not (value and isinstance(kind, click.Choice)) or value in kind.choices
 
 
 def test_a_value_that_is_the_default_is_not_a_combination() -> None:
     done = run("build", "absent.npz", "--precision", "int8", "--plan", "columns")
     assert "absent.npz does not exist" in done.stderr
+
+
+def test_settings_that_a_program_or_a_library_does_not_have_are_refused(tmp_path: Path) -> None:
+    elf = tmp_path / "firmware.elf"
+    elf.write_bytes(b"")
+    said = refusal(run("certify", elf, "--points", 99))
+    assert f"--points does not apply to an ELF file, such as {elf}; omit --points" in said
+    write_folder(tmp_path / "library", {"src/pnn_model.c": ""})
+    said = refusal(run("certify", tmp_path / "library", "--entry", "main"))
+    assert "--entry does not apply to a library, such as" in said

@@ -200,21 +200,44 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"new_classes": 1}, {}, "new_classes is 1, but teachable is 0; give both"),
     ({"teachable": 4, "new_classes": 1} | ONE, {}, "new_classes is 1, but one_class is set"),
     ({"projection_bits": 4, "initial_model": PLAIN}, {}, "is 4, but the model to start from has 8"),
-    (
-        {"normalization": "minmax", "initial_model": PLAIN},
-        {"given": {"normalization"}},
-        "normalization is minmax, but training continues with the value of the model to start",
-    ),
     *(
-        (
-            {"initial_model": PLAIN},
-            {"given": {name}},
-            f"{name} is .*, but training continues with the value of the model to start from",
+        (settings, {"given": {name}}, f"{name} has no effect, because {why}; leave {name} out")
+        for names, settings, why in (
+            (
+                "n_projections n_prototypes prototypes_per_class init_projection gamma",
+                {"initial_model": PLAIN},
+                "the model to start from determines the sizes and the initial values",
+            ),
+            (
+                "init_prototypes gamma_numerator",
+                {"initial_model": PLAIN},
+                "the model to start from determines the sizes and the initial values",
+            ),
+            (
+                "normalization",
+                {"normalization": "minmax", "initial_model": PLAIN},
+                "the model to start from has its own",
+            ),
+            ("iterations pass_epochs step_sizes", {}, "only the alternating optimizer uses it"),
+            (
+                "epochs learning_rate input_noise quantization_aware",
+                IN_TURN,
+                "only the joint optimizer uses it",
+            ),
+            ("gamma_numerator", {"gamma": 1.0}, "gamma is given"),
+            (
+                "n_projections",
+                {"init_projection": "identity"},
+                "init_projection is 'identity', which keeps all features",
+            ),
+            ("sample_rate", {}, "no features of windows are requested with features"),
+            (
+                "network_epochs network_moved_share network_still_epochs",
+                {},
+                "no convolutions are learned",
+            ),
         )
-        for name in (
-            *("n_projections", "n_prototypes", "prototypes_per_class", "init_projection"),
-            *("init_prototypes", "gamma", "gamma_numerator"),
-        )
+        for name in names.split()
     ),
     (
         {"budget": 900},

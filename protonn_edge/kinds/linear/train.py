@@ -20,7 +20,7 @@ from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, logistic_report
-from protonn_edge.training.refusals import Refusal, one_class_in_memory
+from protonn_edge.training.refusals import Refusal, one_class_in_memory, unused
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
 
 _HEAD_KEPT = (
@@ -64,6 +64,11 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
             lambda case: case.settings.solver == NETWORK and case.for_floats_alone,
             "{solver} 'network' does not support {normalization} 'l2'; choose another "
             "{normalization}",
+        ),
+        *unused(
+            "regularization max_iterations tolerance",
+            lambda case: case.settings.solver == NETWORK,
+            "{solver} is 'network', which keeps weights that were learned with convolutions",
         ),
     )
 

@@ -198,7 +198,7 @@ class ProtoNNParameters(MiniBatchParameters):
         "lda",
         Choices(PROJECTIONS),
         "array-like",
-        help="Initial projection W; with 'identity', features are not projected, and d is ignored.",
+        help="Initial projection W; with 'identity', features are not projected.",
     )
     init_prototypes: str = parameter(
         "per_class", Choices(PROTOTYPES), help="Initial prototypes B and labels Z."

@@ -196,7 +196,7 @@ def test_a_model_is_not_tried_on_data_in_other_units(tmp_path: Path, command: st
     model = trained(tmp_path, ADXL345, 256)
     own = (tmp_path / "w.npz").rename(tmp_path / "own.npz")
     trained(tmp_path, HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
-    run_json("train", own, "-o", model, "--sample-rate", 100, "--epochs", 3)
+    run_json("train", own, "-o", model, "--epochs", 3)
     data = tmp_path / "w.npz"
     sentence = refusal(run(command, model, data))
     assert (

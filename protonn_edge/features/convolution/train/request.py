@@ -77,6 +77,12 @@ class ConvolutionRequest(ImageRequest):
             "bytes unchanged; leave {dead_zone} out",
             _CONVOLVED,
         ),
+        *rows.unused(
+            "network_epochs network_moved_share network_still_epochs",
+            # a teacher is a network, too
+            lambda case: KIND not in case.kinds and not hasattr(case.settings, "teacher_epochs"),
+            "no convolutions are learned",
+        ),
         *rows.unclipped(_CONVOLVED, why=", and their bytes are not clipped"),
     )
 

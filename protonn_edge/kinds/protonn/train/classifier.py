@@ -32,7 +32,13 @@ from protonn_edge.training.objective import LABEL_RARITY
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Learned, Trained
-from protonn_edge.training.refusals import Refusal, TrainingRequest, check_compatible, refusal_of
+from protonn_edge.training.refusals import (
+    Refusal,
+    TrainingRequest,
+    check_compatible,
+    refusal_of,
+    unused,
+)
 from protonn_edge.training.searched import FEATURES_SEARCHED, Among, Between, SearchSpec, SearchTask
 from protonn_edge.training.stored_points import chunks_of, is_large
 
@@ -59,24 +65,6 @@ _STARTS: tuple[tuple[float, dict[str, Any]], ...] = (
     (0.9, {"init_projection": "nca", "input_noise": 0.2, "epochs": 200}),
     (0.06, {}),
 )
-
-
-_KEPT = (
-    *("normalization", "n_projections", "n_prototypes", "prototypes_per_class", "init_projection"),
-    *("init_prototypes", "gamma", "gamma_numerator"),
-)
-"""Parameters whose values are those of the model to start from, if any."""
-
-
-def _of_the_start(name: str) -> Refusal:
-    def differs(settings: ProtoNNParameters) -> bool:
-        return name != "normalization" or settings.normalizer_kind != settings.normalization
-
-    return Refusal(
-        lambda case: case.model is not None and name in case.given and differs(case.settings),
-        f"{{{name}}} is {{settings.{name}}}, but training continues with the value of the model to "
-        f"start from; leave {{{name}}} out",
-    )
 
 
 def _learns_online(estimator: ProtoNNClassifier) -> bool:
@@ -127,7 +115,38 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             "{new_classes} is {settings.new_classes}, but {one_class} is set; leave one of the two "
             "out",
         ),
-        *map(_of_the_start, _KEPT),
+        *unused(
+            "n_projections n_prototypes prototypes_per_class init_projection init_prototypes gamma "
+            "gamma_numerator",
+            lambda case: case.model is not None,
+            "the model to start from determines the sizes and the initial values",
+        ),
+        *unused(
+            "normalization",
+            lambda case: case.settings.normalization != case.settings.normalizer_kind,
+            "the model to start from has its own",
+        ),
+        *unused(
+            "iterations pass_epochs step_sizes",
+            lambda case: case.settings.optimizer == "joint",
+            "only the alternating {optimizer} uses it",
+        ),
+        *unused(
+            "epochs learning_rate input_noise quantization_aware",
+            lambda case: case.settings.optimizer == "alternating",
+            "only the joint {optimizer} uses it",
+        ),
+        *unused(
+            "gamma_numerator", lambda case: case.settings.gamma is not None, "{gamma} is given"
+        ),
+        *unused(
+            "n_projections",
+            lambda case: (
+                isinstance(case.settings.init_projection, str)
+                and case.settings.init_projection == "identity"
+            ),
+            "{init_projection} is 'identity', which keeps all features",
+        ),
     )
 
     @available_if(_learns_online)  # type: ignore[untyped-decorator]
