@@ -1,6 +1,6 @@
 """What a few examples of a new person are worth to a model of other people.
 
-    python benchmarks/teaching.py [--only NAME] [--seeds N] [--untaught] [--json]
+    python benchmarks/teaching.py [--only NAME] [--seeds N] [--untaught] [--cycles] [--json]
 
 prints one row a data set: the accuracy of the integers in %, over people whom the model was not
 trained on, before teaching, with 1, 3 and 5 examples a class, and with examples of which one in
@@ -15,6 +15,11 @@ overlap them, are never tested; the tested points are the same for each number o
 - new-words: a model of the digits 0 to 6 is taught 7, 8 and 9 by each of its speakers, of
   recordings 10 to 19; recordings 0 to 9 are tested, 20 to 49 are for training. There is a row for
   the new words and one for the old ones.
+
+With --cycles, the table has the cycles that a full store adds to a prediction on the emulated Uno:
+the mean over the first person's tested points and the largest, both also in % of the same
+prediction without examples. Besides the models above, there are two of digits; their examples and
+tested points are moved by a pixel.
 
 Settings were chosen on people of the training parts of har and watch, who were held out in turn;
 those for words on the same speakers.
@@ -37,12 +42,18 @@ from numpy.typing import NDArray
 from printing import Column, Columns, Record, print_table
 from rows import DATA, seeds_option
 
-from protonn_edge.datasets import load_dataset, with_groups
+from protonn_edge.boards import load_board
+from protonn_edge.build.project import BuildOptions, trial_build
+from protonn_edge.chain.model import Model
+from protonn_edge.datasets import load_dataset, load_digits_dataset, with_groups
+from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
-from protonn_edge.kinds.protonn.teaching import with_taught
+from protonn_edge.kinds.protonn.teaching import stored, teachable_stage, with_taught
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.system.folders import scratch_folder
+from protonn_edge.verification.agreement import open_session
 
 TAUGHT = {
     "before": (0, 0.0),
@@ -134,7 +145,7 @@ def _drawn(
     return Person(X, y, np.array(examples), np.flatnonzero(tested))
 
 
-Pairs = Iterator[tuple[IntegerChain, Callable[[np.random.Generator], Person]]]
+Pairs = Iterator[tuple[Model, Callable[[np.random.Generator], Person]]]
 """Models, each with somebody whom it was not trained on, by what is drawn."""
 
 
@@ -159,7 +170,7 @@ def _new_words(path: Path, seed: int, **changed: Any) -> Pairs:
         yield model, partial(_drawn, own, taught, own.numbers < 10)
 
 
-def _of_words(spoken: audio.Spoken, seed: int, **settings: Any) -> IntegerChain:
+def _of_words(spoken: audio.Spoken, seed: int, **settings: Any) -> Model:
     generator = np.random.default_rng(seed)
     clips = [spoken.clips, *(spoken.moved(generator) for _ in range(2 * _COPIES))]
     X = np.concatenate(clips).astype(np.float32)
@@ -168,7 +179,8 @@ def _of_words(spoken: audio.Spoken, seed: int, **settings: Any) -> IntegerChain:
     features = f"{audio.FEATURES},onset:{audio.ONSET}"
     classifier = ProtoNNClassifier(features=features, random_state=seed, **{**_WORDS, **settings})
     y, speakers = (np.tile(each, len(clips)) for each in (spoken.digits, spoken.speakers))
-    return quantize(classifier.fit(X, y, groups=speakers).to_model())
+    model: Model = classifier.fit(X, y, groups=speakers).to_model()
+    return model
 
 
 def _stretched(clips: Float32, generator: np.random.Generator) -> Float32:
@@ -191,12 +203,27 @@ def _people(settings: dict[str, Any], path: Path, seed: int, **changed: Any) -> 
     dataset = with_groups(load_dataset(path), "subject_train", path)
     classifier = ProtoNNClassifier(random_state=seed, **{**settings, **changed})
     classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups)
-    model = quantize(classifier.to_model())
+    model = classifier.to_model()
     with np.load(path, allow_pickle=False) as data:
         people = data["subject_test"]
     for person in np.unique(people):
         own = people == person
         yield model, partial(_spread, dataset.X_test[own], dataset.y_test[own])
+
+
+def _digits(_: Path, seed: int, **changed: Any) -> Pairs:
+    """Yield a model of digits, and somebody whose digits are a pixel further to the right."""
+    digits = load_digits_dataset()
+    settings: dict[str, Any] = {"teachable": 5 * len(digits.classes), **changed}
+    classifier = ProtoNNClassifier(random_state=seed, **settings)
+    classifier.fit(digits.X_train, digits.y_train, groups=np.arange(len(digits.X_train)) // 100)
+    parts = ((digits.X_train, digits.y_train), (digits.X_test, digits.y_test))
+    X, y = (np.concatenate(part) for part in zip(*parts, strict=True))
+    moved = np.roll(X.reshape(-1, 8, 8), 1, axis=2).reshape(X.shape)
+    taught = np.arange(len(y)) < len(digits.y_train)
+    examples = [np.flatnonzero(taught & (y == label))[:_MOST] for label in np.unique(y)]
+    person = Person(moved, y, np.array(examples), np.flatnonzero(~taught))
+    yield classifier.to_model(classes=digits.classes), lambda _: person
 
 
 @dataclass(frozen=True)
@@ -232,7 +259,7 @@ def measure(case: Case, seeds: Sequence[int], untaught: bool) -> Iterator[Record
             for draw in range(_DRAWS):
                 generator = np.random.default_rng([seed, place, draw])
                 person = drawn(generator)
-                board, y = Board(model, person), person.y[person.tested]
+                board, y = Board(quantize(model), person), person.y[person.tested]
                 for column, (count, wrong) in taught.items():
                     right = board.right(count, wrong, generator)
                     for row, classes in case.rows.items():
@@ -242,6 +269,51 @@ def measure(case: Case, seeds: Sequence[int], untaught: bool) -> Iterator[Record
     for row, columns in found.items():
         accuracies = {column: [*map(float, map(np.mean, each))] for column, each in columns.items()}
         yield {"name": row, "people": len(people), "seeds": len(seeds), "accuracies": accuracies}
+
+
+_TIMED = (
+    Case("digits", "", _digits, {}),
+    Case("digits, d 12", "", partial(_digits, n_projections=12, teachable=39), {}),
+    *CASES[:-1],
+)
+_POINTS = 100  # points whose cycles are counted
+
+
+def measure_cycles(case: Case) -> Record:
+    """Return the cycles that the examples of the first person add to predictions."""
+    model, drawn = next(case.taught(DATA / case.file, 0))
+    integers, person = quantize(model), drawn(np.random.default_rng(0))
+    Q, (last, teaching) = integers.quantize(person.X), teachable_stage(integers)
+    rows = person.examples.T.ravel()[: teaching.room]
+    P = integers.coordinates(Q[rows]).astype(np.int8)
+    taught = Taught(P, person.y[rows].astype(np.uint8))
+    tested = Q[person.tested[:: -(-len(person.tested) // _POINTS)]]
+    board, cycles = load_board("uno"), []
+    options = BuildOptions(reference=integers)
+    with trial_build(model, board, options=options) as trial, scratch_folder() as folder:
+        for own in (Taught.nothing(last.n_inputs), taught):
+            eeprom = folder / "eeprom"
+            eeprom.write_bytes(stored(integers, own).ljust(board.eeprom_bytes, b"\xff"))
+            emulated = EmulatedBoard(trial.elf, board=board, eeprom=eeprom)
+            with emulated as uno, open_session(uno.url, integers, board) as session:
+                answers = [session.predict(point) for point in tested]
+            assert [a.label for a in answers] == with_taught(integers, own).predict(tested).tolist()
+            cycles.append(np.array([answer.cycles for answer in answers]))
+        bound = trial.plan.worst_cycles
+    added = cycles[1] - cycles[0]
+    return {
+        "name": case.name,
+        "d": last.n_inputs,
+        "prototypes": last.n_prototypes,
+        "examples": len(taught),
+        "cycles": float(cycles[0].mean()),
+        "added": float(added.mean()),
+        "largest": int(added.max()),
+        "share": float(added.mean() / cycles[0].mean()),
+        "largest_share": float((added / cycles[0]).max()),
+        "most": int(cycles[1].max()),
+        "bound": bound,
+    }
 
 
 def _column(name: str) -> Column:
@@ -260,23 +332,43 @@ COLUMNS: Columns = [
     *map(_column, TAUGHT),
 ]
 
+CYCLES_COLUMNS: Columns = [
+    ("data", lambda r: r["name"]),
+    *((name, lambda r, name=name: str(r[name])) for name in ("d", "prototypes", "examples")),
+    ("cycles without", lambda r: f"{r['cycles']:,.0f}"),
+    ("added, mean", lambda r: f"{r['added']:,.0f} ({100 * r['share']:.1f} %)"),
+    ("largest", lambda r: f"{r['largest']:,} ({100 * r['largest_share']:.1f} %)"),
+    ("at most", lambda r: f"{r['most']:,}"),
+    ("bound", lambda r: f"{r['bound']:,}"),
+]
+_NAMES = [case.name for case in (*_TIMED[:2], *CASES)]
+
 
 @click.command()
-@click.option("--only", type=click.Choice([case.name for case in CASES]), help="One data set.")
+@click.option("--only", type=click.Choice(_NAMES), help="One data set.")
 @seeds_option
 @click.option("--untaught", is_flag=True, help="Train without room for examples.")
+@click.option("--cycles", is_flag=True, help="Print the cycles that a full store adds.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
-def main(only: str | None, seeds: Sequence[int], untaught: bool, as_json: bool) -> None:
-    """Print what examples of a new person are worth."""
-    print_table(_measured(only, seeds, untaught), COLUMNS, as_json)
+def main(
+    only: str | None, seeds: Sequence[int], untaught: bool, cycles: bool, as_json: bool
+) -> None:
+    """Print what examples of a new person are worth, or the cycles that they add."""
+    if cycles:
+        rows = _measured(only, _TIMED, lambda case: iter([measure_cycles(case)]))
+        return print_table(rows, CYCLES_COLUMNS, as_json)
+    rows = _measured(only, CASES, lambda case: measure(case, seeds, untaught))
+    return print_table(rows, COLUMNS, as_json)
 
 
-def _measured(only: str | None, seeds: Sequence[int], untaught: bool) -> Iterator[Record]:
-    for case in CASES:
+def _measured(
+    only: str | None, cases: Sequence[Case], rows: Callable[[Case], Iterator[Record]]
+) -> Iterator[Record]:
+    for case in cases:
         if only not in (None, case.name):
             continue
-        if (DATA / case.file).is_file():
-            yield from measure(case, seeds, untaught)
+        if (DATA / case.file).exists():
+            yield from rows(case)
             continue
         sentence = f"{case.name}: no {case.file} in {DATA}; set PROTONN_EDGE_DATA"
         if only is not None:
