@@ -266,9 +266,13 @@ class Sized(FactsRepr, Dimensions):
 
     @property
     def n_watchable(self) -> int:
-        """Inputs of the classifier that a device can watch: all, or none if they come in parts."""
-        whole = self.feature_stage is None or self.n_channels is not None
-        return self.n_inputs if whole and self.n_inputs < 2**15 else 0
+        """Inputs of the classifier that a device can watch: all, or none.
+
+        Of features, those of windows are watched, unless they come from layers, in parts.
+        """
+        stage = self.feature_stage
+        watchable = stage is None or (stage.signal is not None and not stage.layers)
+        return self.n_inputs if watchable and self.n_inputs < 2**15 else 0
 
 
 def paper_bytes(matrices: Iterable[NDArray[Any]]) -> int:

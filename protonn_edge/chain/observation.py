@@ -281,7 +281,7 @@ def _watched(
     often = zero.mean(axis=0) >= UNUSUAL_SHARE
     found, most = (range(0), np.zeros(n_classes, bool)), 0
     least = -(-n_inputs // MOST_WATCHED)
-    for step in range(least, max(least, n_inputs // FEWEST_WATCHED) + 1):
+    for step in range(max(1, least), max(least, n_inputs // FEWEST_WATCHED) + 1):
         places = np.arange(step)[:, None] + np.arange(0, n_inputs, step)  # a row for each start
         there = places < n_inputs
         there[:, 0] &= there.sum(axis=1) % 2 == 0

@@ -14,11 +14,19 @@ from avr_tools import needs_emulated_avr
 from bonsai_factory import random_bonsai_model
 from command_line import run, run_json, succeed
 from conformance.decision import observing
+from convolution_factory import random_layers, random_window_layers
+from convolution_factory import random_model as random_convolution_model
 from forest_factory import random_forest_model
 from generated_programs import write_c
 from linear_factory import random_linear_model
 from logger_builds import listening, noise
-from model_factory import random_inputs, random_model, random_window_model, window_features_of
+from model_factory import (
+    random_inputs,
+    random_model,
+    random_pooling_model,
+    random_window_model,
+    window_features_of,
+)
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import Project
@@ -43,6 +51,7 @@ from protonn_edge.device.listener import AnswerStream
 from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
+from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import Instrument, PlayedSensor, sensor_kind
 from protonn_edge.system.files import resource, write_atomically
@@ -256,6 +265,21 @@ def test_inputs_are_watched_that_are_0_at_rest_only() -> None:
     assert _watched(zero, classes, 3)[1].tolist() == [True, False, False]
     assert _watched(zero & False, classes, 3)[0] == range(0)  # none of the inputs can be 0
     assert _watched(zero[:250], classes[:250], 3)[0] == range(0)  # classes of too few points
+
+
+def test_features_of_images_and_of_layers_are_not_watched() -> None:
+    pooling = AveragePooling((8, 8), (8, 8), (4, 4))
+    layers = (random_layers(), random_window_layers())
+    for model in (random_pooling_model(pooling), *map(random_convolution_model, layers)):
+        chain = quantize(model)
+        assert chain.n_watchable == model.n_watchable == 0
+        expected = ExpectedAnswers.of(chain, np.ones((400, chain.n_features), np.uint8))
+        assert expected is not None
+        assert expected.watched == range(0)
+        assert ExpectedAnswers.of_array(expected.to_array(), chain.n_classes, 0).watched == range(0)
+    windows = random_window_model(window_features_of("mean,deviation", 8, 2))
+    assert windows.n_watchable == windows.n_inputs == 4
+    assert random_linear_model(features=2**15, classes=2).n_watchable == 0
 
 
 def test_about_one_in_a_hundred_known_answers_is_unusual() -> None:
