@@ -232,6 +232,11 @@ class Health:
         return sum(self.margins)
 
     @property
+    def is_full(self) -> bool:
+        """Whether a counter has stopped, so that shares of the answers are unknown."""
+        return _FULL in (self.rejected, self.unusual, *self.margins, *self.classes)
+
+    @property
     def verdict(self) -> Verdict:
         """The verdict of ``pnn_health``."""
         if self.level >= DRIFT:
@@ -244,6 +249,8 @@ class Health:
             f"{share:.3g} % of {self.answers:,} answers were unusual, compared with 1 to 2 % "
             "expected"
         )
+        if self.is_full:
+            expected = f"a counter has stopped at {_FULL:,}, so shares are unknown"
         return {
             "new": f"fewer than {FEWEST_ANSWERS} answers, too few for a verdict: {expected}",
             "good": f"good: {expected}",
@@ -261,7 +268,8 @@ class Health:
 def why_unobserved(chain: Any) -> str | None:
     """Return the reason why a model cannot be observed, None if it can."""
     if not 2 <= chain.n_classes <= MOST_CLASSES:
-        return f"a model of {chain.n_classes} classes, only 2 to {MOST_CLASSES}"
+        plural = "es" if chain.n_classes > 1 else ""
+        return f"a model of {chain.n_classes} class{plural}, only 2 to {MOST_CLASSES}"
     if getattr(chain.own_stages[-1], "teaching", None) is not None:
         return "a model that can be taught, because its scores change as it learns"
     return None

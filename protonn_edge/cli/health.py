@@ -40,14 +40,15 @@ def health_command(
         health = read_health(line, port, model.expected)
     shares = health.shares((*health.classes, health.rejected))
     rows = [
-        (name, f"{count:,} ({100 * share:.3g} %)")
+        (name, f"{count:,}" if health.is_full else f"{count:,} ({100 * share:.3g} %)")
         for name, count, share in zip(
             (*model.classes, "unknown"), (*health.classes, health.rejected), shares, strict=True
         )
     ]
     margins = ", ".join(f"{100 * share:.3g}" for share in health.shares(health.margins))
     expected = f"% of the answers, by margin, smallest first (expected: {100 / BINS:g} % each)"
-    rows.append(("margins", f"{margins} {expected}"))
+    if not health.is_full:
+        rows.append(("margins", f"{margins} {expected}"))
     if health.cycles:
         most = board.milliseconds(health.cycles)
         rows.append(("longest prediction", f"{health.cycles:,} cycles, {most:.3g} ms"))

@@ -6,6 +6,7 @@ import socket
 import subprocess
 from dataclasses import replace
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -390,6 +391,20 @@ def test_health_reads_and_explains_what_a_board_has_counted(tmp_path: Path) -> N
         refused = run("health", path, "--port", uno.url)
         assert refused.exit_code == 1
         assert "runs another model" in refused.output
+
+
+def test_shares_of_full_counters_are_not_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, path = of_file(tmp_path)
+    health = Health(0, 0, 9, (5, 5, 5, 65_534), (65_534, 0, 0, 0, 15), 0, 0)
+    monkeypatch.setattr("protonn_edge.cli.health.Link", lambda *_: BytesIO())
+    for full in (False, True):
+        seen = replace(health, classes=(65_535, *health.classes[1:])) if full else health
+        monkeypatch.setattr("protonn_edge.cli.health.read_health", lambda *_, seen=seen: seen)
+        shown = succeed("health", path, "--port", "p").stdout
+        assert ("(100 %)" in shown, "margins" in shown) == (not full, not full)
+        assert ("good: a counter has stopped at 65,535, so shares are unknown" in shown) == full
 
 
 @needs_emulated_avr
