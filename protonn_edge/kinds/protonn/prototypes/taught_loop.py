@@ -1,9 +1,10 @@
 """The assembly loop, in one statement, that compares a point with taught examples.
 
-The first coordinates of all examples are in SRAM, and by these alone most examples are far. For any
-other example, r23:r22 is the EEPROM address of its coordinates, r24 the lower byte of the next
-record's address, and r21:r20 a squared distance minus the limit. Z points past the slot's first
-coordinate, and r25 is the smallest first coordinate that is near.
+The first coordinates of all examples are in SRAM, and by these alone many examples are far. X
+points past a slot's coordinate, r5 is the smallest one that may be near, and r4 and r2 are the
+differences of the largest one and of the point's from it. r25:r24 is the EEPROM address of the
+example's second coordinate. If the first one is near, r23:r22 is the address of the next one, Z
+points past the point's, and r21:r20 is the squared distance minus the limit.
 """
 
 from __future__ import annotations
@@ -54,38 +55,40 @@ class TaughtVoting:
             tst  r25
             brne some
             rjmp done ; there are none
-        some: lds r25, %[point]
-            ldi  r30, lo8(%[slots])
-            ldi  r31, hi8(%[slots])
-        slot: ld r18, Z+
-            sub  r18, r25
-            brvs far
+        some: lds r18, %[point]
+            mov  r19, r18 ; the least coordinate that may be near, at least -128
+            subi r19, {self.reach}
+            brvc least
+            ldi  r19, 128
+        least: sub r18, r19
+            mov  r2, r18
             subi r18, -{self.reach}
-            cpi  r18, {2 * self.reach + 1}
-            brlo example
-        far: cpi r30, lo8(%[slots] + {slots})
+            movw r4, r18
+            ldi  r24, lo8(%[second])
+            ldi  r25, hi8(%[second])
+            ldi  r26, lo8(%[slots])
+            ldi  r27, hi8(%[slots])
+        slot: ld r18, X+
+            sub  r18, r5
+            brlt far
+            cp   r4, r18
+            brsh example
+        far: {_add(self.store.record, 24)}
+            cpi  r26, lo8(%[slots] + {slots})
             brne slot
             rjmp done
-        example: subi r18, {self.reach}
+        example: sub r18, r2
             muls r18, r18
             movw r20, r0
-            subi r20, lo8({self.limit})
-            sbci r21, hi8({self.limit})
-            mov  r24, r30
-            subi r24, lo8(%[slots] + 1)
-            ldi  r19, {self.store.record}
-            mul  r24, r19
-            movw r22, r0
-            subi r22, lo8(-(%[second]))
-            sbci r23, hi8(-(%[second]))
+            {_add(-self.limit, 20)}
+            movw r22, r24
             {"rjmp near" if dimension == 1 else ""}
-            ldi  r26, lo8(%[point] + 1)
-            ldi  r27, hi8(%[point] + 1)
-            mov  r24, r22
-            out  %[eearh], r23
-        coordinate: out %[eearl], r24
+            ldi  r30, lo8(%[point] + 1)
+            ldi  r31, hi8(%[point] + 1)
+        page: out %[eearh], r23
+        coordinate: out %[eearl], r22
             sbi  %[eecr], 0
-            ld   r19, X+
+            ld   r19, Z+
             in   r18, %[eedr]
             sub  r18, r19
             brvs far
@@ -93,14 +96,12 @@ class TaughtVoting:
             add  r20, r0
             adc  r21, r1
             brpl far
-            cpi  r26, lo8(%[point] + {dimension})
+            cpi  r30, lo8(%[point] + {dimension})
             breq near
-            inc  r24
+            inc  r22
             brne coordinate
-        crossed: mov r18, r23 ; the next coordinate is in the next 256 bytes
-            inc  r18
-            out  %[eearh], r18
-            rjmp coordinate
+        crossed: inc r23 ; the next coordinate is in the next 256 bytes
+            rjmp page
         {self._votes}
         done: clr __zero_reg__
             """
@@ -113,19 +114,18 @@ class TaughtVoting:
         larger = "cp %[largest], r20\nbrsh nearer\nmov %[largest], r20\nnearer:"
         added = ["add r18, r0", "adc r18, r1", *["adc r18, r19"] * (score_bytes - 2)]
         return f"""
-        near: subi r22, 2 ; its class is before the first coordinate
-            sbci r23, 0
-            out  %[eearl], r22
-            out  %[eearh], r23
+        near: sbiw r24, 2 ; its class is before the first coordinate
+            out  %[eearl], r24
+            out  %[eearh], r25
+            adiw r24, 2
             sbi  %[eecr], 0
             in   r22, %[eedr]
             cpi  r22, {stage.n_outputs}
             brsh far
-        votes: subi r20, lo8(-({self.limit}))
-            sbci r21, hi8(-({self.limit}))
+        votes:
+            {_add(self.limit, 20)}
             {repeated(range(2 - stage.distance_shift), "lsl r20", "rol r21")}
             ldi  r18, {Teaching.sharpness << min(6, 8 - stage.distance_shift)}
-            movw r26, r30
             mul  r20, r18
             mov  r30, r1
             mul  r21, r18
@@ -134,17 +134,16 @@ class TaughtVoting:
             subi r30, lo8(-(%[table]))
             sbci r31, hi8(-(%[table]))
             lpm  r20, Z
-            movw r30, r26
             {larger if stage.gives_nearest else ""}
             ldi  r19, {score_bytes}
             mul  r22, r19
-            movw r26, r0
-            subi r26, lo8(-(%[scores]))
-            sbci r27, hi8(-(%[scores]))
+            movw r30, r0
+            subi r30, lo8(-(%[scores]))
+            sbci r31, hi8(-(%[scores]))
             ldi  r19, {self.teaching.vote}
             mul  r20, r19
             ldi  r19, 0
-            {repeated(added, "ld r18, X", "{0}", "st X+, r18")}
+            {repeated(added, "ld r18, Z", "{0}", "st Z+, r18")}
             rjmp far
         """
 
@@ -170,7 +169,7 @@ class TaughtVoting:
         path = self.comparing.path
         coordinate = path("coordinate", ["coordinate"], {"brne coordinate": 1})
         across = path("coordinate", ["coordinate"], {}) - coordinate
-        near = path("slot", ["coordinate", "near"], {"brlo example": 1})
+        near = path("slot", ["coordinate", "near"], {"brsh example": 1})
         if self.stage.n_inputs > 1:
             near += (self.stage.n_inputs - 2) * coordinate
             near += path("coordinate", ["near"], {"breq near": 1})
@@ -179,3 +178,12 @@ class TaughtVoting:
         around = path(BEGIN, ["slot"], {"brne some": 1}) + path("far", [END], {}) - on
         votes = self.teaching.room * path("votes", ["far"], {"nearer": 0})
         return around + self.teaching.slots * (near + on) + votes + self.store.pages * across
+
+
+def _add(number: int, low: int) -> str:
+    """Return code that adds a number to a pair of registers, of which `low` is the lower one."""
+    if number % 256 == 0:
+        return f"subi r{low + 1}, {-number // 256}"
+    if low >= 24 and 0 < number < 64:
+        return f"adiw r{low}, {number}"
+    return f"subi r{low}, lo8(-({number}))\nsbci r{low + 1}, hi8(-({number}))"
