@@ -1,6 +1,6 @@
 /*
- * Observe answers: 'p' and PNN_FEATURES bytes classify a point, 'a' does so at once, and 'd' gives the
- * counters and the verdict.
+ * Observe answers: 'p' and PNN_FEATURES bytes classify a point, 'a' does so at once, 'h' pushes only the
+ * first half of the features, and 'd' gives the counters and the verdict.
  * On an AVR, over the serial line, 'k' and a place change a kept byte, and 'w' waits for the watchdog.
  */
 #include "pnn_model.h"
@@ -21,11 +21,14 @@ static void classify_at_once(void)
     (void)pnn_predict(features);
 }
 
-static void classify(void)
+static void classify(uint16_t pushed)
 {
     pnn_begin();
     for (uint16_t i = 0; i < PNN_FEATURES; ++i) {
-        pnn_push((pnn_input_t)take());
+        const pnn_input_t feature = (pnn_input_t)take();
+        if (i < pushed) {
+            pnn_push(feature);
+        }
     }
     (void)pnn_finish();
 }
@@ -40,7 +43,10 @@ int main(void)
     for (;;) {
         switch (take()) {
         case 'p':
-            classify();
+            classify(PNN_FEATURES);
+            break;
+        case 'h':
+            classify(PNN_FEATURES / 2);
             break;
         case 'a':
             classify_at_once();
