@@ -16,6 +16,7 @@ from protonn_edge.kinds.bonsai.train import (
     TreeParameters,
     tree_gradient,
 )
+from protonn_edge.quantization import quantize
 from protonn_edge.training.objective import cross_entropy
 
 DIGITS = load_digits_dataset()
@@ -97,3 +98,16 @@ def test_training_that_diverges_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     )
     with pytest.raises(InputError, match="training diverges at the learning rate 0.01"):
         fitted(BonsaiClassifier)
+
+
+def test_a_constant_feature_has_no_weight_and_the_model_has_integers() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 5)), np.arange(200) % 2
+    X[:, 0] += 3 * y
+    X[:, 3] = 7
+    classifier = BonsaiClassifier(epochs=10, random_state=0).fit(X, y)
+    projection = classifier.model_.head.projection
+    assert projection.shape == (4, 5)
+    assert not projection[:, 3].any()
+    integers = quantize(classifier.model_)
+    assert (integers.predict(integers.quantize(X)) == y).mean() > 0.85

@@ -196,8 +196,10 @@ def _start(
     Z = np.zeros((0, X.shape[1]), np.float32)
     if d:
         Z = initial_projection("lda", X, y, d, None, generator)
+        deviation = (X @ Z.T).std(axis=0)
+        moving = deviation > 1e-6 * deviation.max()  # unlike constant features
+        Z = Z[moving] / deviation[moving, None]
         d = len(Z)
-        Z /= np.maximum((X @ Z.T).std(axis=0), np.float32(1e-6))[:, None]
     n_classes, columns = data.Y.shape[1], (d or X.shape[1]) + 1
     rows = n_classes if n_classes > 2 else 1
     inner = (1 << settings.depth) - 1
