@@ -33,7 +33,7 @@ def test_the_projection_of_many_features_has_at_most_a_row_per_point() -> None:
     rng, y = np.random.default_rng(0), np.arange(8) % 2
     X = rng.normal(size=(8, 4_100)) + y[:, None]
     model = BonsaiClassifier(n_projections=10, epochs=2, random_state=0).fit(X, y).to_model()
-    assert model.head.projection.shape == (8, 4_100)
+    assert model.head.projection.shape == (7, 4_100)  # 8 points differ in 7 directions
 
 
 @pytest.mark.parametrize(("classes", "projections"), [(2, 4), (3, 4), (3, 0)])
@@ -110,4 +110,4 @@ def test_a_constant_feature_has_no_weight_and_the_model_has_integers() -> None:
     assert projection.shape == (4, 5)
     assert not projection[:, 3].any()
     integers = quantize(classifier.model_)
-    assert (integers.predict(integers.quantize(X)) == y).mean() > 0.85
+    assert (integers.predict(integers.quantize(X)) == classifier.predict(X)).mean() > 0.9

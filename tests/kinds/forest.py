@@ -73,7 +73,7 @@ KIND = Kind(
         "--ensemble": "extra",
         "--max-depth": "6",
         "--min-leaf": "2",
-        "shrinkage": "0.3",
+        "leaves": "shares",
         "--size-budget": "4000",
     },
     steps=("float", "inputs", "leaves"),
