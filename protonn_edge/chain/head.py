@@ -130,6 +130,8 @@ class Head(Dimensions):
     axes: dict[str, int]  # its arrays' sizes by letter; see `Member`
     # the statistics for rejection; see `chain.decision`
     statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
+    # whether scores are low for all inputs far from the training points
+    knows_its_inputs: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         axes: dict[str, int] = {}

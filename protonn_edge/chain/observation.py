@@ -253,7 +253,7 @@ class Health:
             expected = f"a counter has stopped at {_FULL:,}, so shares are unknown"
         return {
             "new": f"fewer than {FEWEST_ANSWERS} answers, too few for a verdict: {expected}",
-            "good": f"good: {expected}",
+            "good": f"no drift so far: {expected}",
             "drift": (
                 f"drift: the latest answers differ from the expected ones ({expected}); "
                 "check the sensor and its mounting, or include recent data in the training"

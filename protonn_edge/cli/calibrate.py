@@ -51,7 +51,11 @@ def rejection_facts(model: Model) -> list[tuple[str, str]]:
         conditions.append(f"no prototype is within {rejection.distance:.3g} RBF widths")
     if rejection.margin > 0:
         conditions.append(f"the highest score leads the second by less than {rejection.margin:.4g}")
-    return [("unknown if", ", or ".join(conditions))]
+    facts = [("unknown if", ", or ".join(conditions))]
+    if not model.head.knows_its_inputs:
+        far = "inputs far from the training data may have high scores, except with"
+        facts.append(("caution", f"{far} --classifier protonn"))
+    return facts
 
 
 def rejection_record(model: Model) -> dict[str, Any] | None:

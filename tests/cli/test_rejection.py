@@ -176,3 +176,22 @@ def test_a_class_that_one_group_has_is_refused_before_training(folder: Path) -> 
     options = ["--rejection", "5%", "--groups", groups]
     done = run("train", folder / "train.csv", "-o", folder / "none.npz", *options)
     assert_one_sentence(done, "all points of class 7 are in one group")
+
+
+@pytest.mark.parametrize(
+    ("kind", "recognizes"), [("protonn", True), ("naive-bayes", True), ("linear", False)]
+)
+def test_kinds_that_miss_far_inputs_say_so(folder: Path, kind: str, recognizes: bool) -> None:
+    path = folder / f"{kind}.npz"
+    options = ["--classifier", kind, "--rejection", "5%"]
+    if kind == "protonn":
+        options += ["--epochs", "3"]
+    shown = run("train", folder / "train.csv", "-o", path, *options)
+    assert shown.exit_code == 0, shown.output
+    assert ("far from the training data" in shown.output) != recognizes
+    model = load_model(path)
+    integers = quantize(model)
+    generator = np.random.default_rng(0)
+    extremes = integers.quantize(1e3 * generator.integers(-1, 2, (200, model.n_features)))
+    unknown = float(np.mean(integers.predict(extremes) == UNKNOWN))
+    assert (unknown > 0.9) == recognizes

@@ -28,6 +28,7 @@ class NaiveBayesHead(Head):
     kind: ClassVar[str] = "naive-bayes"
     title: ClassVar[str] = "naive Bayes"
     last_step: ClassVar[str] = "means"
+    knows_its_inputs: ClassVar[bool] = True
     remedies: ClassVar[Remedies] = Remedies(
         flash=("fewer classes",),
         sram="fewer classes",

@@ -48,6 +48,7 @@ class ProtoNNHead(Head):
     )
     LEAST_CLASSES: ClassVar[int] = 1
     statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
+    knows_its_inputs: ClassVar[bool] = True
     hashed: ClassVar[Mapping[str, str]] = {
         **PROJECTION_PLACES,
         **{
