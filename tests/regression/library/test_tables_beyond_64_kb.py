@@ -1,15 +1,25 @@
-"""Libraries for chips with more than 64 kB of flash hold no more tables than the code can read."""
+"""Libraries for chips with more than 64 kB of flash hold no more tables than the code can read.
+
+On computers, plain C reads tables of any size; its indices of 16 bits wrapped around.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from avr_tools import EMULATED_AVR, skip_without
+from generated_programs import assert_equal_to_reference
 from linear_factory import random_linear_model
+from model_factory import random_inputs, random_model
 
+from protonn_edge.chain.model import Model
+from protonn_edge.codegen import make_plan
+from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import CheckFailed
 from protonn_edge.export.exporting import export
+from protonn_edge.quantization import quantize
 
 
 def test_a_self_test_has_room_beside_large_tables(tmp_path: Path) -> None:
@@ -29,3 +39,18 @@ def test_tables_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         export(model, "platformio", tmp_path / "far", "mega2560", tries=False)
     assert not (tmp_path / "far").exists()
     export(model, "c", tmp_path / "c", tries=False)
+
+
+@pytest.mark.parametrize(
+    ("make", "kernel"),
+    [
+        (lambda: random_model(1, features=30, prototypes=2000, classes=20, projections=20), None),
+        (lambda: random_linear_model(features=28_000, classes=2), "masked"),
+    ],
+)
+def test_plain_c_reads_larger_tables(make: Callable[[], Model], kernel: str | None) -> None:
+    model = quantize(make())
+    plan = make_plan(model, kernel=kernel)
+    assert plan.table_bytes > 1 << 16
+    with host_program(model, plan, sanitize=True) as program:
+        assert_equal_to_reference(program, model, random_inputs(9, 40, model))
