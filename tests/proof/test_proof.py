@@ -21,7 +21,7 @@ PROVEN = (
 )
 
 FAULTS = {
-    "a loop that runs once more": ("linear: as many", "k < count;", "k <= count;"),
+    "a loop with an additional iteration": ("linear: as many", "k < count;", "k <= count;"),
     "a table that is read beyond its end": (
         "linear: two classes, 32 bits",
         "i < sizeof linear_weights_0",
@@ -37,7 +37,7 @@ FAULTS = {
         "naive_bayes_scores[NAIVE_BAYES_SCORES]",
         "naive_bayes_scores[NAIVE_BAYES_SCORES - 1]",
     ),
-    "a count that nothing limits": ("linear: as many", "count = features_left;", ";"),
+    "a count without a limit": ("linear: as many", "count = features_left;", ";"),
     "a limit that is removed": (
         "bonsai_tree: no shared",
         "sum > 255 ? 255 : sum",
