@@ -88,8 +88,8 @@ def windows_command(
         metavar="COLUMN",
     ),
     name: str | None = option(
-        "For a folder: the pattern of file names, such as '{class}_{person}_{take}'; fields other "
-        "than class and take become groups.",
+        "For a folder: the pattern of file names, such as '{class}_{person}_{take}'; the persons "
+        "become groups or, without them, all fields except class and take.",
         metavar="PATTERN",
     ),
     background: str | None = option(
@@ -305,9 +305,10 @@ class _Cut:
         if dataset.instrument is not None:
             facts.append(("sensor", str(dataset.instrument)))
         facts += [] if self.trigger is None else self.trigger.facts
-        n_groups = len(set(self.groups or ()))
-        if n_groups > 1:
-            facts.append(("groups", f"{n_groups:,}, for 'train --groups groups'"))
+        groups = sorted({*(self.groups or ())})
+        if len(groups) > 1:
+            names = f"{len(groups):,} ({listed(groups)})"
+            facts.append(("groups", f"{names}, for 'train --groups groups'"))
         if self.noise is not None:
             facts.append(("noise", f"{counted(len(self.noise), 'window')}, for 'train --copies'"))
         return facts

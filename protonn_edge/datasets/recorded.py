@@ -31,7 +31,14 @@ from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, read_parts
 from protonn_edge.datasets.recordings import Repeated, gaps, runs_in
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.takes import WAVES, label_of, named_like, takes_in, unread
+from protonn_edge.datasets.takes import (
+    WAVES,
+    label_of,
+    named_like,
+    takes_in,
+    unnamed_persons,
+    unread,
+)
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument
 from protonn_edge.sensors.kinds import unit_of
@@ -151,10 +158,14 @@ def followed_by(first: Recording, second: Recording) -> Recording:
 
 
 def _of_takes(folder: Path, options: TableOptions) -> Recording:
-    takes = takes_in(folder, options.name)
+    takes = takes_in(folder, options.name, labelled=True)
     of_file = replace(options, name=None)
     read = [_of_file(take.path, replace(of_file, labelled=take.label))[0] for take in takes]
     tables = dict(zip((take.name for take in takes), _alike(read), strict=True))
+    labels = {text for table in tables.values() for text, _ in runs_in(table.labels)}
+    labelled = not options.labelled and not labels <= {take.label for take in takes}
+    if not labelled:
+        takes_in(folder, options.name)  # refuses names without a class
     counts = [len(table.labels) for table in tables.values()]
     seams = [_seams_of(table) for table in tables.values()]
     for each in seams:
@@ -162,14 +173,18 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     groups = None
     of_each = Counter(take.label for take in takes)
     own = {take.name: take.group or take.name for take in takes}
-    if min(of_each.values()) > 1 or any(table.sessions for table in tables.values()):
+    sessions = any(table.sessions for table in tables.values())
+    if labelled or sessions or min(of_each.values()) > 1:
         groups = Repeated(  # rows without a session form a separate group
             (text.strip() or own[name], count)
             for name, table in tables.items()
             for text, count in runs_in(table.sessions or Repeated([("", len(table.labels))]))
         )
     notes = [note for table in tables.values() for note in table.notices]
-    notes += named_like(takes)
+    if not labelled:
+        notes += named_like(takes)
+    elif len(takes) > 1 and not sessions and options.name is None:
+        notes.append(unnamed_persons(takes))
     empty = [name for name, table in tables.items() if not table.labels]
     notes += unread(folder, takes, empty=empty)
     together = replace(

@@ -32,7 +32,7 @@ class NamePattern:
     """A pattern of file names: text with fields in braces, such as ``class``.
 
     A field ends at the first occurrence of the text after it. Takes form a group if their fields
-    other than ``class`` and ``take`` are equal.
+    ``person`` are equal or, without this field, all fields other than ``class`` and ``take``.
     """
 
     text: str
@@ -71,7 +71,7 @@ class NamePattern:
             )
         label = fields.pop("class", "")
         fields.pop("take", None)
-        return label_text(label), "_".join(fields.values())
+        return label_text(label), fields.get("person") or "_".join(fields.values())
 
     @classmethod
     def guessed(cls, takes: Sequence[Take]) -> Self | None:
@@ -106,11 +106,17 @@ def label_of(path: Path) -> str:
 
 
 def takes_in(
-    folder: Path, names: str | None = None, suffixes: Sequence[str] = SAMPLES
+    folder: Path,
+    names: str | None = None,
+    suffixes: Sequence[str] = SAMPLES,
+    *,
+    labelled: bool = False,
 ) -> list[Take]:
     """Return the takes of a folder, ordered by name, with numbers in numeric order.
 
-    They are the files with these suffixes; `names` is the text of a `NamePattern`, if any.
+    - `names`: the text of a `NamePattern`, if any
+    - `suffixes`: those of the files
+    - `labelled`: whether files state the classes of their samples, so names need not
     """
     pattern = None if names is None else NamePattern(names)
     files, folders = _entries(folder, suffixes)
@@ -134,10 +140,21 @@ def takes_in(
     if pattern is None:
         return takes
     alone = next((take for take in takes if take.path.parent in parts), None)
-    if alone is not None and ("{class}" not in pattern.text or "/" in pattern.text):
+    classless = not labelled and "{class}" not in pattern.text
+    if alone is not None and (classless or "/" in pattern.text):
         raise pattern.refusal(f", but {alone.name} is not in a folder of its class")
     named = [(take, *pattern.read(take.path)) for take in takes]
     return [replace(take, label=label or take.label, group=group) for take, label, group in named]
+
+
+def unnamed_persons(takes: Sequence[Take]) -> Notice:
+    """Return a warning that labelled files without a pattern of names are the groups."""
+    between = "/" if takes[0].path.parent != takes[-1].path.parent else "_"
+    text = (
+        f"each of the {len(takes):,} files counts as a group; if several are from the same person, "
+        f"name the person, for example with --name '{{person}}{between}{{take}}'"
+    )
+    return Notice("names", text, warning=True)
 
 
 def named_like(takes: Sequence[Take]) -> Iterator[Notice]:

@@ -70,7 +70,7 @@ def test_other_names_are_taken_as_they_are(tmp_path: Path, names: list[str]) -> 
         ("{class}_{person}_{take}", "walk_anna_1", ("walk", "anna")),
         ("{class}_{person}_{take}", "walk_anna_1_b", ("walk", "anna")),
         ("S{person}-{class}", "S7-run", ("run", "7")),
-        ("{person} at {day}, {class} (raw)", "Al at home, sit (raw)", ("sit", "Al_home")),
+        ("{person} at {day}, {class} (raw)", "Al at home, sit (raw)", ("sit", "Al")),
         ("{class}", "walk_1", ("walk_1", "")),
     ],
 )
