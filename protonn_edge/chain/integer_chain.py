@@ -341,7 +341,7 @@ def observed(chain: IntegerChain, model: Model) -> IntegerChain:
     Raises `InputError` if this model cannot be observed, or does not contain expected answers.
     """
     if reason := why_unobserved(chain):
-        raise InputError(f"--observe does not support {reason}; leave --observe out")
+        raise InputError(f"counters do not support {reason}; use firmware without --observe")
     if model.expected is None:
         raise InputError(
             "the model has no statistics for --observe; train it with at least 100 test points, or "

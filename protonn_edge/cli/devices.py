@@ -37,8 +37,8 @@ PLAYED = option(
     multiple=True,
 )
 EEPROM = option(
-    "Keep the emulated board's EEPROM in FILE from one run to the next.  [default: each run starts "
-    "with an erased EEPROM]",
+    "Keep the emulated board's EEPROM in FILE from one run to the next. Without FILE, an emulated "
+    "board starts with an erased EEPROM.",
     click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
 )

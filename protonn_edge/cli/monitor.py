@@ -299,8 +299,8 @@ class Labels:
         name = self._names[lesson.label]
         if lesson.neighbour:
             self._tell(
-                f"warning: this example of {name} is from the same moment as another one, so both "
-                "count as one; label a window of another moment"
+                f"warning: this example of {name} is from the same moment as another one, so it "
+                "adds little; teach a window of another moment"
             )
         what = "forgotten" if lesson.forgotten else "taught" if lesson.learned else "too late"
         late = f"{name} came too late (the board has classified another window since)"

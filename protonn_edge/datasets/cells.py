@@ -14,7 +14,8 @@ from protonn_edge.datasets.naming import label_text
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 Float32 = NDArray[np.float32]
 
-_MARKS = ("", "na", "n/a", "#n/a", "k.a.", "k. a.", "nan", "<na>", "null", "none", "?", "-", "--")
+_EXCEL = ("#n/a", "#nv", "#n/d")  # in English, German and Romance languages
+_MARKS = ("", "na", "n/a", "k.a.", "k. a.", "nan", "<na>", "null", "none", "?", "-", "--", *_EXCEL)
 _MAY_BE_CLASSES = ("null", "none", "-", "--")
 TRUTHS = {"true": "1", "false": "0"}  # cells of features in any case, and their numbers
 _INDEX_ROWS = 10  # fewer consecutive numbers prove nothing

@@ -258,8 +258,8 @@ class TableFile:
                 text = f"has {cell!r}, which is not a label," if cell else "has no label"
                 raise InputError(
                     f"{self.path}:{line} {text} in column {roles.label.index + 1}; correct or drop "
-                    "the row or, if this is a recording, name a class for rows without a label "
-                    "with 'windows --background'"
+                    "the row, use --missing drop or, with 'windows', name a class for rows without "
+                    "a label with --background"
                 )
             for column in empty:
                 if not is_gap(cell := row[column.index]):

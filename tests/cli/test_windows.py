@@ -275,7 +275,7 @@ def test_samples_without_a_label_are_a_class_if_it_has_a_name(tmp_path: Path) ->
     refused = run(*cut)
     assert refused.exit_code == 2
     assert (
-        "r.csv:42 has no label in column 3; correct or drop the row or, if this is a recording"
+        "r.csv:42 has no label in column 3; correct or drop the row, use --missing drop or, with"
         in refused.stderr
     )
     assert run(*cut, "--background", " ").exit_code == 2
