@@ -44,7 +44,8 @@ _NUMBERS = re.compile(r"[-+0-9.,;\s]+")
 _OPTION = re.compile(r"([^=]+)=(.*?)(?:,rate=([^,=]+))?", re.DOTALL)
 _DELIMITERS = ",;\t"
 # columns of a recording that `record` made, or of the persons in another one
-_NO_CHANNELS = ("label", "session", "time", "person", "subject", "user")
+_TIMES = ("time", "timestamp", "ms", "millis")
+_NO_CHANNELS = ("label", "session", "person", "subject", "user", *_TIMES)
 
 
 class Wave(NamedTuple):

@@ -26,6 +26,12 @@ def test_columns_that_are_no_channels_are_not_played(tmp_path: Path) -> None:
     assert sensor.rate == 100
 
 
+@pytest.mark.parametrize("title", ["time", "timestamp", "ms", "Millis"])
+def test_a_clock_is_not_played(tmp_path: Path, title: str) -> None:
+    sensor = read(tmp_path, "A3", f"{title},light,label\n40000,5,dark\n40020,6,dark\n", ",rate=50")
+    assert sensor.values.tolist() == [[5], [6]]
+
+
 def test_a_comment_says_the_rate_and_the_option_another(tmp_path: Path) -> None:
     text = "# made up, rate: 12.5 Hz\nlight\n5\n6\n"
     assert read(tmp_path, "A3", text).rate == 12.5
