@@ -29,7 +29,7 @@ def test_the_gradient_goes_through_taught_examples() -> None:
     rows = np.array([1, 4, 6])
     met = (generator.random((n, len(rows))) < 0.7).astype(float)
     met[rows, [0, 1, 2]] = 0
-    taught = TaughtExamples(rows, met, vote=0.5, sharpness=3.0)
+    taught = TaughtExamples(rows, met, vote=0.5, sharpness=2.0)
 
     def value(changed: Parameters) -> float:
         return objective_gradient(changed, X, Y, cross_entropy, taught=taught)[0]

@@ -34,37 +34,53 @@ def random_examples(model: IntegerChain, n: int, seed: int = 0) -> Taught:
     return Taught(points, rng.integers(0, model.n_classes, n).astype(np.uint8))
 
 
-def test_examples_are_prototypes_of_one_class() -> None:
-    model = teachable_model()
-    taught, Q = random_examples(model, 7), random_inputs(1, 60, model)
+@pytest.mark.parametrize("new_classes", [0, 2])
+def test_the_nearest_examples_vote(new_classes: int) -> None:
+    """Three of them with votes that count twice if they agree or, with new classes, one."""
+    model = teachable_model(new_classes=new_classes)
+    Q = random_inputs(1, 400, model)
+    points = model.coordinates(Q)[[0, 0, 0, 1, 1, 2, 3]].astype(np.int8)
+    taught = Taught(points, np.array([0, 0, 0, 0, 1, 2, 1], np.uint8))
     last = model.own_stages[-1]
     assert isinstance(last, IntegerPrototypes)
     assert last.teaching is not None
-    P = model.coordinates(Q)
-    squares = np.square(P[:, None] - taught.points.astype(int)).sum(axis=2)
-    table = np.append(last.table, 0).astype(int)
-    rbf = table[np.minimum(last.teaching.sharpness * squares >> last.distance_shift, 256)]
-    votes = last.teaching.vote * np.eye(model.n_classes, dtype=int)[taught.classes]
-    scores = last.run(P) + rbf @ votes
-    assert (scores != model.scores(Q)).any()
-    assert (teaching.with_taught(model, taught).scores(Q) == scores).all()
+    P, expected, agreements = model.coordinates(Q), [], 0
+    for point, scores in zip(P.tolist(), last.run(P).tolist(), strict=True):
+        nearest = sorted(
+            (sum((a - b) ** 2 for a, b in zip(point, example, strict=True)), label)
+            for example, label in zip(taught.points.tolist(), taught.classes, strict=True)
+        )[: 1 if new_classes else 3]
+        # twice as near as a prototype and cut in the middle of the table, or half as near
+        shift, end = last.distance_shift, 128
+        nearest = [(2 * r, label) for r, label in nearest]
+        if new_classes:
+            shift, end = shift + 2, 256
+        voters = [(r >> shift, label) for r, label in nearest if r >> shift < end]
+        agree = len(voters) == len(nearest) and len({label for _, label in voters}) == 1
+        agreements += agree
+        for place, label in voters:
+            scores[label] += int(last.table[place]) * last.teaching.vote * (2 if agree else 1)
+        expected.append(scores)
+    assert 0 < agreements < len(P)
+    assert (teaching.with_taught(model, taught).scores(Q) == expected).all()
 
 
 def test_range_holds_whatever_is_taught() -> None:
     model = teachable_model(room=39)
     low, high = model.score_range()
-    assert model.score_bits == 32
+    assert model.score_bits == 16
     for label in range(model.n_classes):
         Q = random_inputs(label, 40, model)
         for point in model.coordinates(Q)[:8].astype(np.int8):
             taught = Taught(np.tile(point, (39, 1)), np.full(39, label, np.uint8))
             scores = teaching.with_taught(model, taught).scores(Q)
             assert low <= scores.min() <= scores.max() <= high
-            assert scores.max() > 1 << 15
+            assert scores.max() > high / 3
 
 
-def test_few_examples_leave_scores_of_16_bits() -> None:
-    model = teachable_model(room=2)
+def test_examples_leave_scores_of_16_bits() -> None:
+    """However many there are, because only the nearest vote."""
+    model = teachable_model(room=200)
     assert model.score_bits == 16
     assert model.score_range()[1] < 1 << 15
 

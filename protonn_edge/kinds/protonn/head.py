@@ -71,7 +71,7 @@ class ProtoNNHead(Head):
     # maximum number of examples that a device may be taught
     teachable: int = member("teachable", "i", optional=True, default=0)
     # vote of a taught example for its class, as a share of the largest entry of Z
-    taught_vote: float = member("taught_vote", "f", optional=True, default=0.5)
+    taught_vote: float = member("taught_vote", "f", optional=True, default=0.25)
     # number of last classes that only the device's owner teaches
     new_classes: int = member("new_classes", "i", optional=True, default=0)
 

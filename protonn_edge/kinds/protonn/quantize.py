@@ -270,7 +270,7 @@ def _label_maximum(head: ProtoNNHead, prototypes: _Prototypes) -> int:
         largest = float(np.minimum(norms, sums).max())
         teaching = _teaching(head, maximum)
         if teaching is not None:
-            largest += teaching.room * teaching.vote * tables.RBF_MAXIMUM
+            largest += teaching.largest * tables.RBF_MAXIMUM
         if largest <= _INT16_LIMIT:
             return maximum
         maximum = min(maximum - 1, int(maximum * _INT16_LIMIT / largest))
@@ -281,7 +281,8 @@ def _teaching(head: ProtoNNHead, label_maximum: int) -> Teaching | None:
     """Return the limits for taught examples; their vote depends on the largest label."""
     if not head.teachable:
         return None
-    return Teaching(head.teachable, max(1, round(head.taught_vote * label_maximum)))
+    vote = max(1, round(head.taught_vote * label_maximum))
+    return Teaching(head.teachable, vote, head.new_classes)
 
 
 def _quantize_labels(head: ProtoNNHead, maximum: int) -> NDArray[np.int8]:

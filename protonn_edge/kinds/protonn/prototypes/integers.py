@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import integer_stage
-from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.matvec import range_of_products
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
@@ -100,8 +99,8 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         e_j = table[r_j >> distance_shift], or 0 where prototype j is far
         s_l = sum_j Z_lj e_j
 
-    Taught examples of class l are additional prototypes; each adds ``vote * e`` to s_l, with the
-    table read at `Teaching.sharpness` times the squared distance.
+    The nearest of the taught examples are additional prototypes: each adds ``vote * e`` to the score
+    of its class; see `Teaching`.
     """
 
     kind: ClassVar[str] = "prototypes"
@@ -116,7 +115,6 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     gives_nearest: bool = False  # whether the decision also needs the largest RBF
     teaching: Teaching | None = None  # None if it cannot be taught
     taught: Taught | None = None  # the examples taught so far, which are not part of the model
-    n_new_classes: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         """Refuse a shift that does not match the table, and examples for which there is no room."""
@@ -126,8 +124,6 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         integer_stage.check_holds(fits, f"a distance shift of {shift}", f"0 to {most}")
         if self.teaching is not None:
             self.teaching.check(self.n_outputs)
-            trained = np.flatnonzero(self.labels.any(axis=1))
-            set_checked(self, "n_new_classes", self.n_outputs - 1 - int(trained.max(initial=-1)))
         if self.taught is not None:
             self.taught.check(self.teaching, self.n_inputs, self.n_outputs)
 
@@ -147,6 +143,11 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         return int(self.labels.shape[0])
 
     @property
+    def n_new_classes(self) -> int:
+        """Number of last classes that only examples vote for."""
+        return 0 if self.teaching is None else self.teaching.new_classes
+
+    @property
     def distance_limit(self) -> int:
         """The squared distance at and beyond which a prototype is far."""
         return TABLE_SIZE << self.distance_shift
@@ -157,7 +158,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
 
         Two bounds hold, and the tighter one is used for each class: the sum of its label entries of
         one sign times the largest value of the table, and the norm of the score (see
-        `score_norms`). Taught examples add to the largest score, since all of them may be of one
+        `score_norms`). Taught examples add to the largest score, since all that vote may be of one
         class and at the point.
         """
         none = np.zeros(self.n_outputs, np.int64)
@@ -166,7 +167,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         limit = np.minimum(norms, 1 << 62).astype(np.int64)
         high = np.minimum(sums.high, limit)
         if self.teaching is not None:
-            high = high + self.teaching.room * self.teaching.vote * int(self.table.max())
+            high = high + self.teaching.largest * int(self.table.max())
         return integer_stage.Range(np.maximum(sums.low, -limit), high)
 
     @property
@@ -190,15 +191,9 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         return np.array([_inputs_near(projection, start, target) for target in targets], np.int64)
 
     def rbf(self, P: integer_stage.IntArray) -> integer_stage.IntArray:
-        """Return the table's values e, (n, m) in 0..127, of points P, (n, d).
-
-        The columns of taught examples follow those of prototypes.
-        """
-        values = _rbf(P, self.prototypes, self.table, self.distance_shift)
-        if self.taught is None:
-            return values
-        points, shift = self.taught.points.T, self.distance_shift
-        return np.hstack([values, _rbf(P, points, self.table, shift, Teaching.sharpness)])
+        """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
+        squares = _squared_distances(P, self.prototypes)
+        return _read(self.table, squares >> self.distance_shift)
 
     def run(self, x: NDArray[Any]) -> integer_stage.IntArray:
         """Return the scores (n, L) of points (n, d)."""
@@ -211,14 +206,30 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         scores = np.zeros((len(x), self.n_outputs), np.int64)
         nearest = np.zeros(len(x), np.int64)
         labels = self.labels.T.astype(np.int64)
-        if self.taught is not None and self.teaching is not None:
-            votes = self.teaching.vote * np.eye(self.n_outputs, dtype=np.int64)
-            labels = np.vstack([labels, votes[self.taught.classes]])
         for begin in range(0, len(x), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
             values = self.rbf(x[part])
             scores[part], nearest[part] = values @ labels, values.max(axis=1)
+            if self.taught is not None and self.teaching is not None:
+                values, votes = self._votes(x[part], self.taught, self.teaching)
+                scores[part] += votes
+                nearest[part] = np.maximum(nearest[part], values.max(axis=1, initial=0))
         return scores, nearest
+
+    def _votes(
+        self, P: integer_stage.IntArray, taught: Taught, teaching: Teaching
+    ) -> tuple[integer_stage.IntArray, integer_stage.IntArray]:
+        """Return the RBFs of the examples nearest to points P, (n, d), and their votes, (n, L)."""
+        squares = _squared_distances(P, taught.points.T)
+        order = np.argsort((squares << 8) + taught.classes, axis=1)[:, : teaching.neighbours]
+        squares, classes = np.take_along_axis(squares, order, axis=1), taught.classes[order]
+        near = squares < teaching.limit(self.distance_shift)
+        values = near * _read(self.table, 2 * squares >> teaching.shift(self.distance_shift))
+        agree = (near & (classes == classes[:, :1])).sum(axis=1) == teaching.neighbours
+        votes = np.zeros((len(P), self.n_outputs), np.int64)
+        each = values * (teaching.vote << agree[:, None])
+        np.add.at(votes, (np.arange(len(P))[:, None], classes), each)
+        return values, votes
 
     def compared(self, P: integer_stage.IntArray) -> NDArray[np.bool_]:
         """Return which coordinates of prototypes are compared with points (n, d): (n, m, d + 1).
@@ -245,23 +256,21 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         yield self.labels
 
 
-def _rbf(
-    P: integer_stage.IntArray,
-    prototypes: NDArray[np.int8],
-    table: NDArray[np.uint8],
-    shift: int,
-    sharpness: int = 1,
+def _squared_distances(
+    P: integer_stage.IntArray, prototypes: NDArray[np.int8]
 ) -> integer_stage.IntArray:
-    """Return a table's values (n, m) for points (n, d) and prototypes (d, m).
-
-    The table is read at the squared distances times the sharpness.
-    """
+    """Return the squared distances (n, m) of points (n, d) and prototypes (d, m)."""
     points, B = P.astype(np.float64), prototypes.astype(np.float64)
     squares = np.square(points).sum(axis=1)[:, None] + np.square(B).sum(axis=0)
     squares -= 2.0 * (points @ B)
-    index = sharpness * squares.astype(np.int64) >> shift  # exact: all are far below 2**53
+    integers: integer_stage.IntArray = squares.astype(np.int64)  # exact: all are far below 2**53
+    return integers
+
+
+def _read(table: NDArray[np.uint8], places: integer_stage.IntArray) -> integer_stage.IntArray:
+    """Return a table's values, and 0 beyond its end."""
     entries = np.append(table, np.uint8(0)).astype(np.int64)
-    values: integer_stage.IntArray = entries[np.minimum(index, len(table))]
+    values: integer_stage.IntArray = entries[np.minimum(places, len(table))]
     return values
 
 

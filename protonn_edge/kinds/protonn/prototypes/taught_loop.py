@@ -1,15 +1,16 @@
-"""The assembly loop, in one statement, that compares a point with taught examples.
+"""The assembly loops, in one statement, that let the nearest taught examples vote.
 
-The first coordinates of all examples are in SRAM, and by these alone many examples are far. X
-points past a slot's coordinate, r5 is the smallest one that may be near, and r4 and r2 are the
-differences of the largest one and of the point's from it. r25:r24 is the EEPROM address of the
-example's second coordinate. If the first one is near, r23:r22 is the address of the next one, Z
-points past the point's, and r21:r20 is the squared distance minus the limit.
+The first coordinates of all examples are in SRAM, the others in EEPROM. X points past a slot's
+coordinate, r25:r24 is the EEPROM address of its second one, and Z is that of the last one read.
+r21:r20 is the squared distance plus r7:r6, the complement of the distance of the farthest example
+that still votes: the sum is negative while the new example is not farther. If it stays negative,
+the example is inserted into the list of the nearest ones, in order of distance and then class. The
+list begins with an entry of zeros, which no example precedes, and ends with one that does not vote.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,10 +18,17 @@ from protonn_edge.kernels.listing import BEGIN, END, Facts, Listing, Passed, rep
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.teaching import Store, Teaching
 
+_ENTRY_BYTES = 3  # a class and a distance
+_NO_CLASS = 255
+
+# Registers with the point's first coordinates. Loops compare the others.
+_COORDINATES = (22, 23, 8, 9)
+_SAVED = (4, 5, 6, 7)  # other registers that a caller may use
+
 
 @dataclass(frozen=True)
 class TaughtVoting:
-    """The statement that compares the point with taught examples and adds near ones' votes."""
+    """The statement that compares the point with taught examples and adds the nearest's votes."""
 
     stage: IntegerPrototypes  # a stage that can be taught
 
@@ -38,94 +46,150 @@ class TaughtVoting:
     @property
     def limit(self) -> int:
         """The squared distance at and beyond which examples are far."""
-        return self.teaching.far_from(self.stage.distance_limit)
+        return self.teaching.limit(self.stage.distance_shift)
 
     @property
-    def reach(self) -> int:
-        """The largest difference in a coordinate at which an example may be near, 0..73."""
-        return math.isqrt(self.limit - 1)
+    def shift(self) -> int:
+        """The right shift from twice a squared distance to its place in the table."""
+        return self.teaching.shift(self.stage.distance_shift)
+
+    @property
+    def coordinates(self) -> dict[int, int]:
+        """The registers of the point's first coordinates."""
+        return dict(zip(range(self.stage.n_inputs), _COORDINATES, strict=False))
+
+    @property
+    def registers(self) -> list[int]:
+        """Registers of the statement, except for its operands and r1."""
+        own = {0, *range(18, 28), 30, 31, *_SAVED, *self.coordinates.values()}
+        return sorted(own)
 
     @cached_property
     def comparing(self) -> Listing:
         """The instructions."""
-        slots, dimension = self.teaching.slots, self.stage.n_inputs
+        slots, listed = self.teaching.slots, _ENTRY_BYTES * (1 + self.teaching.neighbours)
         return Listing(
             f"""
             lds  r25, %[examples]
             tst  r25
             brne some
             rjmp done ; there are none
-        some: lds r18, %[point]
-            mov  r19, r18 ; the least coordinate that may be near, at least -128
-            subi r19, {self.reach}
-            brvc least
-            ldi  r19, 128
-        least: sub r18, r19
-            mov  r2, r18
-            subi r18, -{self.reach}
-            movw r4, r18
-            ldi  r24, lo8(%[second])
-            ldi  r25, hi8(%[second])
+        some: ldi r30, lo8(%[nearest] + {_ENTRY_BYTES})
+            ldi  r31, hi8(%[nearest] + {_ENTRY_BYTES})
+            ldi  r19, {_NO_CLASS}
+            ldi  r20, lo8({self.limit - 1})
+            ldi  r21, hi8({self.limit - 1})
+            ldi  r18, {self.teaching.neighbours}
+        none: st Z+, r19
+            st   Z+, r20
+            st   Z+, r21
+            dec  r18
+            brne none
+            com  r20
+            com  r21
+            movw r6, r20
+            ldi  r26, lo8(%[point])
+            ldi  r27, hi8(%[point])
+            {repeated(self.coordinates.values(), "ld r{0}, X+")}
+            ldi  r24, lo8(%[second] - {self.store.record})
+            ldi  r25, hi8(%[second] - {self.store.record})
             ldi  r26, lo8(%[slots])
             ldi  r27, hi8(%[slots])
-        slot: ld r18, X+
-            sub  r18, r5
-            brlt far
-            cp   r4, r18
-            brsh example
-        far: {_add(self.store.record, 24)}
+        far: {_next(self.store.record)}
             cpi  r26, lo8(%[slots] + {slots})
             brne slot
-            rjmp done
-        example: sub r18, r2
-            muls r18, r18
-            movw r20, r0
-            {_add(-self.limit, 20)}
-            movw r22, r24
-            {"rjmp near" if dimension == 1 else ""}
-            ldi  r30, lo8(%[point] + 1)
-            ldi  r31, hi8(%[point] + 1)
-        page: out %[eearh], r23
-        coordinate: out %[eearl], r22
-            sbi  %[eecr], 0
-            ld   r19, Z+
-            in   r18, %[eedr]
-            sub  r18, r19
+            rjmp vote
+        slot: ld r18, X+
+            sub  r18, r{self.coordinates[0]}
             brvs far
             muls r18, r18
-            add  r20, r0
-            adc  r21, r1
+            movw r20, r0
+            add  r20, r6
+            adc  r21, r7
             brpl far
-            cpi  r30, lo8(%[point] + {dimension})
-            breq near
-            inc  r22
-            brne coordinate
-        crossed: inc r23 ; the next coordinate is in the next 256 bytes
-            rjmp page
+            movw r30, r24
+            {"".join(self._compared())}
+            {self._rest if self.stage.n_inputs > len(_COORDINATES) else ""}
+            sbiw r24, 2 ; its class is before the first coordinate
+            {_read(24, 19)}
+            adiw r24, 2
+            cpi  r19, {self.stage.n_outputs}
+            brsh other
+        near: sub r20, r6
+            sbc  r21, r7
+            ldi  r30, lo8(%[nearest] + {listed})
+            ldi  r31, hi8(%[nearest] + {listed})
+        place: ld r1, -Z
+            ld   r0, -Z
+            ld   r18, -Z
+            cp   r19, r18
+            cpc  r20, r0
+            cpc  r21, r1
+            brsh here
+            std  Z+{_ENTRY_BYTES}, r18
+            std  Z+{_ENTRY_BYTES + 1}, r0
+            std  Z+{_ENTRY_BYTES + 2}, r1
+            rjmp place
+        here: std Z+{_ENTRY_BYTES}, r19
+            std  Z+{_ENTRY_BYTES + 1}, r20
+            std  Z+{_ENTRY_BYTES + 2}, r21
+            lds  r6, %[nearest] + {listed - 2}
+            lds  r7, %[nearest] + {listed - 1}
+            com  r6
+            com  r7
+        other: rjmp far
         {self._votes}
         done: clr __zero_reg__
             """
         )
 
+    def _compared(self) -> Iterator[str]:
+        """Yield the code that compares each coordinate in a register but the first."""
+        for k, register in self.coordinates.items():
+            if k:
+                on = "adiw r30, 1\n" if k > 1 else ""
+                yield f"{on}{_read(30, 18)}\nsub r18, r{register}\n{_ADDED.format('far')}"
+
+    @property
+    def _rest(self) -> str:
+        """The loop that compares the other coordinates."""
+        return f"""
+        rest: movw r4, r26
+            ldi  r26, lo8(%[point] + {len(_COORDINATES)})
+            ldi  r27, hi8(%[point] + {len(_COORDINATES)})
+            rjmp coordinate
+        left: movw r26, r4
+            rjmp far
+        coordinate: adiw r30, 1
+            ld   r19, X+
+            {_read(30, 18)}
+            sub  r18, r19
+            {_ADDED.format("left")}
+            cpi  r26, lo8(%[point] + {self.stage.n_inputs})
+            brne coordinate
+            movw r26, r4
+        """
+
     @property
     def _votes(self) -> str:
-        """The code that adds the vote of a near example, if its slot holds a valid one."""
+        """The code that adds the votes of the listed examples."""
         stage, score_bytes = self.stage, self.stage.output_bits // 8
         larger = "cp %[largest], r20\nbrsh nearer\nmov %[largest], r20\nnearer:"
-        added = ["add r18, r0", "adc r18, r1", *["adc r18, r19"] * (score_bytes - 2)]
+        added = ["add r18, r0", "adc r18, r1", *["adc r18, r21"] * (score_bytes - 2)]
         return f"""
-        near: sbiw r24, 2 ; its class is before the first coordinate
-            out  %[eearl], r24
-            out  %[eearh], r25
-            adiw r24, 2
-            sbi  %[eecr], 0
-            in   r22, %[eedr]
-            cpi  r22, {stage.n_outputs}
-            brsh far
-        votes:
-            {_add(self.limit, 20)}
-            {repeated(range(2 - stage.distance_shift), "lsl r20", "rol r21")}
-            ldi  r18, {Teaching.sharpness << min(6, 8 - stage.distance_shift)}
+        vote: ldi r30, lo8(%[nearest] + {_ENTRY_BYTES})
+            ldi  r31, hi8(%[nearest] + {_ENTRY_BYTES})
+            movw r26, r30
+            ldi  r22, {self.teaching.vote}
+            {self._agreement}
+            lsl  r22
+        voter: ld r19, X+
+            ld   r20, X+
+            ld   r21, X+
+            cpi  r19, {stage.n_outputs}
+            brsh done ; there are no more
+            {repeated(range(2 - self.shift), "lsl r20", "rol r21")}
+            ldi  r18, {1 << min(7, 9 - self.shift)}
             mul  r20, r18
             mov  r30, r1
             mul  r21, r18
@@ -135,28 +199,40 @@ class TaughtVoting:
             sbci r31, hi8(-(%[table]))
             lpm  r20, Z
             {larger if stage.gives_nearest else ""}
-            ldi  r19, {score_bytes}
-            mul  r22, r19
+            ldi  r18, {score_bytes}
+            mul  r19, r18
             movw r30, r0
             subi r30, lo8(-(%[scores]))
             sbci r31, hi8(-(%[scores]))
-            ldi  r19, {self.teaching.vote}
-            mul  r20, r19
-            ldi  r19, 0
+            mul  r20, r22
+            {"ldi r21, 0" if score_bytes > 2 else ""}
             {repeated(added, "ld r18, Z", "{0}", "st Z+, r18")}
-            rjmp far
+            cpi  r26, lo8(%[nearest] + {_ENTRY_BYTES * (1 + self.teaching.neighbours)})
+            brne voter
         """
 
     @property
+    def _agreement(self) -> str:
+        """The code that leaves the vote as it is unless all of the nearest are of one class."""
+        others = range(_ENTRY_BYTES, _ENTRY_BYTES * self.teaching.neighbours, _ENTRY_BYTES)
+        compared = repeated(others, "ldd r19, Z+{0}", "cp r18, r19", "brne voter")
+        return f"ld r18, Z\n{compared}" if others else ""
+
+    @property
     def facts(self) -> Facts:
-        """How often labels are passed at most, for any content and any address of the store."""
-        return {
-            "slot": Passed(self.teaching.slots),
-            "example": Passed(self.teaching.slots),
-            "votes": Passed(self.teaching.room),
-            "coordinate": Passed(self.stage.n_inputs - 1, of="example"),
-            "crossed": Passed(self.store.pages),
+        """How often labels are passed at most, for any content of the store."""
+        each = Passed(self.teaching.slots)
+        facts = {
+            "none": Passed(self.teaching.neighbours),
+            "slot": each,
+            "near": each,
+            "place": Passed(self.teaching.neighbours + 1, of="near"),
+            "voter": Passed(self.teaching.neighbours),
         }
+        rest = self.stage.n_inputs - len(_COORDINATES)
+        if rest > 0:
+            facts |= {"rest": each, "coordinate": Passed(rest, of="rest")}
+        return facts
 
     @property
     def none(self) -> int:
@@ -165,25 +241,44 @@ class TaughtVoting:
 
     @property
     def worst(self) -> int:
-        """Cycles if all slots are near and cross as many multiples of 256 bytes as possible."""
-        path = self.comparing.path
-        coordinate = path("coordinate", ["coordinate"], {"brne coordinate": 1})
-        across = path("coordinate", ["coordinate"], {}) - coordinate
-        near = path("slot", ["coordinate", "near"], {"brsh example": 1})
-        if self.stage.n_inputs > 1:
-            near += (self.stage.n_inputs - 2) * coordinate
-            near += path("coordinate", ["near"], {"breq near": 1})
-        near += path("near", ["votes"], {})
-        on = path("far", ["slot"], {"brne slot": 1})
-        around = path(BEGIN, ["slot"], {"brne some": 1}) + path("far", [END], {}) - on
-        votes = self.teaching.room * path("votes", ["far"], {"nearer": 0})
-        return around + self.teaching.slots * (near + on) + votes + self.store.pages * across
+        """Cycles if each slot has an example that is nearer than all before it."""
+        path, teaching = self.comparing.path, self.teaching
+        moved = path("place", ["place"], {})
+        rest = self.stage.n_inputs - len(_COORDINATES)
+        each = path("far", ["slot"], {"brne slot": 1}) + path("slot", ["near"], {})
+        if rest > 1:
+            each += (rest - 1) * path("coordinate", ["coordinate"], {"brne coordinate": 1})
+        each += path("near", ["place"], {}) + teaching.neighbours * moved
+        each += path("place", ["far"], {"brsh here": 1})
+        around = path(BEGIN, ["none"], {"brne some": 1}) + path("none", ["far"], {})
+        around += (teaching.neighbours - 1) * path("none", ["none"], {"brne none": 1})
+        around += path("far", ["voter"], {})
+        votes = teaching.neighbours * path("voter", ["voter"], {"brne voter": 1, "nearer": 0})
+        return around + teaching.slots * each + votes + path("done", [END], {})
 
 
-def _add(number: int, low: int) -> str:
-    """Return code that adds a number to a pair of registers, of which `low` is the lower one."""
-    if number % 256 == 0:
-        return f"subi r{low + 1}, {-number // 256}"
-    if low >= 24 and 0 < number < 64:
-        return f"adiw r{low}, {number}"
-    return f"subi r{low}, lo8(-({number}))\nsbci r{low + 1}, hi8(-({number}))"
+_ADDED = """
+            brvs {0}
+            muls r18, r18
+            add  r20, r0
+            adc  r21, r1
+            brpl {0}
+"""
+"""Add the square of a difference, and leave if the example is too far."""
+
+
+def _read(address: int, register: int) -> str:
+    """Return code that reads a byte of the EEPROM; a pair of registers has its address."""
+    return f"""
+            out  %[eearl], r{address}
+            out  %[eearh], r{address + 1}
+            sbi  %[eecr], 0
+            in   r{register}, %[eedr]
+    """
+
+
+def _next(record: int) -> str:
+    """Return code that goes on to the next record."""
+    if record < 64:
+        return f"adiw r24, {record}"
+    return f"subi r24, lo8(-({record}))\nsbci r25, hi8(-({record}))"

@@ -1,14 +1,15 @@
 """Examples taught to a board: prototypes that it adds and may forget again.
 
-An example is a point of the projected space with a class. At a nearby point, it adds its RBF times
-the constant `Teaching.vote` to the score of its class. A board's examples form a multiset: which
-example a full store replaces does not depend on when or where examples were stored.
+An example is a point of the projected space with a class. The examples nearest to a point vote:
+each adds its RBF times `Teaching.vote` to the score of its class, or twice as much if all of them
+are of one class. A board's examples form a multiset: which ones vote, and which one a full store
+replaces, does not depend on when or where they were stored.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +19,12 @@ from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.chain.integer_stage import IntArray, check_holds
 from protonn_edge.errors import CheckFailed, InputError
 
-MOST_VOTE = 255  # a byte, whose product with an RBF fits 16 bits
+MOST_VOTE = 127  # a byte if it is doubled, whose product with an RBF fits 16 bits
+MOST_SHIFT = 7  # so that examples that differ by more than a signed byte are far
 MOST_SLOTS = 254  # limit of slots and classes together: the store's header numbers them
 
+# Without new classes, the table is read at this many times the squared distance of an example.
+SHARPNESS = 2
 
 CRC_BYTES = 2
 STORE_FORMAT = 1
@@ -53,20 +57,44 @@ class Store(NamedTuple):
         """Number of bytes before the first record."""
         return self.hidden + 1
 
-    @property
-    def pages(self) -> int:
-        """The maximum number of multiples of 256 that the store crosses, for any address."""
-        return self.size // 256 + 1
-
 
 @dataclass(frozen=True)
 class Teaching:
-    """A model's limits for teaching: the maximum number of examples, and the vote of each."""
+    """A model's limits for teaching, and how examples vote.
 
-    # An example's RBF is read from the table at its squared distance times this factor.
-    sharpness: ClassVar[int] = 3
-    room: int  # 1..254
+    Of three voters, one with a wrong label can do little harm, and three that agree can overrule
+    the prototypes. The examples of a new class have no prototypes to help them, so their RBF is
+    wide; since votes of several would win points of other classes, only the nearest one votes.
+    """
+
+    room: int  # maximum number of examples, 1..254
     vote: int  # vote for an example's class, in units of the label vectors, 1..255
+    new_classes: int = 0  # number of classes, the last ones, that only examples vote for
+
+    @property
+    def neighbours(self) -> int:
+        """Number of nearest examples that vote."""
+        return 1 if self.new_classes else 3
+
+    def shift(self, distance_shift: int) -> int:
+        """Return the right shift from twice a squared distance to its place in the table, 0..7.
+
+        With new classes, the place is half that of a prototype at this distance.
+        """
+        return min(MOST_SHIFT, distance_shift + 2) if self.new_classes else distance_shift
+
+    def limit(self, distance_shift: int) -> int:
+        """Return the squared distance at and beyond which an example is far, up to 32,768.
+
+        Without new classes, it is where the table has fallen to an eleventh: farther examples would
+        take time but change few answers.
+        """
+        return (256 if self.new_classes else 128) << self.shift(distance_shift) >> 1
+
+    @property
+    def largest(self) -> int:
+        """The largest sum of votes for a class, in units of the label vectors."""
+        return 2 * self.neighbours * self.vote
 
     def check(self, n_classes: int) -> None:
         """Raise `InputError` if generated code cannot hold these numbers."""
@@ -90,10 +118,6 @@ class Teaching:
                 f"room for {self.room} taught examples needs {store.size:,} B of EEPROM, but "
                 f"{board.name} has {board.eeprom_bytes:,}; train with --teachable {most}"
             )
-
-    def far_from(self, distance_limit: int) -> int:
-        """Return the squared distance from which an example is far, given that of prototypes."""
-        return -(-distance_limit // self.sharpness)
 
     def store(self, dimension: int) -> Store:
         """Return the layout of the store for points (d,)."""

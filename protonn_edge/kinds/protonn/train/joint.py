@@ -33,7 +33,7 @@ from protonn_edge.kinds.protonn import quantize
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
-from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
+from protonn_edge.kinds.protonn.prototypes.teaching import SHARPNESS
 from protonn_edge.training import objective
 from protonn_edge.training.loop import (
     MiniBatchTraining,
@@ -262,4 +262,4 @@ class Episodes:
         taught = np.flatnonzero((rank < counts[people]) & (y < self.n_classes))
         met = (people[:, None] == people[taught]).astype(np.float32)
         met[taught, np.arange(len(taught))] = 0
-        return objective.TaughtExamples(taught, met, self.vote * largest, Teaching.sharpness)
+        return objective.TaughtExamples(taught, met, self.vote * largest, SHARPNESS)
