@@ -75,11 +75,11 @@ _WORDS: dict[str, Any] = {
     "teachable": 50,
 }
 _SOME_WORDS: dict[str, Any] = {
-    "features": f"{audio.FEATURES},onset:{audio.ONSET}",
-    "n_projections": 16,
-    "n_prototypes": 60,
+    "features": f"audio:16x10,onset:{audio.ONSET}",
+    "n_projections": 28,
+    "n_prototypes": 140,
     "epochs": 60,
-    "teachable": 50,
+    "teachable": 30,
 }
 _HAR: dict[str, Any] = {"n_projections": 10, "n_prototypes": 40, "teachable": 30}
 _WATCH: dict[str, Any] = {"n_projections": 20, "n_prototypes": 60, "teachable": 35}

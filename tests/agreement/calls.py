@@ -216,7 +216,7 @@ def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
     content = np.zeros(size, np.uint8)
     records = content[STORE_START + store.header :].reshape(slots, store.record)
     records[:, 1 : 1 + of.n_inputs] = examples.view(np.uint8)
-    limit = of.teaching.far_from(of.distance_limit)
+    limit = of.teaching.limit(of.distance_shift)
     arguments, returns = ([("largest", 1)], 1) if of.gives_nearest else ([], 0)
     ignored, buffers = ["eear"], {"eeprom": size}
     for some in ([], [0], [slots - 1], [*range(slots // 2)], [*range(1, slots)]):
@@ -224,6 +224,7 @@ def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
         records[some, 0] = rng.integers(0, of.n_outputs, len(some))
         firsts = examples.view(np.uint8)[:, 0].tolist()  # also of slots without an example
         fixed: dict[str, Any] = {f"{n}_first": firsts, f"{n}_examples": len(some)}
+        fixed[f"{n}_nearest"] = [0, 0, 0, *[None] * (3 * of.teaching.neighbours + 3)]
         points = _near(stage, examples[some], limit) if some else {}
         call = Call(function, arguments, returns, fixed, {}, buffers, {}, ignored, points)
         # any examples, which are far from most points

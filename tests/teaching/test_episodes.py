@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protonn_edge.kinds.protonn.teaching import after_teaching
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import GroupShift
 from protonn_edge.kinds.protonn.train.joint import Episodes
+from protonn_edge.quantization import quantize
 from protonn_edge.training.objective import (
     Parameters,
     TaughtExamples,
@@ -94,3 +96,34 @@ def test_groups_and_room_for_examples_make_episodes() -> None:
     assert (teachable.projection != ordinary.projection).any()
     alone = [ProtoNNClassifier(**settings, teachable=n).fit(X, y).model_.head for n in (0, 9)]
     np.testing.assert_array_equal(alone[0].projection, alone[1].projection)
+
+
+def test_with_new_classes_the_projection_separates_people_and_is_not_trained() -> None:
+    X, y, people = people_who_differ(6, 0)
+    settings = {"n_projections": 4, "n_prototypes": 9, "random_state": 0, "teachable": 9}
+    new = {**settings, "new_classes": 1}
+    once, often = (
+        ProtoNNClassifier(**new, epochs=epochs).fit(X, y, groups=people).model_.head
+        for epochs in (1, 5)
+    )
+    np.testing.assert_array_equal(once.projection, often.projection)
+    assert (once.prototypes != often.prototypes).any()
+    alone = ProtoNNClassifier(**new, epochs=1).fit(X, y).model_.head
+    assert not np.allclose(alone.projection, once.projection)
+
+
+def test_a_class_that_was_never_trained_is_learned_and_others_are_kept() -> None:
+    X, y, people = people_who_differ(6, 0)
+    old, rng = y < 2, np.random.default_rng(0)
+    settings = {"n_projections": 6, "n_prototypes": 12, "epochs": 10, "random_state": 0}
+    teachable = ProtoNNClassifier(**settings, teachable=9, new_classes=1)
+    teachable.fit(X[old], y[old], groups=people[old])
+    model = quantize(teachable.model_)
+    before = (model.predict(model.quantize(X[old])) == y[old]).mean()
+    for person in range(6):
+        own = people == person
+        shown = rng.permutation(np.flatnonzero(own & ~old))[:3]
+        taught = after_teaching(model, model.quantize(X[shown]), y[shown])
+        right = taught.predict(model.quantize(X[own])) == y[own]
+        assert right[~old[own]].mean() > 0.9
+        assert right[old[own]].mean() > before - 0.1

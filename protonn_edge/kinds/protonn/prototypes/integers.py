@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import integer_stage
+from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.matvec import range_of_products
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
@@ -99,8 +100,8 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         e_j = table[r_j >> distance_shift], or 0 where prototype j is far
         s_l = sum_j Z_lj e_j
 
-    The nearest of the taught examples are additional prototypes: each adds ``vote * e`` to the score
-    of its class; see `Teaching`.
+    The nearest of the taught examples are additional prototypes: each adds ``vote * e`` to the
+    score of its class; see `Teaching`.
     """
 
     kind: ClassVar[str] = "prototypes"
@@ -115,6 +116,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     gives_nearest: bool = False  # whether the decision also needs the largest RBF
     teaching: Teaching | None = None  # None if it cannot be taught
     taught: Taught | None = None  # the examples taught so far, which are not part of the model
+    n_new_classes: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         """Refuse a shift that does not match the table, and examples for which there is no room."""
@@ -124,6 +126,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         integer_stage.check_holds(fits, f"a distance shift of {shift}", f"0 to {most}")
         if self.teaching is not None:
             self.teaching.check(self.n_outputs)
+            set_checked(self, "n_new_classes", self.teaching.new_classes)
         if self.taught is not None:
             self.taught.check(self.teaching, self.n_inputs, self.n_outputs)
 
@@ -141,11 +144,6 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     def n_outputs(self) -> int:
         """L."""
         return int(self.labels.shape[0])
-
-    @property
-    def n_new_classes(self) -> int:
-        """Number of last classes that only examples vote for."""
-        return 0 if self.teaching is None else self.teaching.new_classes
 
     @property
     def distance_limit(self) -> int:
@@ -210,26 +208,11 @@ class IntegerPrototypes(integer_stage.IntegerStage):
             part = slice(begin, begin + _ROWS_AT_ONCE)
             values = self.rbf(x[part])
             scores[part], nearest[part] = values @ labels, values.max(axis=1)
-            if self.taught is not None and self.teaching is not None:
-                values, votes = self._votes(x[part], self.taught, self.teaching)
+            if self.taught is not None:
+                values, votes = _votes(self, x[part], self.taught)
                 scores[part] += votes
                 nearest[part] = np.maximum(nearest[part], values.max(axis=1, initial=0))
         return scores, nearest
-
-    def _votes(
-        self, P: integer_stage.IntArray, taught: Taught, teaching: Teaching
-    ) -> tuple[integer_stage.IntArray, integer_stage.IntArray]:
-        """Return the RBFs of the examples nearest to points P, (n, d), and their votes, (n, L)."""
-        squares = _squared_distances(P, taught.points.T)
-        order = np.argsort((squares << 8) + taught.classes, axis=1)[:, : teaching.neighbours]
-        squares, classes = np.take_along_axis(squares, order, axis=1), taught.classes[order]
-        near = squares < teaching.limit(self.distance_shift)
-        values = near * _read(self.table, 2 * squares >> teaching.shift(self.distance_shift))
-        agree = (near & (classes == classes[:, :1])).sum(axis=1) == teaching.neighbours
-        votes = np.zeros((len(P), self.n_outputs), np.int64)
-        each = values * (teaching.vote << agree[:, None])
-        np.add.at(votes, (np.arange(len(P))[:, None], classes), each)
-        return values, votes
 
     def compared(self, P: integer_stage.IntArray) -> NDArray[np.bool_]:
         """Return which coordinates of prototypes are compared with points (n, d): (n, m, d + 1).
@@ -265,6 +248,24 @@ def _squared_distances(
     squares -= 2.0 * (points @ B)
     integers: integer_stage.IntArray = squares.astype(np.int64)  # exact: all are far below 2**53
     return integers
+
+
+def _votes(
+    stage: IntegerPrototypes, P: integer_stage.IntArray, taught: Taught
+) -> tuple[integer_stage.IntArray, integer_stage.IntArray]:
+    """Return the RBFs of the examples nearest to points P, (n, d), and their votes, (n, L)."""
+    teaching, shift = stage.teaching, stage.distance_shift
+    assert teaching is not None
+    squares = _squared_distances(P, taught.points.T)
+    order = np.argsort((squares << 8) + taught.classes, axis=1)[:, : teaching.neighbours]
+    squares, classes = np.take_along_axis(squares, order, axis=1), taught.classes[order]
+    near = squares < teaching.limit(shift)
+    values = near * _read(stage.table, 2 * squares >> teaching.shift(shift))
+    agree = (~near | (classes == classes[:, :1])).all(axis=1)
+    votes = np.zeros((len(P), stage.n_outputs), np.int64)
+    each = values * (teaching.vote << agree[:, None])
+    np.add.at(votes, (np.arange(len(P))[:, None], classes), each)
+    return values, votes
 
 
 def _read(table: NDArray[np.uint8], places: integer_stage.IntArray) -> integer_stage.IntArray:

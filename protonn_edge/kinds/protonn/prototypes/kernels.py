@@ -198,7 +198,7 @@ _CODE_BYTES_PER_SCORE = 16
 
 # For taught examples: flash and SRAM, and the maximum cycles of compiled code around the loop.
 _TEACHING_CODE_BYTES = 1200
-_TEACHING_STATE_BYTES = 6
+_TEACHING_STATE_BYTES = 3
 _TAUGHT_CYCLES = 40
 
 
@@ -288,7 +288,7 @@ class PrototypesKernel(Kernel):
             steps.append(self._taught_step(has_mean=activity is not None))
             code += _TEACHING_CODE_BYTES
             state += stage.teaching.slots + stage.n_inputs + _TEACHING_STATE_BYTES
-            state += _NEIGHBOUR_BYTES * stage.teaching.neighbours
+            state += _NEIGHBOUR_BYTES * (stage.teaching.neighbours + 2)
         return Cost(
             steps=tuple(step.on(self.core, self.portable) for step in steps),
             tables=flash,

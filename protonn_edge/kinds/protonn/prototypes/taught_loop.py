@@ -44,19 +44,14 @@ class TaughtVoting:
         return self.teaching.store(self.stage.n_inputs)
 
     @property
-    def limit(self) -> int:
-        """The squared distance at and beyond which examples are far."""
-        return self.teaching.limit(self.stage.distance_shift)
-
-    @property
-    def shift(self) -> int:
-        """The right shift from twice a squared distance to its place in the table."""
-        return self.teaching.shift(self.stage.distance_shift)
-
-    @property
     def coordinates(self) -> dict[int, int]:
         """The registers of the point's first coordinates."""
         return dict(zip(range(self.stage.n_inputs), _COORDINATES, strict=False))
+
+    @property
+    def _end(self) -> int:
+        """Where the voters end in the list."""
+        return _ENTRY_BYTES * (1 + self.teaching.neighbours)
 
     @property
     def registers(self) -> list[int]:
@@ -67,7 +62,8 @@ class TaughtVoting:
     @cached_property
     def comparing(self) -> Listing:
         """The instructions."""
-        slots, listed = self.teaching.slots, _ENTRY_BYTES * (1 + self.teaching.neighbours)
+        slots = self.teaching.slots
+        limit = self.teaching.limit(self.stage.distance_shift)
         return Listing(
             f"""
             lds  r25, %[examples]
@@ -77,8 +73,8 @@ class TaughtVoting:
         some: ldi r30, lo8(%[nearest] + {_ENTRY_BYTES})
             ldi  r31, hi8(%[nearest] + {_ENTRY_BYTES})
             ldi  r19, {_NO_CLASS}
-            ldi  r20, lo8({self.limit - 1})
-            ldi  r21, hi8({self.limit - 1})
+            ldi  r20, lo8({limit - 1})
+            ldi  r21, hi8({limit - 1})
             ldi  r18, {self.teaching.neighbours}
         none: st Z+, r19
             st   Z+, r20
@@ -110,34 +106,7 @@ class TaughtVoting:
             movw r30, r24
             {"".join(self._compared())}
             {self._rest if self.stage.n_inputs > len(_COORDINATES) else ""}
-            sbiw r24, 2 ; its class is before the first coordinate
-            {_read(24, 19)}
-            adiw r24, 2
-            cpi  r19, {self.stage.n_outputs}
-            brsh other
-        near: sub r20, r6
-            sbc  r21, r7
-            ldi  r30, lo8(%[nearest] + {listed})
-            ldi  r31, hi8(%[nearest] + {listed})
-        place: ld r1, -Z
-            ld   r0, -Z
-            ld   r18, -Z
-            cp   r19, r18
-            cpc  r20, r0
-            cpc  r21, r1
-            brsh here
-            std  Z+{_ENTRY_BYTES}, r18
-            std  Z+{_ENTRY_BYTES + 1}, r0
-            std  Z+{_ENTRY_BYTES + 2}, r1
-            rjmp place
-        here: std Z+{_ENTRY_BYTES}, r19
-            std  Z+{_ENTRY_BYTES + 1}, r20
-            std  Z+{_ENTRY_BYTES + 2}, r21
-            lds  r6, %[nearest] + {listed - 2}
-            lds  r7, %[nearest] + {listed - 1}
-            com  r6
-            com  r7
-        other: rjmp far
+            {self._inserted}
         {self._votes}
         done: clr __zero_reg__
             """
@@ -171,9 +140,44 @@ class TaughtVoting:
         """
 
     @property
+    def _inserted(self) -> str:
+        """The code that inserts a near example into the list, if its slot holds a valid one."""
+        return f"""
+            sbiw r24, 2 ; its class is before the first coordinate
+            {_read(24, 19)}
+            adiw r24, 2
+            cpi  r19, {self.stage.n_outputs}
+            brsh other
+        near: sub r20, r6
+            sbc  r21, r7
+            ldi  r30, lo8(%[nearest] + {self._end})
+            ldi  r31, hi8(%[nearest] + {self._end})
+        place: ld r1, -Z
+            ld   r0, -Z
+            ld   r18, -Z
+            cp   r19, r18
+            cpc  r20, r0
+            cpc  r21, r1
+            brsh here
+            std  Z+{_ENTRY_BYTES}, r18
+            std  Z+{_ENTRY_BYTES + 1}, r0
+            std  Z+{_ENTRY_BYTES + 2}, r1
+            rjmp place
+        here: std Z+{_ENTRY_BYTES}, r19
+            std  Z+{_ENTRY_BYTES + 1}, r20
+            std  Z+{_ENTRY_BYTES + 2}, r21
+            lds  r6, %[nearest] + {self._end - 2}
+            lds  r7, %[nearest] + {self._end - 1}
+            com  r6
+            com  r7
+        other: rjmp far
+        """
+
+    @property
     def _votes(self) -> str:
         """The code that adds the votes of the listed examples."""
         stage, score_bytes = self.stage, self.stage.output_bits // 8
+        shift = self.teaching.shift(stage.distance_shift)
         larger = "cp %[largest], r20\nbrsh nearer\nmov %[largest], r20\nnearer:"
         added = ["add r18, r0", "adc r18, r1", *["adc r18, r21"] * (score_bytes - 2)]
         return f"""
@@ -182,14 +186,14 @@ class TaughtVoting:
             movw r26, r30
             ldi  r22, {self.teaching.vote}
             {self._agreement}
-            lsl  r22
+        agree: lsl r22
         voter: ld r19, X+
             ld   r20, X+
             ld   r21, X+
             cpi  r19, {stage.n_outputs}
             brsh done ; there are no more
-            {repeated(range(2 - self.shift), "lsl r20", "rol r21")}
-            ldi  r18, {1 << min(7, 9 - self.shift)}
+            {repeated(range(2 - shift), "lsl r20", "rol r21")}
+            ldi  r18, {1 << min(7, 9 - shift)}
             mul  r20, r18
             mov  r30, r1
             mul  r21, r18
@@ -207,16 +211,17 @@ class TaughtVoting:
             mul  r20, r22
             {"ldi r21, 0" if score_bytes > 2 else ""}
             {repeated(added, "ld r18, Z", "{0}", "st Z+, r18")}
-            cpi  r26, lo8(%[nearest] + {_ENTRY_BYTES * (1 + self.teaching.neighbours)})
+            cpi  r26, lo8(%[nearest] + {self._end})
             brne voter
         """
 
     @property
     def _agreement(self) -> str:
-        """The code that leaves the vote as it is unless all of the nearest are of one class."""
+        """The code that leaves the vote as it is if the voters are not all of one class."""
         others = range(_ENTRY_BYTES, _ENTRY_BYTES * self.teaching.neighbours, _ENTRY_BYTES)
-        compared = repeated(others, "ldd r19, Z+{0}", "cp r18, r19", "brne voter")
-        return f"ld r18, Z\n{compared}" if others else ""
+        none = f"cpi r19, {self.stage.n_outputs}"
+        other = ("ldd r19, Z+{0}", none, "brsh agree", "cp r18, r19", "brne voter")
+        return f"ld r18, Z\n{repeated(others, *other)}" if others else ""
 
     @property
     def facts(self) -> Facts:

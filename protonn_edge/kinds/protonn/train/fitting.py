@@ -25,15 +25,22 @@ from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_with
 from protonn_edge.kinds.protonn.train.joint import Augment, Episodes, QuantizationAware, minimize
 from protonn_edge.training.answers import with_new_names
 from protonn_edge.training.augmentation import ImageAugmentation
-from protonn_edge.training.initialization import as_it_starts, initial_parameters
+from protonn_edge.training.initialization import (
+    as_it_starts,
+    initial_parameters,
+    initial_projection,
+)
 from protonn_edge.training.loop import settled
-from protonn_edge.training.objective import Parameters
+from protonn_edge.training.objective import Parameters, scores_of
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Trained
 
-# Examples of a new class have no trained prototypes to help them outvote others.
-_VOTE_IF_NEW = 1.0
+# With new classes: the factor on gamma, which leaves room between the classes; and the vote of an
+# example, as a share of the median highest score.
+_NARROWER = 5 / 3
+_VOTE_IF_NEW = 0.45
+_LEAST_VOTE = 0.01
 _OWN_WAY = np.float32(0.2)  # deviation of a class's mean in unrecorded groups
 
 
@@ -141,23 +148,34 @@ class ProtoNNTraining:
             cutoff=trained.cutoff,
             projection_bits=settings.weight_bits,
             teachable=int(settings.teachable),  # True is 1
-            taught_vote=self._vote,
+            taught_vote=self._vote(trained.parameters),
             new_classes=int(settings.new_classes),
         )
         parts = self.prepared.parts
         parts["classes"] = with_new_names(parts["classes"], settings.new_classes)
         return Model(head=head, **parts)
 
-    @property
-    def _vote(self) -> float:
-        """The vote of a taught example, as a share of the largest entry of Z."""
-        return _VOTE_IF_NEW if self._settings.new_classes else ProtoNNHead.taught_vote
+    def _vote(self, parameters: Parameters) -> float:
+        """Return the vote of an example, as a share of the largest entry of Z.
+
+        An example of a new class has to win against scores of other classes by itself, so its vote
+        depends on these: it is a share of the median of the highest scores.
+        """
+        if not self._settings.new_classes:
+            return ProtoNNHead.taught_vote
+        X, _ = self.prepared.training_set().evaluated
+        highest = scores_of(parameters, X).max(axis=1)
+        vote = _VOTE_IF_NEW * float(np.median(highest) / np.abs(parameters.labels).max())
+        return min(1.0, max(vote, _LEAST_VOTE))
 
     def settle(self, points: Any, generator: np.random.Generator) -> ProtoNNParameters:
         """Resolve the automatic settings of the joint optimizer for normalized points (n, D)."""
         kind = self.prepared.normalizer.kind
         settings = settled(self._settings, points, generator, kind, _BATCH_SIZE)
         self.input_noise = float(settings.input_noise)
+        if settings.new_classes:  # training W would lose what distinguishes new classes
+            trained = (name for name in settings.trained if name != "W")
+            settings = settings.frozen(trained=tuple(trained))
         return settings
 
     def _train_jointly(
@@ -175,10 +193,15 @@ class ProtoNNTraining:
             seed=prepared.seed,
             quantization=rounding if settings.quantization_aware and prepared.for_device else None,
             augment=augment,
-            episodes=Episodes(data.y, prepared.groups, prepared.n_classes, self._vote)
-            if settings.teachable and prepared.groups is not None
-            else None,
+            episodes=self._episodes(data),
         )
+
+    def _episodes(self, data: TrainingSet) -> Episodes | None:
+        """Return the examples taught in batches, which adapt W; with new classes, W is fixed."""
+        settings, groups = self._settings, self.prepared.groups
+        if not settings.teachable or settings.new_classes or groups is None:
+            return None
+        return Episodes(data.y, groups, self.prepared.n_classes, ProtoNNHead.taught_vote)
 
     def _augmentation(self, data: TrainingSet) -> Augment | None:
         """Return the augmentation of batches: image distortions, then the shift between groups."""
@@ -189,7 +212,7 @@ class ProtoNNTraining:
             shape, normalizer = settings.image_shape, prepared.normalizer
             stage, share = prepared.making.stage, float(settings.augment)
             augment = ImageAugmentation(prepared.raw, shape, normalizer, stage, share)
-        if prepared.groups is None:
+        if prepared.groups is None or settings.new_classes:
             return augment
         strength = float(settings.group_shift)
         groups, weights, together = prepared.groups, data.weights, settings.teachable > 0
@@ -218,10 +241,10 @@ class ProtoNNTraining:
             data.y,
             n_projections=sizes.n_projections,
             n_prototypes=sizes.n_prototypes,
-            gamma_numerator=settings.gamma_numerator,
+            gamma_numerator=settings.gamma_numerator * (_NARROWER if settings.new_classes else 1),
             generator=self.prepared.generator,
             weights=data.weights,
-            projection=settings.projection_start,
+            projection=self._projection(data, sizes.n_projections),
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
             one_class=settings.one_class,
@@ -229,6 +252,18 @@ class ProtoNNTraining:
         if data.outlier_exposure:  # for outliers' prototypes, which start without a label
             start = replace(start, labels=start.labels[: self.prepared.n_classes])
         return start
+
+    def _projection(self, data: TrainingSet, n_projections: int) -> str | Float32:
+        """Return how W starts or, with new classes, W itself: it also separates the groups.
+
+        Directions that only separate the classes of the training can be blind to a new one.
+        """
+        kind, groups = self._settings.projection_start, self.prepared.groups
+        if not self._settings.new_classes or groups is None:
+            return kind
+        parts = np.unique(data.y * (groups.max() + 1) + groups, return_inverse=True)[1]
+        generator = self.prepared.generator
+        return initial_projection(kind, data.X, parts, n_projections, data.weights, generator)
 
     def _sizes(self, n_features: int) -> ModelSizes:
         settings, kind = self._settings, self._settings.projection_start
