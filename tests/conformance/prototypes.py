@@ -19,17 +19,25 @@ def instances() -> Iterator[Instance]:
     yield _instance("one", one, reached=True)
     many = quantize(random_model(2, features=30, projections=10, prototypes=90, classes=10))
     yield _instance("many", many)
-    wide = quantize(random_model(3, features=30, projections=4, prototypes=60, gamma_numerator=0.3))
-    wide = replace(wide, labels=np.sign(wide.numbers["labels"]) * np.int8(127))
-    assert wide.score_bits == 32
-    yield _instance("32 bits", wide)
+    wide = random_model(3, features=30, projections=4, prototypes=60, gamma_numerator=0.3)
+    yield _instance("32 bits", _with_large_labels(quantize(wide)))
     few = quantize(random_model(4, features=70, projections=22, prototypes=12, classes=26))
     yield _instance("gives the nearest", rejecting_some(few, random_inputs(1, 40, few), 2))
     own = random_model(5, features=20, projections=4, prototypes=8, classes=3)
     yield _instance("may be taught, 16 bits", quantize(replace(own, teachable=4)))
-    room = quantize(replace(own, teachable=20))
+    new = random_model(6, features=20, projections=7, prototypes=8, classes=3)
+    new = quantize(replace(new, teachable=5, new_classes=1))
+    yield _instance("may be taught a new class", new)
+    room = _with_large_labels(quantize(replace(wide, teachable=20)))
     room = rejecting_some(room, random_inputs(1, 40, room), 2)
     yield _instance("may be taught, 32 bits, gives the nearest", room)
+
+
+def _with_large_labels(model: IntegerChain) -> IntegerChain:
+    """Return a model with scores of 32 bits."""
+    model = replace(model, labels=np.sign(model.numbers["labels"]) * np.int8(127))
+    assert model.score_bits == 32
+    return model
 
 
 def _instance(name: str, model: IntegerChain, *, reached: bool = False) -> Instance:

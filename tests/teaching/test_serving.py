@@ -32,8 +32,15 @@ CYCLES = {"L": 6_000, "F": 3_000, "A": 1_500}  # about what each takes: simavr w
 MOST_WRITES = 30  # of any of these: a header, a record, a class of each slot, and what is hidden
 
 
-def teachable(room: int, **sizes: int) -> IntegerChain:
-    return quantize(with_numbers(random_model(**sizes), teachable=room))
+def teachable(room: int, *, new_classes: int = 0, **sizes: int) -> IntegerChain:
+    model = random_model(**sizes)
+    return quantize(with_numbers(model, teachable=room, new_classes=new_classes))
+
+
+def with_large_labels(model: IntegerChain) -> IntegerChain:
+    model = with_numbers(model, labels=np.sign(model.numbers["labels"]) * np.int8(127))
+    assert model.score_bits == 32
+    return model
 
 
 SMALL = teachable(5, projections=3, prototypes=6, classes=3, features=6)
@@ -72,12 +79,23 @@ def rejecting(room: int) -> IntegerChain:
 @pytest.mark.parametrize(
     "model",
     [
-        teachable(2),  # scores of 16 bits
+        teachable(2),
+        teachable(6, projections=1, classes=2),
+        with_large_labels(teachable(6, projections=4, classes=5)),
+        teachable(12, projections=7, classes=5, new_classes=2),
         rejecting(4),
         teachable(39, projections=12, features=14, classes=6),
         teachable(9, projections=25, features=30, prototypes=20, classes=12),
     ],
-    ids=["16 bits", "rejecting", "39 examples", "25 coordinates"],
+    ids=[
+        "fewer examples than voters",
+        "one coordinate",
+        "32 bits",
+        "new classes",
+        "rejecting",
+        "39 examples",
+        "25 coordinates",
+    ],
 )
 def test_models_of_other_sizes(model: IntegerChain, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
