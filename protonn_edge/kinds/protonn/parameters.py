@@ -131,7 +131,8 @@ class ProtoNNParameters(MiniBatchParameters):
         Maximum number of examples that the device may be taught, in its EEPROM; see
         `protonn_edge.kinds.protonn.teaching`.
     new_classes : int, default=0
-        Number of additional classes, "new 1" and so on, which only the device is taught.
+        Number of additional classes, "new 1" and so on, which only the device is taught. With
+        them, W also separates the groups and is not trained, and gamma is 5/3 as large.
     """
 
     n_projections: int = N_PROJECTIONS(10)
@@ -247,7 +248,8 @@ class ProtoNNParameters(MiniBatchParameters):
     new_classes: int = parameter(
         0,
         Number(int, 0, MOST_SLOTS - 2),
-        help="With --teachable: number of classes that are only taught on the board.",
+        help="With --teachable: number of classes that are only taught on the board. Training "
+        "then leaves W as it starts.",
         option="--new-classes",
     )
 
