@@ -20,7 +20,7 @@ from protonn_edge.chain.integer_stage import IntArray, check_holds
 from protonn_edge.errors import CheckFailed, InputError
 
 MOST_VOTE = 127  # a byte if it is doubled, whose product with an RBF fits 16 bits
-MOST_SHIFT = 7  # so that examples that differ by more than a signed byte are far
+MOST_SHIFT = 7  # of twice a squared distance, so that examples that differ by more than a signed byte are far
 MOST_SLOTS = 254  # limit of slots and classes together: the store's header numbers them
 
 # Without new classes, the table is read at this many times the squared distance of an example.
@@ -68,7 +68,7 @@ class Teaching:
     """
 
     room: int  # maximum number of examples, 1..254
-    vote: int  # vote for an example's class, in units of the label vectors, 1..255
+    vote: int  # vote for an example's class, in units of the label vectors, 1..127
     new_classes: int = 0  # number of classes, the last ones, that only examples vote for
 
     @property
@@ -84,7 +84,7 @@ class Teaching:
         return min(MOST_SHIFT, distance_shift + 2) if self.new_classes else distance_shift
 
     def limit(self, distance_shift: int) -> int:
-        """Return the squared distance at and beyond which an example is far, up to 32,768.
+        """Return the squared distance at and beyond which an example is far, up to 16,384.
 
         Without new classes, it is where the table has fallen to an eleventh: farther examples would
         take time but change few answers.

@@ -113,6 +113,9 @@ class ProtoNNTraining:
         self.prepared = prepared
         self.input_noise = 0.0  # deviation of the noise added to normalized features
         self._settings = settings
+        if settings.new_classes:  # training W would lose what distinguishes new classes
+            trained = (name for name in settings.trained if name != "W")
+            self._settings = settings.frozen(trained=tuple(trained))
         self._gamma = 1.0
         check_teachable(settings.teachable, prepared.n_classes + settings.new_classes)
 
@@ -173,9 +176,6 @@ class ProtoNNTraining:
         kind = self.prepared.normalizer.kind
         settings = settled(self._settings, points, generator, kind, _BATCH_SIZE)
         self.input_noise = float(settings.input_noise)
-        if settings.new_classes:  # training W would lose what distinguishes new classes
-            trained = (name for name in settings.trained if name != "W")
-            settings = settings.frozen(trained=tuple(trained))
         return settings
 
     def _train_jointly(
