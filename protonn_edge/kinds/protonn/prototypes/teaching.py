@@ -20,7 +20,8 @@ from protonn_edge.chain.integer_stage import IntArray, check_holds
 from protonn_edge.errors import CheckFailed, InputError
 
 MOST_VOTE = 127  # a byte if it is doubled, whose product with an RBF fits 16 bits
-MOST_SHIFT = 7  # of twice a squared distance, so that examples that differ by more than a signed byte are far
+# Of twice a squared distance: examples that differ by more than a signed byte are always far.
+MOST_SHIFT = 7
 MOST_SLOTS = 254  # limit of slots and classes together: the store's header numbers them
 
 # Without new classes, the table is read at this many times the squared distance of an example.
