@@ -161,7 +161,7 @@ class ProtoNNTraining:
     def _vote(self, parameters: Parameters) -> float:
         """Return the vote of an example, as a share of the largest entry of Z.
 
-        An example of a new class has to win against scores of other classes by itself, so its vote
+        An example of a new class has to win alone against the scores of other classes, so its vote
         depends on these: it is a share of the median of the highest scores.
         """
         if not self._settings.new_classes:
