@@ -101,7 +101,8 @@ def windows_command(
         PATH,
     ),
     rate: float | None = option(
-        "Samples per second.  [default: from the recording, or its times]",
+        "Samples per second; WAV files with a higher rate are converted.  [default: from the "
+        "recording, or its times]",
         FiniteRange(*SAMPLE_RATES),
     ),
     table: TableOptions = COLUMNS,
@@ -123,7 +124,13 @@ def windows_command(
             f"--name is for a folder of takes, but {recording} is not a folder; omit --name"
         )
     options = replace(
-        table, session=session, time=time, channels=channels, name=name, background=background
+        table,
+        session=session,
+        time=time,
+        channels=channels,
+        name=name,
+        background=background,
+        sample_rate=rate,
     )
     recorded = read_recording(recording, options)
     if rate is not None:
@@ -345,8 +352,7 @@ class _Cut:
         if recorded.channels == MICROPHONE.channels and (recorded.rate or 0.0) > ANALOG_RATE:
             text = (
                 f"{recorded.rate:g} samples a second are more than the {ANALOG_RATE:,.0f} that a "
-                "board can sample from a microphone; convert the recording to 8,000 samples a "
-                "second"
+                "board can sample from a microphone; convert the recording with --rate 8000"
             )
             yield Notice("rate", text, warning=True)
         runs = recordings.runs_of(labels, recorded.seams)

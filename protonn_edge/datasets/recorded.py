@@ -240,7 +240,7 @@ def _seams_of(table: Table) -> NDArray[np.bool_]:
 def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]:
     """Return the samples of a file, and the classes if it names them."""
     if path.suffix.lower() in WAVES:
-        return _of_wave(path, options.labelled or label_of(path)), ()
+        return _of_wave(path, options.labelled or label_of(path), options.sample_rate), ()
     table, _, classes = read_parts(path, options)
     if isinstance(table, LabelSetTable):
         raise InputError(f"{table.source} has sets of labels; give each sample one label")
@@ -259,9 +259,9 @@ def _with_units(table: Table) -> Table:
     return table
 
 
-def _of_wave(path: Path, label: str) -> Table:
+def _of_wave(path: Path, label: str, rate: float | None) -> Table:
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    samples, rate, channels = read_wave(path)
+    samples, rate, channels = read_wave(path).slowed(rate)
     if not len(samples):
         raise InputError(f"{path} has no samples; record the file again, or leave it out")
     text = f"only the first of a WAV file's {channels} channels is read"
@@ -395,7 +395,7 @@ def _one_rate(tables: Mapping[str, Provenance]) -> float | None:
         if abs(rate - usual) > _SAME_RATE * usual:
             raise InputError(
                 f"{first} has {usual:g} samples a second, but {name} has {rate:g}; give recordings "
-                "with the same rate"
+                "with the same rate or, for WAV files, a --rate that is not above any of theirs"
             )
     return float(np.median(list(rates.values()))) if rates else None
 

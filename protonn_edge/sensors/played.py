@@ -13,11 +13,13 @@ import struct
 import wave
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.signal import resample_poly
 
 from protonn_edge.errors import InputError, counted, shortened
 from protonn_edge.sensors.described import sensor_kind
@@ -25,6 +27,7 @@ from protonn_edge.sensors.kinds import ANALOG_PINS, MICROPHONE, SensorKind, is_c
 from protonn_edge.system.files import check_file
 
 _COUNTS = 1024
+_MOST_SLOWED = 1000
 _MOST_SAMPLES = 1 << 26  # more than two hours at 8 kHz
 _FRAMES_AT_ONCE = 1 << 16
 _UNKNOWN_BYTES = 0x7FFF0000
@@ -54,6 +57,16 @@ class Wave(NamedTuple):
     values: NDArray[np.int16]  # (samples, 1): its first channel, 0..1023
     rate: float  # samples a second
     channels: int  # their number in the file
+
+    def slowed(self, rate: float | None) -> Wave:
+        """Return the recording at a lower rate, down to a 1000th; for others, as it is."""
+        if rate is None or not self.rate / _MOST_SLOWED <= rate < self.rate:
+            return self
+        ratio = Fraction(rate / self.rate).limit_denominator(_MOST_SLOWED)
+        silence = _COUNTS // 2
+        values = resample_poly(self.values - silence, ratio.numerator, ratio.denominator) + silence
+        counts = np.clip(np.rint(values), 0, _COUNTS - 1).astype(np.int16)
+        return self._replace(values=counts, rate=rate)
 
 
 def read_wave(path: Path) -> Wave:
