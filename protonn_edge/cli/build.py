@@ -49,6 +49,7 @@ from protonn_edge.quantization import (
     stage_losses,
 )
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_parts
+from protonn_edge.system.shell import command_line
 
 
 @command(
@@ -121,7 +122,13 @@ def build_command(
     if live.sensors:
         output = output or LIVE_FOLDER
         done = build_with_sensor(out, model, board, output, live, tries=tries, observe=observe)
-        out.finish(done | _uploaded(out, output, board, uploads, port))
+        done |= _uploaded(out, output, board, uploads, port)
+        folder = [] if output == LIVE_FOLDER else ["--project", str(output)]
+        played = [word for name in live.sensors for word in ("--sensor", f"{name}=recording.csv")]
+        emulated = command_line(["protonn-edge", "monitor", *folder, "--emulate", *played])
+        if not uploads:
+            out.say("or, on an emulated board:", f"  {emulated}")
+        out.finish(done)
         return
     if benchmark is not None:
         chosen = Benchmark.of(benchmark)

@@ -142,7 +142,8 @@ def test_the_magic_wand_is_recorded_trained_uploaded_and_watched(
     succeed("windows", "recording.csv", "-o", "windows.npz", "--window", 119)
     features = ["--features", "mean,min,max,bands:6", "--sample-rate", 100]
     succeed("train", "windows.npz", "-o", "model.npz", *features, "--epochs", 60)
-    succeed("build", "model.npz", "--sensor", "mpu6050")
+    built = succeed("build", "model.npz", "--sensor", "mpu6050")
+    assert "protonn-edge monitor --emulate --sensor mpu6050=recording.csv" in built.stdout
     played, truth = part["X_test"].reshape(-1, 6), part["y_test"]
     answers = watched(played, len(truth) * 1.19, Path("live"))
     assert [answer["first_sample"] for answer in answers] == list(range(0, len(played), 119))
