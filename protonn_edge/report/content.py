@@ -131,14 +131,6 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Snippet:
-    """Text to type or copy, with its name."""
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True)
 class Panel:
     """A figure, a matrix, a plane, pictures or text, with a caption and the numbers as a table."""
 
@@ -150,7 +142,7 @@ class Panel:
     key: tuple[tuple[str, str], ...] = ()  # colours and their meanings
     table: PageTable | None = None  # an alternative next to a figure
     gallery: tuple[Picture, ...] = ()
-    listing: Snippet | None = None
+    listing: tuple[str, str] | None = None  # text to type or copy, behind its name
     live: str = ""  # the name by which the page's script finds the panel
 
     @classmethod

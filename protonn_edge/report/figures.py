@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -38,13 +38,6 @@ _DOTTED = (0, (1, 2))
 # For an image behind its features: the least ink that is drawn, its darkness, and the minimum
 # height in px.
 _SEEN_INK, _SEEN_SHADE, _SEEN_LOWEST = 0.04, 0.45, 60
-
-
-class MemoryPart(NamedTuple):
-    """A part of a memory: its use, and its bytes."""
-
-    name: str
-    size: int
 
 
 def part_colours(count: int) -> list[str]:
@@ -121,8 +114,8 @@ def latency_figure(
     return drawn[0]
 
 
-def memory_figure(parts: Sequence[MemoryPart], limit: int) -> str:
-    """Return one memory of the board as a bar, filled with its parts up to the limit."""
+def memory_figure(parts: Sequence[tuple[str, int]], limit: int) -> str:
+    """Return one memory of the board as a bar, filled with its parts, in bytes, up to the limit."""
     with drawing(78) as (area, drawn):
         _without_frame(area)
         area.set(xlim=(0, limit), ylim=(0, 1), yticks=[])

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, count, zip_longest
 
 from markupsafe import Markup
@@ -155,24 +155,6 @@ def _json(value: object) -> Markup:
     return Markup(text)  # noqa: S704
 
 
-@dataclass(frozen=True)
-class Headline:
-    """A figure in large type: its name, number, unit, and a note."""
-
-    name: str
-    number: str
-    unit: str
-    note: str
-
-
-@dataclass(frozen=True)
-class Proof:
-    """The comparison of all executions of the model, as a sentence."""
-
-    holds: bool
-    words: str
-
-
 def title_of(one: Evidence) -> str:
     """Return the number of classes, and the board."""
     board = one.board.title.removeprefix("Arduino ")
@@ -199,8 +181,11 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
     ]
 
 
-def proof_of(one: Evidence, *, named: bool) -> Proof | None:
-    """Return the comparison of the executions, which may name its file; None if there was none."""
+def proof_of(one: Evidence, *, named: bool) -> tuple[bool, str] | None:
+    """Return whether the executions agree, and a sentence; None if none were compared.
+
+    The sentence may begin with the `named` file.
+    """
     compared = [result.mismatch for result in one.results if result.mismatch is not None]
     if not compared:
         return None
@@ -214,38 +199,36 @@ def proof_of(one: Evidence, *, named: bool) -> Proof | None:
     what = "class and scores" if tolerance == 0 else "class, and scores up to rounding"
     comparison = f"{len(compared):,} points, {wrong:,} mismatches in {what}"
     if wrong:
-        return Proof(
-            False, f"{prefix}the executions disagree ({', '.join(executions)}): {comparison}."
-        )
-    return Proof(True, f"{prefix}{' = '.join(executions)}: {comparison}.")
+        return False, f"{prefix}the executions disagree ({', '.join(executions)}): {comparison}."
+    return True, f"{prefix}{' = '.join(executions)}: {comparison}."
 
 
-def headlines_of(one: Evidence) -> tuple[Headline, ...]:
-    """Return the main figures of a run."""
+def headlines_of(one: Evidence) -> list[tuple[str, str, str, str]]:
+    """Return the main figures of a run, in large type: name, number, unit, and a note."""
     summary, usage, board = one.summary, one.firmware.usage, one.board
     low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), summary.n)
     interval = f"{100 * low:.1f} to {100 * high:.1f} at 95 % confidence"
     sram = usage.sram_bytes + usage.stack_bytes
     headlines = [
-        Headline("accuracy", f"{100 * summary.accuracy:.2f}", "%", interval),
-        Headline("flash", f"{usage.flash_bytes / 1000:.1f}", "kB", f"of {board.flash_bytes:,} B"),
-        Headline("SRAM", f"{sram:,}", "B", f"of {board.sram_bytes:,} B, with the stack"),
+        ("accuracy", f"{100 * summary.accuracy:.2f}", "%", interval),
+        ("flash", f"{usage.flash_bytes / 1000:.1f}", "kB", f"of {board.flash_bytes:,} B"),
+        ("SRAM", f"{sram:,}", "B", f"of {board.sram_bytes:,} B, with the stack"),
     ]
     if summary.latency_ms is not None and summary.energy_mj is not None:
         worst = one.worst_cycles
         bound = f"bound {board.milliseconds(worst):.3f}" if worst is not None else "per prediction"
         mean, energy = summary.latency_ms.mean, summary.energy_mj.mean
         headlines[1:1] = [
-            Headline("latency", f"{mean:.3f}", "ms", bound),
-            Headline("energy", f"{energy:.4f}", "mJ", f"at {board.power_watts} W"),
+            ("latency", f"{mean:.3f}", "ms", bound),
+            ("energy", f"{energy:.4f}", "mJ", f"at {board.power_watts} W"),
         ]
     if one.points is not None:
         check = LibraryWay(one.reference, one.points.raw, one.points.labels).check()
         if check.differing:
             what = f"{len(check.differing):,} of {check.n:,} points change their class"
             accuracy = f"{100 * check.library_accuracy:.2f}"
-            headlines.insert(1, Headline("through pnn_quantize", accuracy, "%", what))
-    return tuple(headlines)
+            headlines.insert(1, ("through pnn_quantize", accuracy, "%", what))
+    return headlines
 
 
 def side_by_side(evidence: Sequence[Evidence]) -> PageTable:

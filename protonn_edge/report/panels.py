@@ -22,7 +22,7 @@ from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
-from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section, Snippet
+from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section
 from protonn_edge.report.terminal import plan_rows, power_facts, stage_rows
 from protonn_edge.system.schema import list_of, number
 from protonn_edge.verification.agreement import Agreement
@@ -120,34 +120,34 @@ def memory_panels(one: Evidence) -> list[Panel]:
     ]
 
 
-def flash_parts(one: Evidence) -> list[figures.MemoryPart]:
+def flash_parts(one: Evidence) -> list[tuple[str, int]]:
     """Return the contents of flash: the plan's stages, and the rest of the firmware."""
     plan, used = one.firmware.plan, one.firmware.usage.flash_bytes
     sizes = [(stage.name.replace("_", " "), stage.flash_bytes) for stage in plan.steps]
-    parts = [figures.MemoryPart(*size) for size in sizes or [("tables", plan.table_bytes)]]
-    attributed = sum(part.size for part in parts)
-    return [*parts, figures.MemoryPart("other code, protocol", max(0, used - attributed))]
+    parts = sizes or [("tables", plan.table_bytes)]
+    attributed = sum(size for _, size in parts)
+    return [*parts, ("other code, protocol", max(0, used - attributed))]
 
 
-def sram_parts(one: Evidence) -> list[figures.MemoryPart]:
+def sram_parts(one: Evidence) -> list[tuple[str, int]]:
     """Return the contents of SRAM: the model's variables, the firmware's, the stack."""
     plan, usage = one.firmware.plan, one.firmware.usage
     state = min(plan.state_bytes, usage.sram_bytes)
     features = min(plan.chunk_features, usage.sram_bytes - state)
     return [
-        figures.MemoryPart("the model's variables", state),
-        figures.MemoryPart("features", features),
-        figures.MemoryPart("other variables", usage.sram_bytes - state - features),
-        figures.MemoryPart("stack, worst case", usage.stack_bytes),
+        ("the model's variables", state),
+        ("features", features),
+        ("other variables", usage.sram_bytes - state - features),
+        ("stack, worst case", usage.stack_bytes),
     ]
 
 
-def _memory_panel(name: str, parts: list[figures.MemoryPart], limit: int) -> Panel:
-    used = sum(part.size for part in parts)
+def _memory_panel(name: str, parts: list[tuple[str, int]], limit: int) -> Panel:
+    used = sum(size for _, size in parts)
     caption = f"{name}: {used:,} of {limit:,} bytes, {100 * used / limit:.1f} %."
-    rows = [(part.name, f"{part.size:,}", f"{100 * part.size / limit:.1f} %") for part in parts]
+    rows = [(part, f"{size:,}", f"{100 * size / limit:.1f} %") for part, size in parts]
     rows.append(("free", f"{limit - used:,}", f"{100 * (limit - used) / limit:.1f} %"))
-    key = tuple(zip(figures.part_colours(len(parts)), (part.name for part in parts), strict=True))
+    key = tuple(zip(figures.part_colours(len(parts)), (part for part, _ in parts), strict=True))
     table = PageTable(f"{name} by use", ("", "bytes", "share"), tuple(rows))
     return Panel.drawn(figures.memory_figure(parts, limit), caption, key=key, table=table)
 
@@ -167,7 +167,7 @@ def certificate_panels(one: Evidence) -> list[Panel]:
     rows = tuple((each.statement, each.standing, each.by) for each in claims)
     table = PageTable("Claims", ("claim", "status", "by"), rows, texts=frozenset({1, 2}))
     command = Settings(one.board.name).command.replace("PATH", "PROJECT")
-    return [Panel(listing=Snippet("To certify the project", command), table=table)]
+    return [Panel(listing=("To certify the project", command), table=table)]
 
 
 def plan_panels(one: Evidence) -> list[Panel]:
@@ -291,8 +291,8 @@ def sketch_panels(one: Evidence) -> list[Panel]:
     )
     name, headings = "What pnn_finish() returns", ("constant", "class")
     constants = PageTable(name, headings, sketch.constants, texts=frozenset({1}))
-    command = Snippet("The command", sketch.command)
+    command = ("The command", sketch.command)
     return [
         Panel(caption=exporting, listing=command, table=constants),
-        Panel(caption=reading, listing=Snippet("The sketch", sketch.code)),
+        Panel(caption=reading, listing=("The sketch", sketch.code)),
     ]

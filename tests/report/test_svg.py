@@ -21,7 +21,7 @@ DRAWN = {
         np.array([1.0, 1.0, 1.01]), 9.0, 1.0
     ),
     "latency of a float build": lambda: figures.latency_figure(np.ones(3), None, None),
-    "memory": lambda: figures.memory_figure([figures.MemoryPart("a", 10)], 2048),
+    "memory": lambda: figures.memory_figure([("a", 10)], 2048),
     "stages": lambda: figures.stage_figure(["float", "Z"], [0.91, 0.9]),
     "stages that lose nothing": lambda: figures.stage_figure(["float", "Z"], [1, 1]),
     "training": lambda: figures.training_figure([1.0, 0.5], "objective"),
