@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.observation import Health
@@ -25,50 +25,13 @@ _ROUNDING_S = 1e-6
 _NO_SAMPLE = 1 << 32
 _NUMBERS = 1 << 16  # numbers of windows, before they start again
 
-Range = tuple[int, int]
 Answer = WindowAnswer | LearnReply
 
+# Values slightly outside the range in training are clamped and usually do no harm. If they exceed
+# it by more than its width for several seconds, the sensor is a different one, has another
+# measuring range, or is mounted differently.
 _TIMES = 3  # in a row, about one per second
 _BEYOND = 1.0  # share of the range in training
-
-
-class RangeWatch:
-    """Compares the ranges of channels with those in training.
-
-    Values slightly outside are clamped and usually do no harm. If values exceed the range by more
-    than its width for several seconds, the sensor is a different one, has another measuring range,
-    or is mounted differently.
-    """
-
-    def __init__(self) -> None:
-        self._in_a_row: dict[str, int] = {}
-        self._warned = False
-        self._warning: str | None = None  # until taken
-
-    def add(self, ranges: Mapping[str, tuple[Range, Range]]) -> None:
-        """Add the ranges of each channel, in training and in its latest samples, in counts.
-
-        Without samples, the minimum is above the maximum.
-        """
-        far_outside = []
-        for name, ((low, high), (least, largest)) in ranges.items():
-            beyond = max(low - least, largest - high)
-            far = least <= largest and beyond > _BEYOND * max(1, high - low)
-            self._in_a_row[name] = self._in_a_row.get(name, 0) + 1 if far else 0
-            if self._in_a_row[name] >= _TIMES:
-                values = f"{name} from {least:,} to {largest:,}"
-                far_outside.append(f"{values} (in training, from {low:,} to {high:,})")
-        if far_outside and not self._warned:
-            self._warned = True
-            self._warning = (
-                f"counts are far outside the training data: {', '.join(far_outside)}; check the "
-                "sensor, its measuring range and its mounting, or include such data in the training"
-            )
-
-    def take_warning(self) -> str | None:
-        """Return a sentence, once, after channels were far outside for several seconds."""
-        warning, self._warning = self._warning, None
-        return warning
 
 
 class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
@@ -100,12 +63,13 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
     def __init__(self) -> None:
         super().__init__()
         self.names: dict[int, str] = {}  # names of classes that the board has sent so far
-        self.range_watch = RangeWatch()
         self.taught: TaughtMessage | None = None  # the latest one, of a board that can be taught
         self.store: bytes | None = None  # of examples, if it was asked for
         self.health: Health | None = None  # the latest one, of a board that observes its answers
         self.begin = _NO_SAMPLE  # the lowest number of a sample in a description
         self._drifted = False
+        self._far_in_a_row: dict[str, int] = {}  # by channel
+        self._warning: str | None = ""  # about channels far outside; None once taken
 
     def _describe(self, new: LiveDescription) -> None:
         super()._describe(new)
@@ -115,7 +79,10 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         """Return a sentence, once, about values far outside the training data, or a drift."""
         drifts = self.health is not None and self.health.verdict == "drift"
         began, self._drifted = drifts and not self._drifted, drifts
-        return str(self.health) if began else self.range_watch.take_warning()
+        if began or not self._warning:
+            return str(self.health) if began else None
+        warning, self._warning = self._warning, None
+        return warning
 
     def _take(self, message: Message, description: LiveDescription) -> Answer | None:
         if isinstance(message, sensor_board.NameMessage):
@@ -140,12 +107,26 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         return None
 
     def _compare(self, ranges: sensor_board.ChannelRanges, channels: tuple[str, ...]) -> None:
+        """Compare the channels' ranges with training; without samples, minima are above maxima."""
         lows, highs = ranges.limits[::2], ranges.limits[1::2]
         each = list(zip(lows, highs, strict=False))
         if 2 * len(each) != len(ranges.limits) or len(each) != 2 * len(channels):
             raise ProtocolError("the ranges are for other channels")
-        trained, sampled = each[: len(channels)], each[len(channels) :]
-        self.range_watch.add(dict(zip(channels, zip(trained, sampled, strict=True), strict=True)))
+        far_outside = []
+        for name, (low, high), (least, largest) in zip(
+            channels, each[: len(channels)], each[len(channels) :], strict=True
+        ):
+            beyond = max(low - least, largest - high)
+            far = least <= largest and beyond > _BEYOND * max(1, high - low)
+            self._far_in_a_row[name] = self._far_in_a_row.get(name, 0) + 1 if far else 0
+            if self._far_in_a_row[name] >= _TIMES:
+                values = f"{name} from {least:,} to {largest:,}"
+                far_outside.append(f"{values} (in training, from {low:,} to {high:,})")
+        if far_outside and self._warning == "":
+            self._warning = (
+                f"counts are far outside the training data: {', '.join(far_outside)}; check the "
+                "sensor, its measuring range and its mounting, or include such data in the training"
+            )
 
 
 def _known(answer: WindowAnswer, classes: range) -> WindowAnswer:

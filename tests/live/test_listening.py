@@ -218,7 +218,7 @@ def warnings_after(*sampled: tuple[int, ...]) -> list[str]:
     stream.feed(SAID)
     for each in sampled:
         stream.feed(ranges(*each))
-        warning = stream.range_watch.take_warning()
+        warning = stream.take_warning()
         said += [] if warning is None else [warning]
     assert stream.torn == 0
     return said
