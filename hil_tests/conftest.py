@@ -19,13 +19,13 @@ import pytest
 import serial
 from numpy.typing import NDArray
 
-from protonn_edge.bench.boards import BoardUnderTest, built_project, labelled_points
+from protonn_edge.bench.boards import BoardUnderTest, built_project
 from protonn_edge.boards import Board
 from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, expected_by
 from protonn_edge.codegen import DevicePlan
-from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.datasets import load_digits_dataset, load_points
 from protonn_edge.device import Session, protocol
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import DeviceModel
@@ -97,7 +97,7 @@ def pnn_points(
     """Return --pnn-data, or the digits for a model of digits, or random points."""
     data = pytestconfig.getoption("--pnn-data")
     if data is not None:
-        return labelled_points(pnn_model, data)
+        return load_points(data, expected_by(pnn_model))
     if labelled:
         digits = load_digits_dataset()
         return np.asarray(digits.X_test, np.float32), digits.y_test

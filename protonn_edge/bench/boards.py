@@ -22,8 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.boards import Board
 from protonn_edge.build.folder import Project
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.chain.model import Model, expected_by
-from protonn_edge.datasets import load_points
 from protonn_edge.device import Host, Session
 from protonn_edge.device.connection import Link
 from protonn_edge.device.listener import Listener
@@ -220,14 +218,6 @@ def copied_project(folder: Path, place: Path) -> Path:
             shutil.copytree(folder / name, place / name)
     shutil.copy(folder / "platformio.ini", place)
     return place
-
-
-def labelled_points(model: Model, path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return the points (n, D) in a file, and the indices of their classes (n,).
-
-    Raises `InputError` if the points do not match the model.
-    """
-    return load_points(path, expected_by(model))
 
 
 @contextlib.contextmanager

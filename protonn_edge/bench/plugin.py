@@ -165,12 +165,13 @@ def pnn_points(
     pytestconfig: pytest.Config, pnn_model: Model
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Provide test points (n, D) and the indices of their classes (n,)."""
-    from protonn_edge.bench.boards import labelled_points  # noqa: PLC0415
+    from protonn_edge.chain.model import expected_by  # noqa: PLC0415
+    from protonn_edge.datasets import load_points  # noqa: PLC0415
 
     data = pytestconfig.getoption("--pnn-data")
     if data is None:
         raise InputError("there are no test points; name a file with --pnn-data")
-    return labelled_points(pnn_model, data)
+    return load_points(data, expected_by(pnn_model))
 
 
 # --- the board and its measurements --------------------------------------------------------------
