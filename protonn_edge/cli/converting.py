@@ -47,10 +47,10 @@ def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     out.notice(dataset.notices)
     model = reference_model_for(dataset, given.source, given.normalization)
     model = with_accuracy_floor(of_data(model, dataset), dataset.X_test, dataset.y_test)
-    described = describe(model, dataset, out)
+    record, proportions = describe(model, dataset, out)
     save_model(model, given.output)
-    out.say(sentence_of(described.record), *described.proportions, f"wrote {given.output}")
-    return described.record
+    out.say(sentence_of(record), *proportions, f"wrote {given.output}")
+    return record
 
 
 def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,27 +23,16 @@ from protonn_edge.report.terminal import class_parts, fact_table, one_class_fact
 _UNBALANCED = 0.7  # share of one class from which accuracy alone misleads
 
 
-@dataclass(frozen=True)
-class ModelSummary:
-    """The facts about a new model."""
+def describe(
+    model: Model, dataset: Dataset, out: Output
+) -> tuple[dict[str, Any], list[RenderableType]]:
+    """Return the facts about a trained model; warn if it has not learned the classes.
 
-    record: dict[str, Any]  # the JSON object; accuracies are 0 to 1, or None
-    quality: accuracy.Quality | None = None  # of its answers to points that it was not trained on
-
-    @property
-    def proportions(self) -> list[RenderableType]:
-        """The parts that put the accuracy into proportion."""
-        if self.quality is None:
-            return []
-        low, high = self.quality.interval
-        interval = ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %")
-        return [fact_table([interval, *quality_facts(self.quality)]), *class_parts(self.quality)]
-
-
-def describe(model: Model, dataset: Dataset, out: Output) -> ModelSummary:
-    """Return the facts about a trained model; warn if it has not learned the classes."""
+    These are the JSON object, with accuracies 0 to 1 or None, and the parts to print that put the
+    accuracy into proportion.
+    """
     if model.multilabel:
-        return ModelSummary(_describe_ranking(model, dataset))
+        return _describe_ranking(model, dataset), []
     X, y = dataset.X_test, dataset.y_test
     of_test = model.predict(X) if len(y) else np.empty(0, np.int64)
     answers = model.predict(dataset.X_train), of_test
@@ -71,8 +59,13 @@ def describe(model: Model, dataset: Dataset, out: Output) -> ModelSummary:
         facts = {"accuracy": None, "paper_bytes": paper_bytes, "no_device": reason}
         predicted = of_test
     quality = quality_of(predicted, y, model)
-    record |= {**facts, "quality": None if quality is None else quality.to_json()}
-    return ModelSummary(record, quality)
+    record |= facts
+    if quality is None:
+        return record | {"quality": None}, []
+    low, high = quality.interval
+    interval = ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %")
+    table = fact_table([interval, *quality_facts(quality)])
+    return record | {"quality": quality.to_json()}, [table, *class_parts(quality)]
 
 
 def _describe_integers(

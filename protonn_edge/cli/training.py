@@ -87,9 +87,9 @@ def train_model(given: TrainOptions, out: Output) -> None:
         stopped += ", before --rejection" if rate is not None else ""
         model = replace(model, record={**model.record, "stopped": stopped})
     save_model(model, given.output)
-    described = describe(model, dataset, out)
-    record = described.record | {"data": report.to_json()}
-    said = [*one_class_report(record), sentence_of(record), *described.proportions]
+    described, proportions = describe(model, dataset, out)
+    record = described | {"data": report.to_json()}
+    said = [*one_class_report(record), sentence_of(record), *proportions]
     out.say(*said, f"wrote {given.output}")
     kept = f"stopped after {stopped}; the best model so far is kept in {given.output}"
     out.finish(record, Interrupted(kept) if stopped else None)

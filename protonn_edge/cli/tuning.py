@@ -107,15 +107,15 @@ def search_model(
     save_model(refitted.model, given.output)
     if given.front_path is not None:
         _write_front(given.front_path, trials, points)
-    described = describe(refitted.model, dataset, out)
-    trained = described.record | {"data": report.to_json()}
+    described, proportions = describe(refitted.model, dataset, out)
+    trained = described | {"data": report.to_json()}
     record = trained | _record(refitted, trials, facts, points)
     table = tables.candidate_table(trials, board, space.searched.columns, points.metric)
     if points.classifier == ANY:
         best = tables.kind_table(choices.best_of_kinds(trials), board, points.metric)
         out.say("the best of each kind in cross-validation:", best)
     out.say(f"{points.metric} in cross-validation against size and time:", table)
-    said = [*_sentences(record, refitted, points, choice), *described.proportions]
+    said = [*_sentences(record, refitted, points, choice), *proportions]
     out.say(*said, f"wrote {given.output}")
     options = ["build", str(given.output), *board_words(given.board_name)]
     how = command_line(["protonn-edge", *options, "--plan", refitted.fit.figures.kernel])
