@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from protonn_edge import __version__, codegen, quantization
 from protonn_edge.avr.cores import CORES
@@ -29,7 +30,7 @@ from protonn_edge.quantization import DeviceModel, Float32Model, IntegerChain
 from protonn_edge.system import files
 from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.system.folders import InUse, locked_folder
-from protonn_edge.system.schema import list_of, number, one_of, optional, record_of, text, whole
+from protonn_edge.system.schema import Check, list_of, number, one_of, optional, record_of, text
 from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
 
 PLAN_FILE = "build.json"
@@ -45,32 +46,15 @@ _FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 64 << 10
 _AGAIN = "run 'protonn-edge build' again"
 
-_STAGES = list_of(
-    record_of(
-        {
-            "name": text(80),
-            "kernel": text(80),
-            "flash_bytes": whole(0, 10**9),
-            "mean": optional(number(0, 1e15)),
-            "worst": whole(0, 10**15),
-            "least": whole(0, 10**15),
-        }
-    ),
-    most=100,
-)
-_RECORD = record_of(
-    {
-        "format": whole(_FORMAT, _FORMAT),
-        "tool_version": text(80),
-        "model_sha256": text(64),
-        "precision": one_of(*quantization.PRECISIONS),
-        "core": one_of(*CORES, None),
-        "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
-        "table_bytes": whole(0, 10**9),
-        "state_bytes": whole(0, 10**9),
-        "plan": lambda value: isinstance(value, dict) and _STAGES(value.get("stages", [])),
-    }
-)
+_MEAN = optional(number(0, 1e15))
+_STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
+_READ: dict[str, Check] = {  # the rest is only compared
+    "model_sha256": text(64),
+    "precision": one_of(*quantization.PRECISIONS),
+    "core": one_of(*CORES, None),
+    "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
+    "plan": lambda value: isinstance(value, dict) and _STAGES(value.get("stages", [])),
+}
 
 
 @dataclass(frozen=True)
@@ -123,17 +107,19 @@ def read_plan(path: Path) -> WrittenPlan:
         record = json.loads(files.read_file(path, limit_bytes=_LARGEST_FILE, remedy=_AGAIN))
     except (ValueError, RecursionError) as error:
         raise not_as_written(path) from error
-    version = record.get("tool_version") if isinstance(record, dict) else None
+    if not isinstance(record, dict):
+        raise not_as_written(path)
+    version = record.get("tool_version")
     if text(80)(version) and version != __version__:
         raise InputError(
             f"{path} was written by version {version!r}, but this is version {__version__}; "
             f"{_AGAIN}"
         )
-    if not _RECORD(record):
+    own: dict[str, Any] = {name: record.get(name) for name in _READ}
+    if not record_of(_READ)(own):
         raise not_as_written(path)
-    means = tuple(stage["mean"] for stage in record["plan"].get("stages", []))
-    own = {name: record[name] for name in ("model_sha256", "precision", "core", "choices")}
-    return WrittenPlan(**own, means=means)
+    stages = own.pop("plan").get("stages", [])
+    return WrittenPlan(**own, means=tuple(stage.get("mean") for stage in stages))
 
 
 def not_as_written(path: Path) -> InputError:
