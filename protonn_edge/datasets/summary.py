@@ -17,10 +17,9 @@ from protonn_edge.datasets.row_sketch import row_hashes
 from protonn_edge.datasets.rules import Column
 
 _MOST_DECIMALS = 6
-_MOST_FEATURES = 4_096  # maximum described one by one
 _JUDGED_POINTS = 20  # with fewer points, most may have different classes
 
-_MOST_FEATURES = 500  # maximum compared with the label
+_MOST_FEATURES = 500  # maximum described one by one, and compared with the label
 _MOST_ROWS = 20_000
 _STAND_INS = [sign * (10**digits - 1) for sign in (-1, 1) for digits in (2, 3, 4, 5)]  # for gaps
 _FEWEST_ROWS = 50  # with fewer rows, a feature may agree with the label by chance
@@ -51,7 +50,7 @@ class FeatureSummary:
 class DataSummary:
     """A summary of a data set, with the range of all features.
 
-    Features are not described one by one if they are sparse or more than 4,096.
+    Features are not described one by one if they are sparse or more than 500.
     """
 
     n_train: int
