@@ -119,33 +119,26 @@ class NameOrPath(click.types.StringParamType):
     """A name of something, or the path of a file that a command reads."""
 
 
-@dataclass(frozen=True)
-class _Named:
-    """A path, and the option or the argument that names it."""
-
-    option: str
-    path: Path
-    kind: FileKind | None = None
+_Named = tuple[str, Path, FileKind | None]  # an option or an argument, its path, and its kind
 
 
 def check_paths(command: click.Command, values: dict[str, Any]) -> None:
     """Raise `InputError` if a command, by the types of its parameters, overwrites an input."""
     read, written = _paths_of(command.params, values)
-    for number, output in enumerate(written):
-        for given in read:
-            if _is_same_file(output.path, given.path):
+    for number, (option, output, kind) in enumerate(written):
+        for other, path, _ in read:
+            if _is_same_file(output, path):
                 raise InputError(
-                    f"{output.option} is {output.path}, which is also given as {given.option} and "
-                    f"would be overwritten; choose another file with {output.option}"
+                    f"{option} is {output}, which is also given as {other} and would be "
+                    f"overwritten; choose another file with {option}"
                 )
-        for other in written[:number]:
-            if _is_same_file(output.path, other.path):
+        for other, path, _ in written[:number]:
+            if _is_same_file(output, path):
                 raise InputError(
-                    f"{other.option} and {output.option} are both {output.path}; name two "
-                    "different files"
+                    f"{other} and {option} are both {output}; name two different files"
                 )
-        if output.kind is not None:
-            check_replaceable(output.path, output.kind, output.option)
+        if kind is not None:
+            check_replaceable(output, kind, option)
 
 
 def check_there(path: Path) -> None:
@@ -178,6 +171,7 @@ def check_replaceable(path: Path, kind: FileKind, option: str = "-o") -> None:
 def _paths_of(
     parameters: Iterable[click.Parameter], values: dict[str, Any]
 ) -> tuple[list[_Named], list[_Named]]:
+    """Return the paths that are read, and those that are written."""
     read: list[_Named] = []
     written: list[_Named] = []
     for parameter in parameters:
@@ -190,7 +184,7 @@ def _paths_of(
         kind = getattr(parameter.type, "kind", None)
         for each in value if isinstance(value, tuple) else (value,):
             if each is not None:
-                (written if is_output else read).append(_Named(option, Path(each), kind))
+                (written if is_output else read).append((option, Path(each), kind))
     return read, written
 
 
