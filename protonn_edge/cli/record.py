@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -185,14 +184,10 @@ def record_by_keys(
     A take lasts `seconds`, or ends with a key, after a pause in seconds.
     """
     console = Console(stderr=True, highlight=False)
-    drawn = 0.0
-    with Live(console=console, auto_refresh=False, transient=True) as live:
+    with Live(console=console, refresh_per_second=_DRAWS_A_SECOND, transient=True) as live:
         while act_on(recorder, keys.pressed(), labels, seconds, pause):
             recorder.listen(_LISTEN_S)
-            now = time.monotonic()
-            if now - drawn > 1 / _DRAWS_A_SECOND:
-                live.update(picture(recorder, labels), refresh=True)
-                drawn = now
+            live.update(picture(recorder, labels))
 
 
 def act_on(
