@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.cli.command import OUTPUT, Output, argument, command
@@ -23,7 +22,10 @@ def boards_command(
     boards = [load_board(name) for name in names or board_names()]
     headings = ("board", "chip", "MHz", "flash B", "SRAM B", "serial line")
     out.say(row_table(headings, [(each.name, *_facts(each)) for each in boards], {0, 1, 5}))
-    out.finish({"boards": [_record(board) for board in boards]})
+    records = [asdict(board) for board in boards]
+    for record in records:
+        del record["environment"]
+    out.finish({"boards": records})
 
 
 def _facts(board: Board) -> list[str]:
@@ -38,9 +40,3 @@ def _facts(board: Board) -> list[str]:
         f"{board.sram_bytes:,}",
         f"{line}, {board.baud:,} baud",
     ]
-
-
-def _record(board: Board) -> dict[str, Any]:
-    record = asdict(board)
-    del record["environment"]
-    return record

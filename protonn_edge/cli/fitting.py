@@ -9,7 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, Literal
@@ -278,7 +278,8 @@ def fit_classifier(
             if report.network and request.made:
                 stopped.append(report.place)
                 out.remark(f"stopped after {report.place}; {_SHORTEST}")
-            request.check(last=report.epoch == report.epochs and not report.network)
+            if request.made and (report.network or report.epoch < report.epochs):
+                raise TrainingStopped
 
         classifier.callback = classifier.network_callback = on_report
         classifier.fit(dataset.X_train, dataset.y_train, groups=dataset.groups, evaluate_on=test)
@@ -318,17 +319,12 @@ def _report_line(report: EpochReport) -> str:
 _NOTED = b"\nstopping after this epoch or fit; another Ctrl-C ends the command at once\n"
 
 
+@dataclass
 class StopRequest:
     """The flag of a training."""
 
-    def __init__(self) -> None:
-        self.made = False  # whether Ctrl-C was pressed
-        self.can_wait = False  # whether an epoch was finished, so that there is something to keep
-
-    def check(self, *, last: bool = False) -> None:
-        """Raise `TrainingStopped` if Ctrl-C was pressed, unless it was the last epoch."""
-        if self.made and not last:
-            raise TrainingStopped
+    made: bool = False  # whether Ctrl-C was pressed
+    can_wait: bool = False  # whether an epoch was finished, so that there is something to keep
 
 
 @contextmanager
