@@ -263,15 +263,11 @@ class TableFile:
                 )
             for column in empty:
                 if not is_gap(cell := row[column.index]):
-                    text = (
-                        "but the first rows of this column are empty; fill them in, or leave the "
+                    raise InputError(
+                        f"{self.path}:{line} has {cell[:40]!r} in column {column.index + 1}, but "
+                        "the first rows of this column are empty; fill them in, or leave the "
+                        "column out with --drop"
                     )
-                    raise self._refusal(line, column, cell, f"{text}column out with --drop")
-
-    def _refusal(self, line: int, column: Column, cell: str, problem: str) -> InputError:
-        return InputError(
-            f"{self.path}:{line} has {cell[:40]!r} in column {column.index + 1}, {problem}"
-        )
 
 
 def _picker(columns: Sequence[Column]) -> Callable[[list[str]], Iterable[str]]:
