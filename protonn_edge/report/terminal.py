@@ -128,7 +128,7 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
         rows.append(("unknown", share + others))
     if summary.lost:
         rows.append(("unanswered", f"{summary.lost:,} points"))
-    if summary.cycles is not None:
+    if summary.cycles and summary.latency_ms and summary.energy_mj:
         rows += [
             ("cycles", _spread(summary.cycles, ",.0f", "")),
             ("latency", _spread(summary.latency_ms, ".3f", " ms")),
@@ -304,9 +304,7 @@ def _of(used: int, limit: int) -> str:
     return f"{used:,} of {limit:,} B ({100 * used / limit:.1f} %)"
 
 
-def _spread(spread: Spread | None, format_spec: str, unit: str) -> str:
-    if spread is None:
-        return "-"
+def _spread(spread: Spread, format_spec: str, unit: str) -> str:
     mean, low, high, p99 = (
         format(value, format_spec) for value in (spread.mean, spread.min, spread.max, spread.p99)
     )
