@@ -67,12 +67,12 @@ def read_npz(path: Path) -> tuple[Table, Table | None, tuple[str, ...]]:
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         classes = _names(archive, "class_names")
         check_class_names(classes, str(path), LABEL_LIMIT)
-        if _has_points(archive, "X_train"):
+        if _has(archive, "X_train"):
             train = _table(archive, "_train", classes)
-            tested = _has_points(archive, "X_test") or _has_labels(archive, "y_test")
+            tested = _has(archive, "X_test") or _has(archive, "y_test")
             test = _table(archive, "_test", classes) if tested else None
             return train, test, _checked_classes(train, test, classes)
-        if _has_points(archive, "X"):
+        if _has(archive, "X"):
             table = _table(archive, "", classes)
             return table, None, _checked_classes(table, None, classes)
     listed = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "none"
@@ -86,9 +86,9 @@ def read_npz_points(path: Path) -> Table:
     """Read the points of an .npz file without labels: the test points if there are any."""
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         for name in _POINTS:
-            if _has_points(archive, name):
+            if _has(archive, name):
                 X, shape = _points(archive, _spelled(archive, name))
-                has_two_parts = name == "X_test" and _has_points(archive, "X_train")
+                has_two_parts = name == "X_test" and _has(archive, "X_train")
                 return Table(
                     str(path),
                     X,
@@ -134,8 +134,8 @@ def _checked_classes(train: Table, test: Table | None, classes: tuple[str, ...])
 
 def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
     points, labels = _spelled(archive, f"X{part}"), _spelled(archive, f"y{part}")
-    for name, there in ((points, _has_points), (labels, _has_labels)):
-        if not there(archive, name):
+    for name in (points, labels):
+        if not _has(archive, name):
             raise InputError(f"{archive.path} has no array {name!r}; add it")
     X, shape = _points(archive, points)
     y = _label_sets(archive, labels)
@@ -193,11 +193,8 @@ def _spelled(archive: ArrayArchive, name: str) -> str:
     return other if name not in archive.names and other in archive.names else name
 
 
-def _has_points(archive: ArrayArchive, name: str) -> bool:
-    return _spelled(archive, name) in archive.names or _is_compressed(archive, name)
-
-
-def _has_labels(archive: ArrayArchive, name: str) -> bool:
+def _has(archive: ArrayArchive, name: str) -> bool:
+    """Return whether there are these points, such as X_train, or labels, such as y_train."""
     compressed = name.replace("y", "Y")
     return _spelled(archive, name) in archive.names or _is_compressed(archive, compressed)
 
@@ -224,12 +221,17 @@ def _names(archive: ArrayArchive, name: str) -> tuple[str, ...]:
     array = archive.read(name)
     if array.ndim != 1 or array.dtype.kind not in "US":
         raise archive.refusal(name, "must be a vector of texts; correct or omit it")
+    return tuple(map(str.strip, _texts(archive, name, array)))
+
+
+def _texts(archive: ArrayArchive, name: str, array: NDArray[Any]) -> list[str]:
+    """Return the elements of an array as texts; bytes must be ASCII."""
     try:
-        return tuple(str(text).strip() for text in array.astype(np.str_).tolist())
+        texts: list[str] = array.astype(np.str_).tolist()
     except ValueError as error:
-        raise archive.refusal(
-            name, "has names that are not ASCII; save them as Unicode text"
-        ) from error
+        problem = "has texts that are not ASCII; save them as Unicode text"
+        raise archive.refusal(name, problem) from error
+    return texts
 
 
 def _feature_names(archive: ArrayArchive, shape: tuple[int, ...]) -> tuple[str, ...]:
@@ -263,13 +265,8 @@ def _labels(
         raise archive.refusal(
             name, f"has a NaN or infinite label in row {row}; fix or drop the row"
         )
-    try:  # bytes may not be ASCII
-        texts = y.astype(np.str_).tolist() if y.dtype.kind != "b" else [str(int(v)) for v in y]
-    except ValueError as error:
-        raise archive.refusal(
-            name, "has labels that are not ASCII; save them as Unicode text"
-        ) from error
-    return [label_text(text) for text in texts]
+    numbers = y.astype(np.int64) if y.dtype.kind == "b" else y  # of booleans
+    return [label_text(text) for text in _texts(archive, name, numbers)]
 
 
 # --- points and sets of labels --------------------------------------------------------------------
