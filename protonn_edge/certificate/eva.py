@@ -46,7 +46,6 @@ _RELATIONS = (
     *("-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
 )
 _COPIED = "[next++] = *features++;"  # as many as are left and counted: two counters
-_FOUND = ("function", "property kind", "property")  # columns of a report
 _OPTIONAL = ("confidence", "onset", "recall", "health")  # functions that not every model has
 _PROVEN = {"Valid", "Considered valid", "Dead", "Unreachable"}
 _REACHED = re.compile(r"(\d+) statements reached \(out of (\d+)\)")
@@ -55,20 +54,11 @@ _LONGEST = 300  # characters of an alarm
 _SHOWN = 200  # characters of Frama-C's output
 
 
-class Alarm(NamedTuple):
-    """A property that was not proven, at a line of a file."""
-
-    file: str
-    line: int
-    function: str
-    kind: str
-    property: str
-
-
 class EvaResult(NamedTuple):
     """The alarms that Eva found, and how much of the code it covered."""
 
-    alarms: tuple[Alarm, ...]
+    # rows of its report about properties that were not proven: "function", "line", "property", ...
+    alarms: tuple[dict[str, str], ...]
     reached: int  # statements
     statements: int
 
@@ -117,14 +107,10 @@ def _ways(text: str, prefix: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return _RELATIONS, intervals
 
 
-def _alarms(report: Path, files: set[str]) -> list[Alarm]:
+def _alarms(report: Path, files: set[str]) -> list[dict[str, str]]:
     with report.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return [
-        Alarm(row["file"], int(row["line"]), *(row[name] for name in _FOUND))
-        for row in rows
-        if row["status"] not in _PROVEN and row["file"] in files
-    ]
+    return [row for row in rows if row["status"] not in _PROVEN and row["file"] in files]
 
 
 def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREFIX) -> Claim:
@@ -145,7 +131,7 @@ def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREF
             write_atomically(folder / Path(name).name, text)
         alarms = prove(folder, _DEADLINE_S, prefix).alarms
     if alarms:
-        first = f"{alarms[0].function} at line {alarms[0].line}: {alarms[0].property}"
+        first = "{function} at line {line}: {property}".format_map(alarms[0])
         by = f"Frama-C {version} cannot exclude {counted(len(alarms), 'alarm')}, first in {first}"
         return Claim("memory-safety", sentence, NOT_CHECKED, by[:_LONGEST])
     by = f"Frama-C {version}, whose Eva reports no alarm with 16-bit int, in any order of calls"

@@ -60,7 +60,7 @@ def _proven(program: Program, seconds: int) -> int:
             _print(f"{program.name:90} {f'over {seconds} s':>22}")
             return True
     found = f"{_cpu_seconds() - before:.1f}, {len(alarms)}"
-    details = (f"    {each.function}, line {each.line}: {each.property}" for each in alarms)
+    details = map("    {function}, line {line}: {property}".format_map, alarms)
     _print(f"{program.name:90} {found:>22}", *details)
     return bool(alarms)
 
