@@ -295,18 +295,17 @@ class Labels:
 
     def learned(self, reply: LearnReply) -> tuple[str, dict[str, Any]]:
         """Return a sentence about the board's reply to a key, and an object for JSON."""
-        lesson = self._teacher.lesson(reply)
-        name = self._names[lesson.label]
-        if lesson.neighbour:
+        label, what, neighbour = self._teacher.lesson(reply)
+        name = self._names[label]
+        if neighbour:
             self._tell(
                 f"warning: this example of {name} is from the same moment as another one, so it "
                 "adds little; teach a window of another moment"
             )
-        what = "forgotten" if lesson.forgotten else "taught" if lesson.learned else "too late"
         late = f"{name} came too late (the board has classified another window since)"
         sentence = f"{late if what == 'too late' else f'{what} {name}'}: {self._counts}"
         counts = dict(zip(self._names, self._teacher.taught.counts, strict=True))
-        record = {"lesson": what, "class": name, "same_moment": lesson.neighbour}
+        record = {"lesson": what, "class": name, "same_moment": neighbour}
         return sentence, record | {"examples": counts}
 
     @property

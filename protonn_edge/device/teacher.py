@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Literal
 
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.listener import Answer, Listener
@@ -24,13 +24,8 @@ _STORE_S = 3.0
 _POLL_S = 0.05
 
 
-class Lesson(NamedTuple):
-    """The examples that a board has learned or forgotten."""
-
-    label: int
-    learned: bool  # else it has already classified another window
-    forgotten: bool = False
-    neighbour: bool = False  # whether the example is from the moment of another one of its class
+Outcome = Literal["taught", "forgotten", "too late"]
+"""Of a request; a board is too late to learn a window if it has classified another one since."""
 
 
 class TeachingListener(Listener):
@@ -117,19 +112,22 @@ class TeachingListener(Listener):
         """Ask the board to forget the examples of a class."""
         self._ask(ForgetRequest(label), label, None)
 
-    def lesson(self, reply: LearnReply) -> Lesson:
-        """Return the result of a request, from its reply, which is the latest message."""
+    def lesson(self, reply: LearnReply) -> tuple[int, Outcome, bool]:
+        """Return the class and the result of a request, from its reply, the latest message.
+
+        Then, whether the new example is from the moment of another one of its class.
+        """
         label, window = self._asked.pop(self.stream.sequence)
         if window is None or isinstance(reply, ForgetReply):
             self._examples.pop(label, None)
-            return Lesson(label, learned=False, forgotten=True)
+            return label, "forgotten", False
         if not reply.learned:
-            return Lesson(label, learned=False)
+            return label, "too late", False
         self._learned = window
         examples = self._examples.setdefault(label, [])
         neighbour = any(self._is_near(example, window) for example in examples)
         examples.append(window)
-        return Lesson(label, learned=True, neighbour=neighbour)
+        return label, "taught", neighbour
 
     def _is_near(self, example: WindowAnswer, window: WindowAnswer) -> bool:
         """Whether two windows overlap, or one follows the other without a sound's beginning."""

@@ -152,13 +152,13 @@ def test_it_learns_its_last_window_forgets_and_keeps_the_rest_without_power(
 def follow(board: Board, teacher: TeachingListener, reply: LearnReply) -> None:
     """Do on the host what the board has done."""
     [(_, window)] = teacher._asked.values()
-    lesson = teacher.lesson(reply)
-    if lesson.forgotten:
-        board.taught = board.taught.forget(lesson.label)
+    label, outcome, _ = teacher.lesson(reply)
+    if outcome == "forgotten":
+        board.taught = board.taught.forget(label)
     else:
-        assert lesson.learned
+        assert outcome == "taught"
         assert window is not None
-        board.learn(window, lesson.label)
+        board.learn(window, label)
     assert reply.examples == len(board.taught)
     assert teacher.taught.counts == board.counts
 
