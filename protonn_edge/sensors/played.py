@@ -46,8 +46,8 @@ _SENSOR = re.compile(r"#.*; sensor: ([^;]+);")  # of a recording
 _NUMBERS = re.compile(r"[-+0-9.,;\s]+")
 _OPTION = re.compile(r"([^=]+)=(.*?)(?:,rate=([^,=]+))?", re.DOTALL)
 _DELIMITERS = ",;\t"
+_TIMES = ("time", "timestamp", "ms", "millis", "t_ms", "time_ms")
 # columns of a recording that `record` made, or of the persons in another one
-_TIMES = ("time", "timestamp", "ms", "millis")
 _NO_CHANNELS = ("label", "session", "person", "subject", "user", *_TIMES)
 
 

@@ -231,3 +231,10 @@ def test_a_channel_that_is_the_label_is_refused(tmp_path: Path) -> None:
     options = TableOptions(label="ax", channels=("ax",))
     with pytest.raises(InputError, match="--label and --channels both name"):
         read_recording(people(tmp_path), options)
+
+
+@pytest.mark.parametrize("name", ["t_ms", "time_us", "timestamp_s", "Time", "t (s)"])
+def test_columns_named_like_times_are_no_channels(tmp_path: Path, name: str) -> None:
+    lines = [f"{name},ax,label", *(f"{20 * n},{n % 3},walk" for n in range(40))]
+    (tmp_path / "walk.csv").write_text("\n".join(lines) + "\n")
+    assert read_recording(tmp_path / "walk.csv").channels == ("ax",)
