@@ -133,7 +133,12 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
         return LiveBuild(files, plan, ring_bytes, usage, response)
     smallest = min(failures, key=lambda failure: failure.usage.sram_bytes)
     if windowing.overlapping and smallest.usage.flash_bytes <= board.flash_bytes:
-        raise CheckFailed(_too_large_a_ring(windowing, ring_bytes, smallest.usage))
+        raise CheckFailed(
+            f"the firmware needs {smallest.usage.sram_bytes + smallest.usage.stack_bytes:,} B of "
+            f"SRAM, of which {ring_bytes:,} B buffer samples of overlapping windows, but "
+            f"{board.name} has {board.sram_bytes:,} B; give --hop {windowing.window}, or train on "
+            "shorter windows or fewer channels"
+        )
     raise smallest
 
 
@@ -172,13 +177,3 @@ def _linked(
             return usage, response_of(program, windowing)
         except CheckFailed:  # a stage without facts
             return usage, None
-
-
-def _too_large_a_ring(windowing: Windowing, ring_bytes: int, usage: Usage) -> str:
-    board = windowing.sampling.board
-    return (
-        f"the firmware needs {usage.sram_bytes + usage.stack_bytes:,} B of SRAM, of which "
-        f"{ring_bytes:,} B buffer samples of overlapping windows, but {board.name} has "
-        f"{board.sram_bytes:,} B; give --hop {windowing.window}, or train on shorter windows or "
-        "fewer channels"
-    )
