@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -122,13 +123,7 @@ def build_command(
     if live.sensors:
         output = output or LIVE_FOLDER
         done = build_with_sensor(out, model, board, output, live, tries=tries, observe=observe)
-        done |= _uploaded(out, output, board, uploads, port)
-        folder = [] if output == LIVE_FOLDER else ["--project", str(output)]
-        played = [word for name in live.sensors for word in ("--sensor", f"{name}=recording.csv")]
-        emulated = command_line(["protonn-edge", "monitor", *folder, "--emulate", *played])
-        if not uploads:
-            out.say("or, on an emulated board:", f"  {emulated}")
-        out.finish(done)
+        out.finish(done | _uploaded(out, output, board, uploads, port, live.sensors))
         return
     if benchmark is not None:
         chosen = Benchmark.of(benchmark)
@@ -220,9 +215,14 @@ def _shown(
 
 
 def _uploaded(
-    out: Output, folder: Path, board: Board, uploads: bool, port: str | None
+    out: Output,
+    folder: Path,
+    board: Board,
+    uploads: bool,
+    port: str | None,
+    sensors: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Upload the firmware if requested, else print how to."""
+    """Upload the firmware if requested, else print how to, and how to emulate live firmware."""
     if uploads:
         return {"upload": upload(out, folder, port, board.environment)}
     how = (
@@ -231,7 +231,16 @@ def _uploaded(
         else f"connected to its programmer ({board.upload_protocol})"
     )
     out.say(f"next, with the board {how}:", f"  {upload_line(folder, board.environment)}")
+    if sensors:
+        out.say("or, on an emulated board:", f"  {_emulated_line(folder, sensors)}")
     return {}
+
+
+def _emulated_line(folder: Path, sensors: Sequence[str]) -> str:
+    """Return the command that runs live firmware on an emulated board."""
+    where = [] if folder == LIVE_FOLDER else ["--project", str(folder)]
+    played = [word for name in sensors for word in ("--sensor", f"{name}=recording.csv")]
+    return command_line(["protonn-edge", "monitor", *where, "--emulate", *played])
 
 
 def _check_kind(folder: Path) -> None:

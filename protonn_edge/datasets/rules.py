@@ -43,9 +43,8 @@ LABEL_NAMES = ("label", "class", "target")
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
 _QUOTED = re.compile('"[^"]*"?')
 _TIME = re.compile(
-    r"t|ts|s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
-    r"(t_|(time|date|time_?stamp|date_?time|unix_?time)_?)(s|ms|us|ns)|"
-    r"time|date|time_?stamp|date_?time|unix_?time"
+    r"s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
+    r"(t|time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
 )
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4}|\d\d?:\d\d)(?!\d).*")
 _ID = "[_ -]?(id|nr|no|number|nummer)"

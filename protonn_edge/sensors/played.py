@@ -19,12 +19,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import resample_poly
 
 from protonn_edge.errors import InputError, counted, shortened
 from protonn_edge.sensors.described import sensor_kind
 from protonn_edge.sensors.kinds import ANALOG_PINS, MICROPHONE, SensorKind, is_chip
 from protonn_edge.system.files import check_file
+from protonn_edge.system.lazy import later
+
+_resample_poly = later("scipy.signal", "resample_poly")
 
 _COUNTS = 1024
 _MOST_SLOWED = 1000
@@ -64,7 +66,7 @@ class Wave(NamedTuple):
             return self
         ratio = Fraction(rate / self.rate).limit_denominator(_MOST_SLOWED)
         silence = _COUNTS // 2
-        values = resample_poly(self.values - silence, ratio.numerator, ratio.denominator) + silence
+        values = _resample_poly(self.values - silence, ratio.numerator, ratio.denominator) + silence
         counts = np.clip(np.rint(values), 0, _COUNTS - 1).astype(np.int16)
         return self._replace(values=counts, rate=rate)
 
