@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -147,12 +147,11 @@ def build_command(
     }
     facts, activity = list[tuple[str, str]](), None
     if data is not None:
-        X, y = points_for(model, data, table, out)
-        compared = _compared(out, model, reference, X, y)
-        record |= compared.record
-        facts, activity = compared.facts, compared.activity
-        if max_drop is not None and 100 * compared.drop > max_drop:
-            out.finish(record, _drop_failure(compared, max_drop, model.head.remedies))
+        facts, more, activity = _compared(
+            out, model, reference, *points_for(model, data, table, out)
+        )
+        record |= more
+        _check_drop(out, record, max_drop, model.head.remedies)
     settings = BuildOptions(max_flash, max_sram, kernel, activity, reference, tries=tries)
     try:
         target = board.name if board.is_chip else "this computer"
@@ -252,24 +251,10 @@ def _check_kind(folder: Path) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """Accuracy of the float model and of the build, each in 0..1."""
-
-    float_accuracy: float
-    accuracy: float
-    record: dict[str, Any]
-    facts: list[tuple[str, str]]
-    activity: Activity | None
-
-    @property
-    def drop(self) -> float:
-        return self.float_accuracy - self.accuracy
-
-
 def _compared(
     out: Output, model: Model, reference: DeviceModel, X: NDArray[np.float32], y: NDArray[np.int64]
-) -> _Compared:
+) -> tuple[list[tuple[str, str]], dict[str, Any], Activity | None]:
+    """Compare the accuracy of the build with the float model's; return facts and the activity."""
     Q = reference.quantize(X)
     predicted = reference.predict(Q)
     in_float, in_built = share_right(model.predict(X), y), share_right(predicted, y)
@@ -289,12 +274,18 @@ def _compared(
         share = float(np.mean(predicted == UNKNOWN))
         record["unknown_share"] = share
         facts.append(("answered unknown", f"{100 * share:.2f} %"))
-    return _Compared(in_float, in_built, record, facts, activity)
+    return facts, record, activity
 
 
-def _drop_failure(compared: _Compared, max_drop: float, remedies: Remedies) -> CheckFailed:
-    return CheckFailed(
-        f"the integer model loses {100 * compared.drop:.2f} percentage points of accuracy "
-        f"({100 * compared.float_accuracy:.2f} % to {100 * compared.accuracy:.2f} %), but "
-        f"--max-drop allows only {max_drop:g}; train with {remedies.accuracy}"
-    )
+def _check_drop(
+    out: Output, record: dict[str, Any], max_drop: float | None, remedies: Remedies
+) -> None:
+    """Fail if the build is less accurate than the float model by more percentage points."""
+    in_float, in_built = record["float_accuracy"], record["accuracy"]
+    if max_drop is not None and 100 * (in_float - in_built) > max_drop:
+        failure = CheckFailed(
+            f"the integer model loses {100 * (in_float - in_built):.2f} percentage points of "
+            f"accuracy ({100 * in_float:.2f} % to {100 * in_built:.2f} %), but --max-drop allows "
+            f"only {max_drop:g}; train with {remedies.accuracy}"
+        )
+        out.finish(record, failure)
