@@ -50,6 +50,7 @@ from protonn_edge.quantization import (
     stage_losses,
 )
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_parts
+from protonn_edge.sensors import MICROPHONE
 from protonn_edge.system.shell import command_line
 
 
@@ -238,7 +239,9 @@ def _uploaded(
 def _emulated_line(folder: Path, sensors: Sequence[str]) -> str:
     """Return the command that runs live firmware on an emulated board."""
     where = [] if folder == LIVE_FOLDER else ["--project", str(folder)]
-    played = [word for name in sensors for word in ("--sensor", f"{name}=recording.csv")]
+    ends = {MICROPHONE.name: "wav"}
+    files = (f"{name}=recording.{ends.get(name, 'csv')}" for name in sensors)
+    played = [word for file in files for word in ("--sensor", file)]
     return command_line(["protonn-edge", "monitor", *where, "--emulate", *played])
 
 

@@ -101,8 +101,8 @@ def windows_command(
         PATH,
     ),
     rate: float | None = option(
-        "Samples per second; WAV files with a higher rate are converted.  [default: from the "
-        "recording, or its times]",
+        "Samples per second; WAV files with a higher rate are sampled at this rate, as by the "
+        "board.  [default: from the recording, or its times]",
         FiniteRange(*SAMPLE_RATES),
     ),
     table: TableOptions = COLUMNS,

@@ -29,7 +29,7 @@ class TableOptions:
     labelled: str | None = None
     background: str | None = None  # the class of rows without a label, which are otherwise refused
     name: str | None = None  # the pattern of file names in a folder; see `NamePattern`
-    sample_rate: float | None = None  # to which faster WAV files are converted, in samples a second
+    sample_rate: float | None = None  # at which faster WAV files are sampled
     # height and width in pixels to which the images of a folder are scaled
     size: tuple[int, int] | None = None
     # the treatment of gaps, one of `MISSING` or `SHOWN`; None fills gaps as a model does, or

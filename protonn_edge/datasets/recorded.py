@@ -261,7 +261,7 @@ def _with_units(table: Table) -> Table:
 
 def _of_wave(path: Path, label: str, rate: float | None) -> Table:
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    samples, rate, channels = read_wave(path).slowed(rate)
+    samples, rate, channels = read_wave(path).sampled(rate)
     if not len(samples):
         raise InputError(f"{path} has no samples; record the file again, or leave it out")
     text = f"only the first of a WAV file's {channels} channels is read"

@@ -13,7 +13,6 @@ import struct
 import wave
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,12 +23,8 @@ from protonn_edge.errors import InputError, counted, shortened
 from protonn_edge.sensors.described import sensor_kind
 from protonn_edge.sensors.kinds import ANALOG_PINS, MICROPHONE, SensorKind, is_chip
 from protonn_edge.system.files import check_file
-from protonn_edge.system.lazy import later
-
-_resample_poly = later("scipy.signal", "resample_poly")
 
 _COUNTS = 1024
-_MOST_SLOWED = 1000
 _MOST_SAMPLES = 1 << 26  # more than two hours at 8 kHz
 _FRAMES_AT_ONCE = 1 << 16
 _UNKNOWN_BYTES = 0x7FFF0000
@@ -60,15 +55,13 @@ class Wave(NamedTuple):
     rate: float  # samples a second
     channels: int  # their number in the file
 
-    def slowed(self, rate: float | None) -> Wave:
-        """Return the recording at a lower rate, down to a 1000th; for others, as it is."""
-        if rate is None or not self.rate / _MOST_SLOWED <= rate < self.rate:
+    def sampled(self, rate: float | None) -> Wave:
+        """Return what an analog input samples at a lower rate, without a filter."""
+        if rate is None or not 0 < rate < self.rate:
             return self
-        ratio = Fraction(rate / self.rate).limit_denominator(_MOST_SLOWED)
-        silence = _COUNTS // 2
-        values = _resample_poly(self.values - silence, ratio.numerator, ratio.denominator) + silence
-        counts = np.clip(np.rint(values), 0, _COUNTS - 1).astype(np.int16)
-        return self._replace(values=counts, rate=rate)
+        count = int(len(self.values) * rate / self.rate)
+        places = (np.arange(count) * (self.rate / rate)).astype(np.int64)
+        return self._replace(values=self.values[places], rate=rate)
 
 
 def read_wave(path: Path) -> Wave:

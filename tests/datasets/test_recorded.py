@@ -139,26 +139,27 @@ def test_files_of_other_rates_are_refused(tmp_path: Path) -> None:
         read_recording(tmp_path)
 
 
-def test_faster_wav_files_are_converted_without_aliases(tmp_path: Path) -> None:
+def test_faster_wav_files_are_sampled_as_by_an_analog_input(tmp_path: Path) -> None:
     for name, rate, hertz in (("hum", 44_100, 300), ("hiss", 16_000, 7_500), ("beep", 8_000, 500)):
         tone = 20_000 * np.sin(2 * np.pi * hertz * np.arange(rate) / rate)
         write_wave(tmp_path / f"{name}.wav", tone[:, None], rate=rate)
     recording = read_recording(tmp_path, TableOptions(sample_rate=8000))
     assert recording.rate == 8000
     beep, hiss, hum = recording.samples.reshape(3, 8000)
-    for sound, hertz in ((hum, 300), (beep, 500)):
+    # there is no filter, so 7,500 Hz sound like 500 Hz
+    for sound, hertz in ((hum, 300), (hiss, 500), (beep, 500)):
         spectrum = np.abs(np.fft.rfft(sound - 512))
         assert spectrum.argmax() == hertz
         assert spectrum[hertz] / 4000 == pytest.approx(20_000 / 64, rel=0.01)
-    assert np.abs(hiss[50:-50] - 512).max() <= 2  # 7,500 Hz would become 500 Hz
     # slower files stay as they are
     with pytest.raises(InputError, match="a --rate that is not above any of theirs"):
         read_recording(tmp_path, TableOptions(sample_rate=16_000))
 
 
-def test_a_rate_far_below_that_of_the_file_converts_nothing(tmp_path: Path) -> None:
+def test_a_recording_may_be_shorter_than_the_time_of_a_sample(tmp_path: Path) -> None:
     write_wave(tmp_path / "hum.wav", np.zeros((4, 1)))
-    assert read_recording(tmp_path, TableOptions(sample_rate=0.001)).rate == 8000
+    with pytest.raises(InputError, match="has no samples"):
+        read_recording(tmp_path, TableOptions(sample_rate=0.001))
 
 
 def test_one_wav_file_has_one_class(tmp_path: Path) -> None:
