@@ -35,6 +35,7 @@ from protonn_edge.datasets.takes import (
     WAVES,
     label_of,
     named_like,
+    perhaps_persons,
     takes_in,
     unnamed_persons,
     unread,
@@ -183,6 +184,7 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     notes = [note for table in tables.values() for note in table.notices]
     if not labelled:
         notes += named_like(takes)
+        notes += () if options.name else perhaps_persons(takes)
     elif len(takes) > 1 and not sessions and options.name is None:
         notes.append(unnamed_persons(takes))
     empty = [name for name, table in tables.items() if not table.labels]

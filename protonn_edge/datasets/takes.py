@@ -171,6 +171,21 @@ def named_like(takes: Sequence[Take]) -> Iterator[Notice]:
         yield Notice("names", text, warning=True)
 
 
+def perhaps_persons(takes: Sequence[Take]) -> Iterator[Notice]:
+    """Yield a warning if files of several classes share the beginnings of their names."""
+    stems = [_BETWEEN.split(take.path.stem, maxsplit=1) for take in takes]
+    firsts = {stem[0] for stem in stems}
+    classes = {(stem[0], take.label) for stem, take in zip(stems, takes, strict=True)}
+    alike = all(len(stem) == 2 for stem in stems) and 2 * len({*classes}) <= len(takes)
+    if alike and 1 < len(firsts) <= len(takes) / 4 and len(classes) >= 2 * len(firsts):
+        between = takes[0].path.stem[len(stems[0][0])]
+        text = (
+            f"each of the {len(takes):,} files counts as a group; if {listed(sorted(firsts))} are "
+            f"persons, give --name '{{person}}{between}{{take}}'"
+        )
+        yield Notice("names", text, warning=True)
+
+
 def _of_part(folder: Path, root: Path, suffixes: Sequence[str], *, tested: bool) -> Iterator[Take]:
     files, folders = _entries(folder, suffixes)
     if files and folders:

@@ -50,6 +50,28 @@ def test_classes_of_one_file_each_are_said_with_the_likely_pattern(tmp_path: Pat
     assert "--name '{class}_{person}_{take}'" in text
 
 
+def folders_of(tmp_path: Path, names: list[str]) -> Path:
+    for label in ("run", "walk"):
+        (tmp_path / label).mkdir()
+        folder_of(tmp_path / label, names)
+    return tmp_path
+
+
+def test_names_that_begin_alike_in_several_classes_may_be_persons(tmp_path: Path) -> None:
+    folder = folders_of(tmp_path, ["anna-1", "anna-2", "ben-1", "ben-2"])
+    (text,) = warnings_of(read(folder))
+    assert "if 'anna', 'ben' are persons, give --name '{person}-{take}'" in text
+    named = read(folder, "{person}-{take}")
+    assert named.groups is not None
+    assert set(named.groups) == {"anna", "ben"}
+    assert not warnings_of(named)
+
+
+@pytest.mark.parametrize("names", [["take_1", "take_2", "take_3"], ["a", "b"], ["a_1", "b_1"]])
+def test_other_names_in_folders_of_classes_are_no_persons(tmp_path: Path, names: list[str]) -> None:
+    assert not warnings_of(read(folders_of(tmp_path, names)))
+
+
 @pytest.mark.parametrize(
     "names",
     [
