@@ -30,6 +30,7 @@ from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
 from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
+from protonn_edge.sensors.played import ID, LABEL_NAMES, PERSON, SESSION, TIME
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.preparation import Preparation
@@ -38,20 +39,11 @@ if TYPE_CHECKING:
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
 """Delimiters, the first four in the order of the search, with their plurals for messages."""
 
-LABEL_NAMES = ("label", "class", "target")
-
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
 _QUOTED = re.compile('"[^"]*"?')
-_TIME = re.compile(
-    r"s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
-    r"(t|time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
-)
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4}|\d\d?:\d\d)(?!\d).*")
-_ID = "[_ -]?(id|nr|no|number|nummer)"
-_PERSON = re.compile(rf"(subject|person|user|participant|patient)({_ID})?")
-_SESSION = re.compile(rf"{_PERSON.pattern}|(session|recording|take|group)({_ID})?")
 _DEVICES = ("machine", "maschine", "device", "gerät")  # the last column may be the label, though
-_DEVICE = re.compile(rf"({'|'.join(_DEVICES)})({_ID})?|(maschinen|geräte|sensor|unit|asset){_ID}")
+_DEVICE = re.compile(rf"({'|'.join(_DEVICES)})({ID})?|(maschinen|geräte|sensor|unit|asset){ID}")
 _INDEX = re.compile(r"|unnamed(: ?\d+)?|index|idx|id|(row|sample)_?id")
 _COUNT = re.compile(r"|.*(#|id|nr|no|num|number|nummer|count)\.?|(n|row|sample|point|instance)s?")
 _NAMED = 5  # maximum columns of text in a sentence, besides the first
@@ -115,7 +107,7 @@ class Column:
     @property
     def may_be_person(self) -> bool:
         """Whether it may identify the person of a row, who may have several sessions."""
-        return _PERSON.fullmatch(self.name.lower()) is not None
+        return PERSON.fullmatch(self.name.lower()) is not None
 
     @property
     def is_text(self) -> bool:
@@ -406,7 +398,7 @@ def _reason(column: Column, *, header: bool) -> Reason | None:
         return "empty"
     if (is_called_as_time(column.name) and rises(cells)) or (cells and _DATE.fullmatch(cells[0])):
         return "time"
-    if _SESSION.fullmatch(name) or (_DEVICE.fullmatch(name) and column.has_whole_numbers):
+    if SESSION.fullmatch(name) or (_DEVICE.fullmatch(name) and column.has_whole_numbers):
         return "session"
     return "index" if header and _INDEX.fullmatch(name) else None
 
@@ -421,7 +413,7 @@ def is_called_as_time(name: str) -> bool:
     """Return whether a name is usual for a time."""
     bare, unit = naming.split_unit(name.lower())
     # ``t (s)`` is a time, ``t (C)`` a temperature
-    return _TIME.fullmatch(unit if unit and len(bare) == 1 else bare) is not None
+    return TIME.fullmatch(unit if unit and len(bare) == 1 else bare) is not None
 
 
 def left_out_notice(column: Column, reason: Reason) -> naming.Notice:

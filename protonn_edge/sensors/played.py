@@ -43,9 +43,17 @@ _SENSOR = re.compile(r"#.*; sensor: ([^;]+);")  # of a recording
 _NUMBERS = re.compile(r"[-+0-9.,;\s]+")
 _OPTION = re.compile(r"([^=]+)=(.*?)(?:,rate=([^,=]+))?", re.DOTALL)
 _DELIMITERS = ",;\t"
-_TIMES = ("time", "timestamp", "ms", "millis", "t_ms", "time_ms")
-# columns of a recording that `record` made, or of the persons in another one
-_NO_CHANNELS = ("label", "session", "person", "subject", "user", *_TIMES)
+
+LABEL_NAMES = ("label", "class", "target")
+TIME = re.compile(
+    r"s|ms|[uµμ]s|ns|sec(ond)?s?|milli(second)?s?|micro(second)?s?|times?|epoch|"
+    r"(t|time|date|time_?stamp|date_?time|unix_?time)(_?(s|ms|us|ns))?"
+)
+ID = "[_ -]?(id|nr|no|number|nummer)"
+PERSON = re.compile(rf"(subject|person|user|participant|patient)({ID})?")
+SESSION = re.compile(rf"{PERSON.pattern}|(session|recording|take|group)({ID})?")
+_NO_CHANNEL = re.compile("|".join((*LABEL_NAMES, TIME.pattern, SESSION.pattern)))
+"""Names, in lower case, of columns of a recording that are not channels."""
 
 
 class Wave(NamedTuple):
@@ -345,7 +353,7 @@ def _channels(header: list[str], kind: SensorKind) -> list[int]:
     names = [name.strip().lower() for name in header]
     if not kind.is_input and all(names.count(channel) == 1 for channel in kind.channels):
         return [names.index(channel) for channel in kind.channels]
-    return [place for place, name in enumerate(names) if name not in _NO_CHANNELS]
+    return [place for place, name in enumerate(names) if not _NO_CHANNEL.fullmatch(name)]
 
 
 def _counts(

@@ -26,8 +26,8 @@ def test_columns_that_are_no_channels_are_not_played(tmp_path: Path) -> None:
     assert sensor.rate == 100
 
 
-@pytest.mark.parametrize("title", ["time", "timestamp", "ms", "Millis"])
-def test_a_clock_is_not_played(tmp_path: Path, title: str) -> None:
+@pytest.mark.parametrize("title", ["time", "timestamp", "ms", "Millis", "unix_time_ms", "User ID"])
+def test_a_clock_or_person_is_not_played(tmp_path: Path, title: str) -> None:
     sensor = read(tmp_path, "A3", f"{title},light,label\n40000,5,dark\n40020,6,dark\n", ",rate=50")
     assert sensor.values.tolist() == [[5], [6]]
 
