@@ -34,11 +34,9 @@ from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.takes import (
     WAVES,
     label_of,
-    named_like,
-    perhaps_persons,
     takes_in,
-    unnamed_persons,
     unread,
+    unsaid_names,
 )
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument
@@ -182,11 +180,8 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
             for text, count in runs_in(table.sessions or Repeated([("", len(table.labels))]))
         )
     notes = [note for table in tables.values() for note in table.notices]
-    if not labelled:
-        notes += named_like(takes)
-        notes += () if options.name else perhaps_persons(takes)
-    elif len(takes) > 1 and not sessions and options.name is None:
-        notes.append(unnamed_persons(takes))
+    if options.name is None and len(takes) > 1 and not (labelled and sessions):
+        notes += unsaid_names(takes, labelled=labelled)
     empty = [name for name, table in tables.items() if not table.labels]
     notes += unread(folder, takes, empty=empty)
     together = replace(

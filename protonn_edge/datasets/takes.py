@@ -147,43 +147,34 @@ def takes_in(
     return [replace(take, label=label or take.label, group=group) for take, label, group in named]
 
 
-def unnamed_persons(takes: Sequence[Take]) -> Notice:
-    """Return a warning that labelled files without a pattern of names are the groups."""
-    between = "/" if takes[0].path.parent != takes[-1].path.parent else "_"
-    text = (
-        f"each of the {len(takes):,} files counts as a group; if several are from the same person, "
-        f"name the person, for example with --name '{{person}}{between}{{take}}'"
-    )
-    return Notice("names", text, warning=True)
+def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
+    """Yield warnings if a pattern of names would probably give other classes or groups.
 
-
-def named_like(takes: Sequence[Take]) -> Iterator[Notice]:
-    """Yield a warning if each take has a class of its own although names consist of parts."""
-    if len(takes) < _FEW_TAKES or len({take.label for take in takes}) < len(takes):
-        return
-    guess = NamePattern.guessed(takes)
-    if guess is not None:
-        label, _ = guess.read(takes[0].path)
-        text = (
-            f"each of the {len(takes):,} files has its own class; if {takes[0].path.name} belongs "
-            f"to class {label}, give --name '{guess.text}'"
-        )
-        yield Notice("names", text, warning=True)
-
-
-def perhaps_persons(takes: Sequence[Take]) -> Iterator[Notice]:
-    """Yield a warning if files of several classes share the beginnings of their names."""
+    - `labelled`: whether files state the classes of their samples
+    """
+    classes = {take.label for take in takes}
     stems = [_BETWEEN.split(take.path.stem, maxsplit=1) for take in takes]
     firsts = {stem[0] for stem in stems}
-    classes = {(stem[0], take.label) for stem, take in zip(stems, takes, strict=True)}
-    alike = all(len(stem) == 2 for stem in stems) and 2 * len({*classes}) <= len(takes)
-    if alike and 1 < len(firsts) <= len(takes) / 4 and len(classes) >= 2 * len(firsts):
-        between = takes[0].path.stem[len(stems[0][0])]
-        text = (
-            f"each of the {len(takes):,} files counts as a group; if {listed(sorted(firsts))} are "
-            f"persons, give --name '{{person}}{between}{{take}}'"
-        )
-        yield Notice("names", text, warning=True)
+    of_firsts = {(stem[0], take.label) for stem, take in zip(stems, takes, strict=True)}
+    guess = NamePattern.guessed(takes)
+    between = takes[0].path.stem[len(stems[0][0]) :][:1] or "_"
+    are = "counts as a group"
+    if labelled:
+        between = "/" if takes[0].path.parent != takes[-1].path.parent else between
+        case, name = "several are from the same person", f"{{person}}{between}{{take}}"
+    elif len(takes) == len(classes) >= _FEW_TAKES and guess is not None:
+        are, name = "has its own class", guess.text
+        case = f"{takes[0].path.name} belongs to class {guess.read(takes[0].path)[0]}"
+    elif (
+        all(len(stem) == 2 for stem in stems)
+        and 1 < len(firsts) <= len(takes) / 4
+        and 2 * len(firsts) <= len(of_firsts) <= len(takes) / 2
+    ):
+        case, name = f"{listed(sorted(firsts))} are persons", f"{{person}}{between}{{take}}"
+    else:
+        return
+    text = f"each of the {len(takes):,} files {are}; if {case}, give --name '{name}'"
+    yield Notice("names", text, warning=True)
 
 
 def _of_part(folder: Path, root: Path, suffixes: Sequence[str], *, tested: bool) -> Iterator[Take]:

@@ -36,7 +36,7 @@ def test_without_a_pattern_the_files_are_the_groups_and_this_is_said(
     assert groups_of(read_recording(folder)) == names
     done = succeed("windows", folder, "-o", tmp_path / "w.npz", "--window", 10)
     assert "each of the 6 files counts as a group" in done.stderr
-    assert f"with --name '{{person}}{between}{{take}}'" in done.stderr
+    assert f"give --name '{{person}}{between}{{take}}'" in done.stderr
     assert "has its own class" not in done.stderr
 
 
