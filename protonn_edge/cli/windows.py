@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -356,10 +356,10 @@ class _Cut:
             )
             yield Notice("rate", text, warning=True)
         runs = recordings.runs_of(labels, recorded.seams)
-        short = sum(end - first < window for first, end in runs)
+        short = [(first, end) for first, end in runs if end - first < window]
         if short:
-            which = f"{short:,} of {counted(len(runs), 'run')} of equal labels"
-            text = f"{which} {'is' if short == 1 else 'are'} shorter than a window and left out"
+            are = "is" if len(short) == 1 else "are"
+            text = f"{self._some(short, runs)} {are} shorter than a window and left out"
             yield Notice("short_runs", text)
         if self.trigger is not None:
             moving = recordings.classes_that_move(labels, runs, self.trigger)
@@ -396,10 +396,21 @@ class _Cut:
         cut, train = self.windows, self.counts[0]
         labels, window = self.recorded.dataset.y_train, cut.X_train.shape[1]
         long = [(a, b) for a, b in runs if b - a >= window and train[labels[a]]]
-        empty = sum(next(iter(self.trigger.begins(*run)), None) is None for run in long)
+        empty = [run for run in long if next(iter(self.trigger.begins(*run)), None) is None]
         if empty:
             text = (
-                f"no window begins in {empty:,} of {counted(len(long), 'run')} of equal labels; "
-                "check these recordings, or lower --onset or --trigger"
+                f"no window begins in {self._some(empty, long)}; check these recordings, or lower "
+                "--onset or --trigger"
             )
             yield Notice("empty_runs", text, warning=True)
+
+    def _some(self, runs: Sequence[recordings.Run], of: Sequence[recordings.Run]) -> str:
+        """Return the number of some runs of others, with their files in a folder."""
+        recorded, text = (
+            self.recorded,
+            f"{len(runs):,} of {counted(len(of), 'run')} of equal labels",
+        )
+        if recorded.take_of is None:
+            return text
+        files = dict.fromkeys(recorded.files[recorded.take_of[first]] for first, _ in runs)
+        return f"{text} (in {listed(files)})"

@@ -68,6 +68,7 @@ class Recording:
     take_of: NDArray[np.int64] | None  # (n,): for a folder, the number of each sample's file
     tested: NDArray[np.bool_]  # (n,): the samples for testing
     groups: Sequence[str] | None  # the person, session or take of each sample
+    files: tuple[str, ...] = ()  # for a folder, the names of its files
 
     @property
     def samples(self) -> NDArray[np.float32]:
@@ -139,8 +140,9 @@ def followed_by(first: Recording, second: Recording) -> Recording:
     number = np.array([classes.index(name) for name in other.classes])
     seams, count = second.seams.copy(), len(second.seams)
     seams[:1] = True
-    take_of, groups = first.take_of, first.groups
+    take_of, groups, files = first.take_of, first.groups, first.files
     if take_of is not None:
+        files += second.files or ("the noise",)
         later = np.zeros(count, np.int64) if second.take_of is None else second.take_of
         take_of = np.concatenate([take_of, take_of.max() + 1 + later])
     if groups is not None:
@@ -153,7 +155,8 @@ def followed_by(first: Recording, second: Recording) -> Recording:
         classes=classes,
     )
     tested = np.concatenate([first.tested, second.tested])
-    return Recording(dataset, np.concatenate([first.seams, seams]), take_of, tested, groups)
+    seams = np.concatenate([first.seams, seams])
+    return Recording(dataset, seams, take_of, tested, groups, files)
 
 
 def _of_takes(folder: Path, options: TableOptions) -> Recording:
@@ -198,7 +201,8 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     )
     take_of = np.repeat(np.arange(len(takes)), counts)
     tested = np.array([take.tested for take in takes])[take_of]
-    return _recording(together, take_of, tested, groups)
+    recording = _recording(together, take_of, tested, groups)
+    return replace(recording, files=tuple(tables))
 
 
 def _merged(notices: Sequence[Notice]) -> Iterator[Notice]:

@@ -35,13 +35,14 @@ def take(path: Path, loud: int) -> None:
         file.writeframes(bytes(128 + loud * (i > 500 and i % 4 < 2) for i in range(3000)))
 
 
-def test_takes_without_a_clip_are_counted(tmp_path: Path) -> None:
+def test_takes_without_a_clip_are_counted_and_named(tmp_path: Path) -> None:
     for name in ("clap", "whistle"):
         for number in range(3):
             take(tmp_path / "sounds" / name / f"{number}.wav", 60 if number else 0)
     cut = ("windows", tmp_path / "sounds", "-o", tmp_path / "w.npz", "--window", 1280)
     found = run_json(*cut, "--onset", 4)
-    text = "no window begins in 2 of 6 runs of equal labels; check these recordings, or lower --on"
+    files = "'clap/0.wav', 'whistle/0.wav'"
+    text = f"no window begins in 2 of 6 runs of equal labels (in {files}); check these recordings"
     assert found["n_train"] == 4
     assert any(text in notice["text"] and notice["warning"] for notice in found["notices"])
     for name in ("clap", "whistle"):
