@@ -202,7 +202,8 @@ def affine_map(affine: AffineMap, transformers: list[tuple[str, Any]]) -> Affine
             readable = ", ".join(sorted(each.__name__ for each in _READERS))
             raise InputError(
                 f"the pipeline's {step} is a {type(transformer).__name__}, but each step before "
-                f"the classifier must be a feature selector or one of {readable}"
+                f"the classifier must be a feature selector or one of {readable}; apply this one "
+                "to the data first, and fit a pipeline without it"
             )
         try:
             affine = then(affine, transformer)
