@@ -18,6 +18,9 @@ class ProtoNNEdgeError(Exception):
 
     exit_code = 2
 
+    def __str__(self) -> str:
+        return printable(super().__str__())  # names from files may act on a terminal
+
 
 class InputError(ProtoNNEdgeError, ValueError):
     """A file, an option or an array that cannot be used as it is (exit code 2).
@@ -54,6 +57,11 @@ class Interrupted(ProtoNNEdgeError):
 def counted(number: int, noun: str) -> str:
     """Return a number of things for a message: "1 take", "2,000 takes"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def printable(text: str) -> str:
+    """Return `text` on one line, with unprintable characters escaped."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def shortened(text: str, limit: int = 80) -> str:

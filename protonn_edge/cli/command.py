@@ -26,7 +26,7 @@ from rich.console import Console, RenderableType
 from rich.markup import escape
 
 from protonn_edge.cli.paths import check_paths
-from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, shortened
+from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
 from protonn_edge.system.lazy import sentence_of
 
 if TYPE_CHECKING:
@@ -296,10 +296,8 @@ def _bug(error: Exception) -> str:
 
 def _on_one_line(sentence: str) -> str:
     """Return the sentence with long names shortened and unprintable characters escaped."""
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
-    half = _WORD_LIMIT // 2
     return re.sub(
-        rf"\S{{{_WORD_LIMIT},}}", lambda word: f"{word[0][:half]}...{word[0][-half:]}", shown
+        rf"\S{{{_WORD_LIMIT},}}", lambda word: shortened(word[0], _WORD_LIMIT), printable(sentence)
     )
 
 

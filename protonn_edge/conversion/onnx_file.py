@@ -162,8 +162,7 @@ def _node(given: Any, number: int) -> Node:
     standard = given.domain in _STANDARDS[:2]
     operator = given.op_type if standard else f"{given.domain}.{given.op_type}"
     name = given.name or f"{given.op_type} {number}"
-    name, operator = (shortened(each, _MOST_SHOWN) for each in (name, operator))
-    operator = "".join(each if each.isprintable() else "?" for each in str(operator))
+    name, operator = (shortened(str(each), _MOST_SHOWN) for each in (name, operator))
     parts = len(given.input), len(given.output), len(given.attribute)
     node = Node(
         name, operator, tuple(given.input[:_MOST_PARTS]), tuple(given.output[:_MOST_PARTS]), {}

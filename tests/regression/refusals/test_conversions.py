@@ -18,6 +18,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.reading import refusing
 from protonn_edge.conversion.reference import ReferenceModel, from_reference, read_reference_model
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.errors import InputError
@@ -173,3 +174,11 @@ def test_a_tree_of_other_classes_than_its_forest_is_called_that():
     estimator.estimators_[1] = DecisionTreeClassifier().fit(X, np.arange(len(X)) % 5)
     with pytest.raises(InputError, match="have values of 5 classes, not 3"):
         from_sklearn(estimator, X)
+
+
+def test_a_refusal_has_no_characters_that_a_terminal_acts_on():
+    """The reason that another library gave for a damaged estimator had names from its file."""
+    with pytest.raises(InputError) as caught, refusing("a.skops", "skops"):
+        raise TypeError("no loader \u202e for type \x1b[2J")
+    assert str(caught.value).isprintable()
+    assert r"no loader \u202e for type \x1b[2J" in str(caught.value)
