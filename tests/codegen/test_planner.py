@@ -12,6 +12,7 @@ from worst_inputs import worst_inputs
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.project import BuildOptions, trial_build
+from protonn_edge.chain.activity import Activity
 from protonn_edge.codegen import Limits, make_plan, plans
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
@@ -112,3 +113,15 @@ def test_cycles_are_those_that_the_emulator_counts(
     most = max(result.cycles or 0 for result in worst)
     assert max(cycles) < most <= trial.plan.worst_cycles
     assert trial.plan.worst_cycles < 1.15 * most
+
+
+def test_the_mean_is_at_most_the_bound_whatever_a_file_states() -> None:
+    """Statistics that belong to other prototypes may state that more are near than can be."""
+    model = quantize(random_model(0, projections=3, prototypes=12))
+    corners = np.where(np.indices((3, 12))[1] >> np.indices((3, 12))[0] & 1, 127, -128)
+    apart = replace(model, prototypes=corners.astype(np.int8))
+    inputs = np.ones(model.n_inputs)
+    activity = Activity(inputs, {"prototypes": (np.ones(3), np.ones(12))})
+    plan = make_plan(apart, activity=activity)
+    assert plan.mean_cycles is not None
+    assert plan.mean_cycles <= plan.worst_cycles

@@ -324,7 +324,8 @@ class PrototypesKernel(Kernel):
             lists = max(0.0, near / self.neighbours_at_once - 0.5)
             votes = (some + lists) * voting.round + (1 - some) * voting.empty_round
             mean = float(left @ voting.left_after + near * voting.near + votes)
-            mean += around + _AROUND_CYCLES[0]
+            # a file may state that more are near than can be
+            mean = min(mean + around + _AROUND_CYCLES[0], float(worst))
         fetched = any(step.register is None for step in voting.steps)
         where = "partly in registers" if fetched else "in registers"
         kernel = f"point {where}, {stage.output_bits}-bit scores"
