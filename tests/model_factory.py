@@ -211,17 +211,21 @@ def tiny_gradients_model() -> IntegerChain:
 
 
 def rejecting_some(model: IntegerChain, Q: np.ndarray, which: int) -> IntegerChain:
-    """Return the model with thresholds that some of the points, if they differ, are below."""
+    """Return the model with thresholds that some of the points, if they differ, are below.
+
+    A model without RBFs has no threshold for them.
+    """
     (scores, nearest), low_high = model.scores_and_nearest(Q), model.score_range()
     middle = [
         float(np.quantile(values, 0.4)) for values in (scores.max(axis=1), nearest, margins(scores))
     ]
-    limits = (max(1, low_high[1]), 127, max(1, low_high[1] - low_high[0]))
+    rbf = model.own_stages[-1].giving_nearest(True).nearest_maximum
+    limits = (max(1, low_high[1]), rbf, max(1, low_high[1] - low_high[0]))
     at_least = [
-        int(np.clip(round(value), 1, limit)) if which >> place & 1 else 0
+        int(np.clip(round(value), min(1, limit), limit)) if which >> place & 1 else 0
         for place, (value, limit) in enumerate(zip(middle, limits, strict=True))
     ]
-    return replace(model, rejection=IntegerRejection(*at_least))
+    return replace(model, rejection=IntegerRejection(*at_least)) if any(at_least) else model
 
 
 def random_windows(seed: int, n: int, window_features: WindowFeatureStage) -> np.ndarray:

@@ -63,6 +63,8 @@ def mutated_array(rng: Generator, array: np.ndarray) -> np.ndarray:
 
 
 def _retyped(rng: Generator, array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind == "c":  # NumPy warns where it leaves out the imaginary part
+        array = array.real
     try:
         return array.astype(pick(rng, _DTYPES))
     except (ValueError, TypeError):
