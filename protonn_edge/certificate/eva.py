@@ -45,7 +45,6 @@ _RELATIONS = (
     *("-eva-domains", "octagon", "-eva-octagon-through-calls"),
     *("-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
 )
-_COPIED = "[next++] = *features++;"  # as many as are left and counted: two counters
 _OPTIONAL = ("confidence", "onset", "recall", "health")  # functions that not every model has
 _PROVEN = {"Valid", "Considered valid", "Dead", "Unreachable"}
 _REACHED = re.compile(r"(\d+) statements reached \(out of (\d+)\)")
@@ -83,7 +82,8 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     defines = [f"-D{name.upper()}" for name in _OPTIONAL if f"{prefix}_{name}(" in header]
     flags = f"-cpp-extra-args={' '.join([f'-I{folder}', *defines])}"
     files = {source.name, model.name}  # not those of libraries
-    for way in _ways(model.read_text(encoding="utf-8"), prefix):
+    ways = _RELATIONS, _INTERVALS
+    for way in ways[:: -1 if _INTERVALS_FIRST.search(model.read_text(encoding="utf-8")) else 1]:
         command = ["frama-c", flags, *_OPTIONS, *way, str(source), str(model)]
         command += ["-then", "-report-csv", str(report)]
         done = run_within(deadline_s, command, name="frama-c")
@@ -95,16 +95,6 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
         if not result.alarms:
             break
     return result
-
-
-def _ways(text: str, prefix: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the options of both ways, first those that are tried first for a model's C."""
-    intervals: tuple[str, ...] = _INTERVALS
-    if _COPIED in text:
-        intervals += (f"-eva-domains-function=octagon:{prefix}_push_many",)
-    if _INTERVALS_FIRST.search(text):
-        return intervals, _RELATIONS
-    return _RELATIONS, intervals
 
 
 def _alarms(report: Path, files: set[str]) -> list[dict[str, str]]:

@@ -19,6 +19,7 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import STAGES
+from protonn_edge.kernels.listing import Facts, Listing, Passed
 
 CHUNK_CYCLES = 2_500
 """The maximum cycles of a push by the firmware, with interrupts disabled.
@@ -138,6 +139,11 @@ class Kernel(ABC):
         """The kind of its stage."""
         return self.stage.kind
 
+    @property
+    def held(self) -> HeldInputs | None:
+        """The buffer of its inputs, if it has one; None if it reads another stage's values."""
+        return HeldInputs(self.stage.n_inputs)
+
     def needed_for(self, name: str) -> str:  # noqa: ARG002
         """Return, in words, which property the stage lacks for a kernel of this name."""
         return "another kind of model"
@@ -196,25 +202,40 @@ class HeldInputs:
     """Inputs in a buffer of the firmware, which then feeds all at once, or of the library."""
 
     n_inputs: int  # their number
-    # mean and maximum cycles of copying an input, and additional ones per call, for a plain loop
-    # compiled by avr-gcc 5.4 at -O2
-    value: tuple[int, int] = (8, 10)
-    call: tuple[int, int] = (48, 80)
+    # mean and maximum cycles of a call that copies inputs, besides the loop (avr-gcc 5.4 at -O2)
+    call: ClassVar[tuple[int, int]] = (48, 80)
+    copying: ClassVar[Listing] = Listing(
+        """
+        copied: ld r0, X+
+            st   Z+, r0
+            subi %A[count], 1
+            sbci %B[count], 0
+            brne copied
+        """
+    )
+
+    @property
+    def facts(self) -> Facts:
+        """How often the loop is passed."""
+        return {"copied": Passed(self.n_inputs, self.n_inputs)}
+
+    @property
+    def value(self) -> int:
+        """Cycles of copying an input."""
+        return int(self.copying.path("copied", ["copied"], {"brne copied": 1}))
 
     def copied(self, feed: Feed | None, *, at_most: bool) -> int:
         """Return the mean or maximum cycles of copying inputs, with the firmware's calls."""
-        value, call = self.value[at_most], self.call[at_most]
         if feed is None:  # the previous stage counts its calls
-            return value * self.n_inputs
+            return self.value * self.n_inputs
         if feed.whole:  # the firmware's own array is read
             return 0
-        return value * feed.values + call * -(-feed.values // feed.chunk)
+        return self.value * feed.values + self.call[at_most] * -(-feed.values // feed.chunk)
 
     @property
     def push(self) -> Push:
         """The cost of pushing into the stage."""
-        value, call = self.value[1], self.call[1]
-        return Push(value, value, call, call)
+        return Push(self.value, self.value, self.call[1], self.call[1])
 
     def state(self, feed: Feed | None) -> int:
         """Return the SRAM of the inputs and, after another stage, of the next input's position."""
@@ -231,11 +252,6 @@ class HeldKernel(Kernel):
 
     chunk: ClassVar[int] = INPUTS_AT_ONCE
     names_plan: ClassVar[bool] = True
-
-    @property
-    def held(self) -> HeldInputs | None:
-        """The buffer; None if the previous stage leaves its values in place."""
-        return HeldInputs(self.stage.n_inputs)
 
     @property
     @abstractmethod

@@ -335,6 +335,15 @@ def _rows_of(stage: Stage, function: str) -> Iterator[Case]:
     yield from _pool(stage, name)
 
 
+def _copy(stage: Stage, function: str) -> Iterator[Case]:
+    n = stage.kernel.stage.n_inputs
+    for count in {min(n, count) for count in (*_COUNTS, *_LONG_COUNTS)}:
+        for place in {0, min(1, n - count), n - count}:
+            arguments = [(place, 2), (To("values"), 2), (count, 2)]
+            call = Call(function, arguments, buffers={"values": count})
+            yield Case(call, long=count > max(_COUNTS))
+
+
 def _sum_row(stage: Stage, function: str) -> Iterator[Case]:
     width = stage.kernel.stage.image.columns.side
     call = Call(function, [(To("pixels"), 2)], 6, buffers={"pixels": width})
@@ -498,11 +507,12 @@ CALLS: dict[str, Callable[[Stage, str], Iterator[Case]]] = {
     "walk": _walk, "sum_part": _rows_of, "add_row": _rows_of, "complete_row": _rows_of,
     "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots, "compute": _compute,
     "average": _average, "take_sample": _take_sample, "filter": _filter, "add_up": _add_up,
-    "make_values": _make_values,
+    "make_values": _make_values, "copy": _copy,
 }  # fmt: skip
 
 LISTINGS = {
     "kernels.decision.search": "find_largest",
+    "kernels.kernel": "copy",
     "kernels.matvec.loops.columns": "add",
     "kernels.matvec.loops.masked": "add",
     "kernels.matvec.loops.packed": "add",

@@ -18,7 +18,7 @@ from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.features.average_pooling.pooling import Areas, Axis
 from protonn_edge.features.deskew import deskew
 from protonn_edge.features.images.cropped_image import CroppedImage
-from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, HeldInputs, Kernel, Push
+from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, Kernel, Push
 
 
 def most_deskewed(image: CroppedImage, moved_row: int, inputs: IntArray) -> int:
@@ -119,9 +119,6 @@ _MOVED_PIXEL_CYCLES = 7
 _MOVED_ROWS_SHARE = 0.15  # on handwritten digits, for the mean
 _CALLS = 6  # per row, at most
 
-# Pushing copies pixels.
-_COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES = (8, 12), (50, 54)
-
 
 @dataclass(frozen=True, eq=False)
 class DeskewKernel(Kernel):
@@ -144,8 +141,8 @@ class DeskewKernel(Kernel):
         """Return its cost; the slants of images are unknown."""
         assert feed is not None
         assert following is not None
-        rows, pixels = self.stage.image.rows, self.stage.n_inputs
-        held = HeldInputs(pixels, _COPIED_PIXEL_CYCLES, _COPYING_CALL_CYCLES)
+        rows, pixels, held = self.stage.image.rows, self.stage.n_inputs, self.held
+        assert held is not None
         calls = self.core.call_cycles * _CALLS
         moments = _MOMENT_CYCLES + 2 * calls + (_MOMENT_ROW_CYCLES + calls) * rows.side
         row = moved_row_cycles(self.stage.image)

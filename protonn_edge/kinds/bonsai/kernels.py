@@ -83,9 +83,6 @@ def _shifted(shift: int) -> str:
     return min(right, left, key=len)
 
 
-# Mean and maximum cycles of compiled code that copies inputs, measured on the emulator (avr-gcc 5.4
-# at -O2).
-_COPY_CYCLES, _COPYING_CALL_CYCLES = (7, 10), (75, 90)
 DENSE, SPARSE = KERNELS = ("dense", "sparse")
 _CODE_BYTES = 80  # around the walk
 
@@ -252,9 +249,7 @@ class BonsaiTreeKernel(HeldKernel):
     @property
     def held(self) -> HeldInputs | None:
         """The buffer of the inputs, if the previous stage does not provide one."""
-        if self.stage.signed:
-            return None
-        return HeldInputs(self.stage.n_inputs, _COPY_CYCLES, _COPYING_CALL_CYCLES)
+        return None if self.stage.signed else super().held
 
     @property
     def around(self) -> tuple[int, int]:

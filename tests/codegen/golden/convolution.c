@@ -183,6 +183,25 @@ static void convolution_clear_row(void)
     }
 }
 
+/* Copy `count` values, at least one. */
+static void convolution_copy(uint16_t next, const pnn_input_t *values, uint16_t count)
+{
+#ifdef PNN_ASSEMBLY
+    pnn_input_t *to = &convolution_inputs[next];
+    __asm__ volatile(
+        ".Lcopied_%=: " PASSED(convolution_copied, 16, 16) "ld    r0, X+\n"
+        st Z+, r0; subi %A[count], 1; sbci %B[count], 0; brne .Lcopied_%=
+        : "+z"(to), "+x"(values), [count] "+d"(count)
+        :
+        : "memory", "r0");
+#else
+    //@ loop unroll 16;
+    do {
+        convolution_inputs[next++] = *values++;
+    } while (--count > 0);
+#endif
+}
+
 static void convolution_take_image(const pnn_input_t *value)
 {
     //@ loop unroll CONVOLUTION_ROWS;

@@ -19,6 +19,25 @@ static pnn_input_t deskew_image[PNN_FEATURES]; /* the pixels pushed so far */
 
 /* ---- Deskew: functions -------------------------------------------------------------------- */
 
+/* Copy `count` values, at least one. */
+static void deskew_copy(uint16_t next, const pnn_input_t *values, uint16_t count)
+{
+#ifdef PNN_ASSEMBLY
+    pnn_input_t *to = &deskew_image[next];
+    __asm__ volatile(
+        ".Lcopied_%=: " PASSED(deskew_copied, 30, 30) "ld    r0, X+\n"
+        st Z+, r0; subi %A[count], 1; sbci %B[count], 0; brne .Lcopied_%=
+        : "+z"(to), "+x"(values), [count] "+d"(count)
+        :
+        : "memory", "r0");
+#else
+    //@ loop unroll 30;
+    do {
+        deskew_image[next++] = *values++;
+    } while (--count > 0);
+#endif
+}
+
 struct deskew_row_sums {
     uint16_t pixels;     /* sum b */
     uint32_t from_right; /* sum (DESKEW_IMAGE_WIDTH - column) b */

@@ -94,3 +94,22 @@ static void forest_score(const pnn_input_t *values)
 }
 #endif
 
+/* Copy `count` values, at least one. */
+static void forest_copy(uint16_t next, const pnn_input_t *values, uint16_t count)
+{
+#ifdef PNN_ASSEMBLY
+    pnn_input_t *to = &forest_inputs[next];
+    __asm__ volatile(
+        ".Lcopied_%=: " PASSED(forest_copied, 6, 6) "ld    r0, X+\n"
+        st Z+, r0; subi %A[count], 1; sbci %B[count], 0; brne .Lcopied_%=
+        : "+z"(to), "+x"(values), [count] "+d"(count)
+        :
+        : "memory", "r0");
+#else
+    //@ loop unroll 6;
+    do {
+        forest_inputs[next++] = *values++;
+    } while (--count > 0);
+#endif
+}
+

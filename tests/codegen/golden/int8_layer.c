@@ -235,6 +235,25 @@ static PNN_NOINLINE void int8_layer_compute(pnn_input_t *output)
     }
 }
 
+/* Copy `count` values, at least one. */
+static void int8_layer_copy(uint16_t next, const pnn_input_t *values, uint16_t count)
+{
+#ifdef PNN_ASSEMBLY
+    pnn_input_t *to = &int8_layer_inputs[next];
+    __asm__ volatile(
+        ".Lcopied_%=: " PASSED(int8_layer_copied, 4, 4) "ld    r0, X+\n"
+        st Z+, r0; subi %A[count], 1; sbci %B[count], 0; brne .Lcopied_%=
+        : "+z"(to), "+x"(values), [count] "+d"(count)
+        :
+        : "memory", "r0");
+#else
+    //@ loop unroll 4;
+    do {
+        int8_layer_inputs[next++] = *values++;
+    } while (--count > 0);
+#endif
+}
+
 static void int8_layer_take_image(const pnn_input_t *value)
 {
     for (uint8_t i = 0; i < INT8_LAYER_SIDE; ++i) {

@@ -68,3 +68,22 @@ static void naive_bayes_score(const pnn_input_t *values)
 }
 #endif
 
+/* Copy `count` values, at least one. */
+static void naive_bayes_copy(uint16_t next, const pnn_input_t *values, uint16_t count)
+{
+#ifdef PNN_ASSEMBLY
+    pnn_input_t *to = &naive_bayes_inputs[next];
+    __asm__ volatile(
+        ".Lcopied_%=: " PASSED(naive_bayes_copied, 4, 4) "ld    r0, X+\n"
+        st Z+, r0; subi %A[count], 1; sbci %B[count], 0; brne .Lcopied_%=
+        : "+z"(to), "+x"(values), [count] "+d"(count)
+        :
+        : "memory", "r0");
+#else
+    //@ loop unroll 4;
+    do {
+        naive_bayes_inputs[next++] = *values++;
+    } while (--count > 0);
+#endif
+}
+

@@ -102,10 +102,8 @@ typedef char pnn_shift_is_arithmetic[(-1 >> 1) == -1 ? 1 : -1];
 #define JUMP(name) "pnn_jump." #name ".%=: "
 #define TARGET(name) "pnn_target." #name ".%=\\@: "
 #define PNN_FACT(fact) __asm__ volatile(fact "\n" : :)
-#define PNN_FACT_BEFORE(variable, fact) __asm__ volatile(fact "\n" : "+r"(variable) :)
 #else
 #define PNN_FACT(fact)
-#define PNN_FACT_BEFORE(variable, fact)
 #endif
 
 /* Not inlined: calls that skip the work need not save its registers, and cycles can be bounded only
