@@ -210,6 +210,14 @@ def tiny_gradients_model() -> IntegerChain:
     )
 
 
+def with_large_labels(model: IntegerChain) -> IntegerChain:
+    """Return a model of prototypes with scores of 32 bits."""
+    labels = np.sign(model.numbers["labels"]) * np.int8(127)
+    model = replace(model, labels=labels)
+    assert model.score_bits == 32
+    return model
+
+
 def rejecting_some(model: IntegerChain, Q: np.ndarray, which: int) -> IntegerChain:
     """Return the model with thresholds that some of the points, if they differ, are below.
 

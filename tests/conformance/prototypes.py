@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from chains import replace
 from conformance.instances import Instance
-from model_factory import random_inputs, random_model, rejecting_some
+from model_factory import random_inputs, random_model, rejecting_some, with_large_labels
 
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.quantization import IntegerChain, quantize
@@ -20,7 +20,7 @@ def instances() -> Iterator[Instance]:
     many = quantize(random_model(2, features=30, projections=10, prototypes=90, classes=10))
     yield _instance("many", many)
     wide = random_model(3, features=30, projections=4, prototypes=60, gamma_numerator=0.3)
-    yield _instance("32 bits", _with_large_labels(quantize(wide)))
+    yield _instance("32 bits", with_large_labels(quantize(wide)))
     few = quantize(random_model(4, features=70, projections=22, prototypes=12, classes=26))
     yield _instance("gives the nearest", rejecting_some(few, random_inputs(1, 40, few), 2))
     own = random_model(5, features=20, projections=4, prototypes=8, classes=3)
@@ -28,16 +28,9 @@ def instances() -> Iterator[Instance]:
     new = random_model(6, features=20, projections=7, prototypes=8, classes=3)
     new = quantize(replace(new, teachable=5, new_classes=1))
     yield _instance("may be taught a new class", new)
-    room = _with_large_labels(quantize(replace(wide, teachable=20)))
+    room = with_large_labels(quantize(replace(wide, teachable=20)))
     room = rejecting_some(room, random_inputs(1, 40, room), 2)
     yield _instance("may be taught, 32 bits, gives the nearest", room)
-
-
-def _with_large_labels(model: IntegerChain) -> IntegerChain:
-    """Return a model with scores of 32 bits."""
-    model = replace(model, labels=np.sign(model.numbers["labels"]) * np.int8(127))
-    assert model.score_bits == 32
-    return model
 
 
 def _instance(name: str, model: IntegerChain, *, reached: bool = False) -> Instance:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from chains import replace as with_numbers
-from model_factory import random_inputs, random_model
+from model_factory import random_inputs, random_model, with_large_labels
 from teaching.histories import STEPS, History
 from teaching.serving import Serving, on_host, on_uno
 
@@ -35,12 +35,6 @@ MOST_WRITES = 30  # of any of these: a header, a record, a class of each slot, a
 def teachable(room: int, *, new_classes: int = 0, **sizes: int) -> IntegerChain:
     model = random_model(**sizes)
     return quantize(with_numbers(model, teachable=room, new_classes=new_classes))
-
-
-def with_large_labels(model: IntegerChain) -> IntegerChain:
-    model = with_numbers(model, labels=np.sign(model.numbers["labels"]) * np.int8(127))
-    assert model.score_bits == 32
-    return model
 
 
 SMALL = teachable(5, projections=3, prototypes=6, classes=3, features=6)
