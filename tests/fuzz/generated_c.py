@@ -127,7 +127,11 @@ def _changed(rng: np.random.Generator, folder: Path) -> _Made:
 
 
 def _check_floats(seed: int, model: Model) -> None:
-    floats = device_model(model, "float32")
+    try:
+        floats = device_model(model, "float32")
+    except InputError as error:  # of prototypes too far apart for integers
+        check_refusal(error)
+        return
     Q = np.random.default_rng(seed).integers(
         0, floats.features.maximum + 1, (_POINTS, floats.n_features), np.uint8
     )
