@@ -31,7 +31,7 @@ from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.errors import Interrupted
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import check_margin, check_rate
+from protonn_edge.quantization import check_margin, check_rate, quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.calibration import with_accuracy_floor
@@ -86,13 +86,20 @@ def train_model(given: TrainOptions, out: Output) -> None:
     if stopped:
         stopped += ", before --rejection" if rate is not None else ""
         model = replace(model, record={**model.record, "stopped": stopped})
-    save_model(model, given.output)
+    _save(model, given.output)
     described, proportions = describe(model, dataset, out)
     record = described | {"data": report.to_json()}
     said = [*one_class_report(record), sentence_of(record), *proportions]
     out.say(*said, f"wrote {given.output}")
     kept = f"stopped after {stopped}; the best model so far is kept in {given.output}"
     out.finish(record, Interrupted(kept) if stopped else None)
+
+
+def _save(model: Model, path: Path) -> None:
+    """Write a model, unless it has numbers that no device can hold."""
+    if why_floats_alone(model) is None:
+        quantize(model)
+    save_model(model, path)
 
 
 def _normal_points(dataset: Dataset, normal: str | None, share: float | None, seed: int) -> Dataset:

@@ -198,7 +198,7 @@ def test_float_builds_cannot_be_taught() -> None:
 @pytest.mark.parametrize(
     ("numbers", "match"),
     [
-        ({"teachable": -1}, "'teachable' is -1, but the limits with 4 classes are 0 and 249"),
+        ({"teachable": -1}, "'teachable' is -1, but with 4 classes it must be from 0 to 249"),
         ({"teachable": 250}, "'teachable' is 250"),
         ({"teachable": 3, "taught_vote": float("nan")}, "'taught_vote' is nan"),
         ({"teachable": 3, "taught_vote": 1.5}, "'taught_vote' is 1.5"),

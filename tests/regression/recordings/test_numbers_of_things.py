@@ -31,7 +31,7 @@ def test_windows_say_what_is_one(tmp_path: Path) -> None:
     [
         ((), "no training run is as long as a window"),
         (("--trigger", 3), "every training run is shorter than a window"),
-        (("--onset", 4), "no whole clip follows a sound above the level 4"),
+        (("--onset", 4), "no sound above the level 4 is followed by enough samples for a clip"),
     ],
 )
 def test_each_way_to_cut_says_why_a_class_has_no_windows(

@@ -64,7 +64,7 @@ def test_one_hot_is_not_proposed_for_a_column_with_too_many_texts(write: Write) 
     few = succeed("data", write(rows[:100], ["note", "y", "label"])).stderr
     assert f"{left_out}text; use --one-hot" in few
     many = succeed("data", write(rows, ["note", "y", "label"])).stderr
-    assert f"{left_out}101 texts, too many for --one-hot" in many
+    assert f"{left_out}101 different texts, too many for --one-hot" in many
 
 
 def test_inspect_refuses_points_before_it_prints(write: Write, tmp_path: Path) -> None:

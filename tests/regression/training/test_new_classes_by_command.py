@@ -44,7 +44,7 @@ def test_too_much_room_is_refused_before_the_training(
     tmp_path: Path, new: int, classes: int, most: int
 ) -> None:
     data, path = table(tmp_path / "t.csv", ("x", "y")), tmp_path / "m.npz"
-    complaint = f"'teachable' is 5, but the limits with {classes} classes are 0 and {most}"
+    complaint = f"'teachable' is 5, but with {classes} classes it must be from 0 to {most}"
     done = run("train", data, "-o", path, *OPTIONS, "--new-classes", new)
     assert_one_sentence(done, complaint)
     X, seen = np.arange(40.0).reshape(20, 2), []
