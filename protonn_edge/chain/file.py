@@ -123,7 +123,7 @@ def load_model(path: Path | str) -> Model:
     with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
         if "format_version" not in archive.names:
             raise InputError(
-                f"{path} has no array 'format_version', so it is not a model of protonn-edge; "
+                f"{path} has no array 'format_version', so it is not a protonn-edge model; "
                 "create one with protonn-edge train"
             )
         try:

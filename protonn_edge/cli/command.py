@@ -58,7 +58,7 @@ BUG_EXIT_CODE = 70
 """Exit code for a bug of this package: EX_SOFTWARE of BSD's sysexits.h."""
 
 TRACEBACK_VARIABLE = "PROTONN_EDGE_TRACEBACK"
-"""The environment variable that, if set, prints the traceback of a bug."""
+"""If this environment variable is set, a command that fails because of a bug prints a traceback."""
 
 
 @dataclass(frozen=True)

@@ -238,7 +238,7 @@ def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
     largest = np.inf if array.size == 1 else LARGEST
     if array.dtype.kind == "f" and not (np.abs(array) <= largest).all():
         raise InputError(
-            f"{what} has the constant {name!r} with a number that is not finite, or above "
+            f"{what} has the constant {name!r} with an infinite or NaN number, or one above "
             f"{LARGEST:g}; train the network again"
         )
     return array

@@ -418,9 +418,10 @@ def is_called_as_time(name: str) -> bool:
 
 def left_out_notice(column: Column, reason: Reason) -> naming.Notice:
     """Return the notice about a column that is not a feature."""
-    text = f"left out: {column.title}, {_REASONS[reason]}"
+    why = _REASONS[reason]
     if reason == "text" and (count := len(set(column.cells))) > ONE_HOT_LIMIT:
-        text = f"left out: {column.title}, which contains {count:,} texts, too many for --one-hot"
+        why = f"which contains {count:,} different texts, too many for --one-hot"
+    text = f"left out: {column.title}, {why}"
     return naming.Notice("left_out", text, columns=(column.name or str(column.index + 1),))
 
 

@@ -222,7 +222,7 @@ class Clips(SegmentDetector):
         zero, step = full_scale(float(samples.min()), float(samples.max()))
         heard = saturated_steps(samples[:, 0], zero, step, BYTE_MAXIMUM)
         facts = (("clips", f"begin where the sound exceeds the level {onset}"),)
-        missing = f"no whole clip follows a sound above the level {onset}"
+        missing = f"no sound above the level {onset} is followed by enough samples for a clip"
         return cls(window, float(onset), facts, missing, heard, onset)
 
     def moves(self, first: int, end: int) -> bool:  # noqa: ARG002  (silence is no raster of clips)

@@ -158,7 +158,7 @@ def check_teachable(teachable: int, n_classes: int) -> None:
     most = max(0, MOST_SLOTS - 1 - n_classes)
     if teachable and not 1 <= teachable <= most:
         raise InputError(
-            f"'teachable' is {teachable}, but the limits with {n_classes} classes are 0 and "
+            f"'teachable' is {teachable}, but with {n_classes} classes it must be from 0 to "
             f"{most}; give another number"
         )
 
