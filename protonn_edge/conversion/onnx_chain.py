@@ -166,7 +166,7 @@ class OnnxChain:
         numbers: Float64 = self.numbers(node, place, "fiu").astype(np.float64)
         if not (np.abs(numbers) <= LARGEST).all():
             raise node.unsupported(
-                f"has a number in input {place + 1} that is not finite, or above {LARGEST:g}",
+                f"has an infinite or NaN number in input {place + 1}, or one above {LARGEST:g}",
                 "train the network again",
             )
         return numbers

@@ -373,7 +373,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         "node 'y' \\(MatMul\\) takes .* after the decision between the classes",
     ),
     "unfinished": ([node("MatMul", "x w", "a")], {}, "m.onnx ends with 'a', which is not one"),
-    "nan": ([node("MatMul", "x u", "y")], {"u": np.float32([[np.nan]])}, "that is not finite"),
+    "nan": ([node("MatMul", "x u", "y")], {"u": np.float32([[np.nan]])}, "infinite or NaN"),
     "complex": (
         [node("MatMul", "x u", "y")],
         {"u": np.complex64([[1]])},

@@ -250,7 +250,7 @@ def test_a_clip_may_have_limits_that_no_value_reaches(low: float, high: float, a
 
 def test_an_infinite_factor_is_refused():
     content = network([node("Mul", "x k", "y")], (4,), k=np.float32(np.inf))
-    with pytest.raises(InputError, match="node 'y' \\(Mul\\) has a number in input 2 that is not"):
+    with pytest.raises(InputError, match="has an infinite or NaN number in input 2"):
         load_network(content, "m.onnx")
 
 
