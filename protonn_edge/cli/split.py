@@ -14,7 +14,7 @@ from protonn_edge.cli.tables import COLUMNS
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.datasets.images import IMAGES, ImageFiles, has_images, image_files
 from protonn_edge.datasets.naming import listed
-from protonn_edge.datasets.splits import TextRows, chosen_for_test, read_rows
+from protonn_edge.datasets.splits import TextRows, chosen_for_test, held_out_groups, read_rows
 from protonn_edge.datasets.takes import unread
 from protonn_edge.errors import InputError
 from protonn_edge.report.terminal import fact_table
@@ -63,7 +63,8 @@ def split_command(
             "classes": dict(sorted(classes.items())),
         }
     remedy = "change --seed or --test"
-    if groups is not None:
+    if source.groups is not None:
+        out.notice([held_out_groups(sorted(set(compress(source.groups, chosen))))])
         remedy = "add groups with rows of these classes" if stratify else "use --stratify"
     for part, rows in zip(("training", "test"), parts.values(), strict=True):
         if alone := sorted(set(source.labels) - set(compress(source.labels, rows))):

@@ -102,7 +102,7 @@ class Conversion(Deployable):
         stage = self.model.feature_stage
         named = f"a {self.model.head.title} model" + (f" that {stage.does}" if stage else "")
         sizes = (stage and stage.title) or sizes or named
-        points = "held-out points" if self.held_out else "points"
+        points = "held-out points" if self.held_out else "points that the conversion used"
         of = f"with {self.model_bytes:,} B of int8 parameters; measured on {self.n:,} {points}:"
         lines = [f"{self.estimator}{compared}, converted to {sizes}, {of}"]
         for step in self.steps:

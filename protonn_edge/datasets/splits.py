@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
@@ -85,8 +85,7 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
             "share"
         )
     if groups is not None and dataset.group_names:
-        apart = listed(dataset.group_names[group] for group in names[held_out])
-        notice = Notice("held_out", f"groups held out for testing: {apart}")
+        notice = held_out_groups(dataset.group_names[group] for group in names[held_out])
         dataset = replace(dataset, notices=(*dataset.notices, notice))
     chosen = held_out[units]
     dataset = _relearned(dataset, ~chosen)
@@ -102,6 +101,11 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         notice = Notice("held_out", text, warning=True, columns=missing)
         dataset = replace(dataset, notices=(*dataset.notices, notice))
     return replace(_kept(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
+
+
+def held_out_groups(names: Iterable[str]) -> Notice:
+    """Return a notice of the groups of the test part."""
+    return Notice("held_out", f"groups held out for testing: {listed(names)}")
 
 
 def _with_all_classes(

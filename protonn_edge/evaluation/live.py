@@ -27,6 +27,7 @@ from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors.instruments import Instrument
 
 _WINDOWS_AT_ONCE = 4_096
+_MOST_SHOWN = 8  # events of a kind
 _TAIL = 0.025  # on either side of an interval of 95 %
 
 
@@ -67,30 +68,38 @@ class LiveFigures:
     hours: float
     rest: str  # the class in which nothing happens
     events: int
-    missed: int
-    false_alarms: int
-    reports: tuple[tuple[float, str], ...]  # the second of each, and its class
+    missed: tuple[tuple[float, str], ...]  # the second of each, and its class
+    false_alarms: tuple[tuple[float, str], ...]
+    reports: tuple[tuple[float, str], ...]
 
     @property
     def per_hour(self) -> tuple[float, float, float]:
         """False alarms per hour, and its interval of 95 % by Poisson's distribution."""
-        n = self.false_alarms
+        n = len(self.false_alarms)
         ends = chi2.ppf(_TAIL, 2 * n) if n else 0.0, chi2.ppf(1 - _TAIL, 2 * n + 2)
         return n / self.hours, float(ends[0] / 2 / self.hours), float(ends[1] / 2 / self.hours)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the figures with their names."""
         rate, low, high = self.per_hour
-        alarms = f"{self.false_alarms:,} in {60 * self.hours:,.1f} min, {rate:,.1f} per hour"
+        alarms = f"{len(self.false_alarms):,} in {60 * self.hours:,.1f} min, {rate:,.1f} per hour"
+        confidence = f" (95 % confidence: {low:,.1f} to {high:,.1f})"
         return [
             ("events", f"{self.events:,} runs of labels other than {self.rest!r}"),
-            ("missed events", f"{self.missed:,}"),
-            ("false alarms", f"{alarms} (95 % confidence: {low:,.1f} to {high:,.1f})"),
+            ("missed events", f"{len(self.missed):,}{_places(self.missed)}"),
+            ("false alarms", f"{alarms}{confidence}{_places(self.false_alarms)}"),
         ]
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures under the names that every JSON of this package uses."""
         return {**asdict(self), "false_alarms_per_hour": self.per_hour}
+
+
+def _places(events: tuple[tuple[float, str], ...]) -> str:
+    """Return a line with the class and the second of the first events, if there are any."""
+    texts = [f"{name} at {at:,.1f} s" for at, name in events[:_MOST_SHOWN]]
+    more = ["..."] if len(events) > _MOST_SHOWN else []
+    return "".join(f"\n{', '.join([*texts, *more])}" for _ in events[:1])
 
 
 def live_figures(
@@ -127,21 +136,22 @@ def live_figures(
         for at, label in _classified(integers, samples[first:end], signal.samples, hop):
             if reporter.report(label, first + at):
                 reports.append((first + at, names[reporter.reported]))
-    events, missed, right = 0, 0, set[int]()
+    events, missed, right = 0, list[tuple[float, str]](), set[int]()
     reach, ends = signal.samples + (votes - 1) * hop, np.array([end for _, end in parts])
     for first, end in runs_of(y, recorded.begins):
         event = dataset.classes[y[first]]
         if event != rest:
             last = min(end + reach - 1, int(ends[np.searchsorted(ends, end)]))
             reported = {at for at, name in reports if name == event and first < at <= last}
-            events, missed, right = events + 1, missed + (not reported), right | reported
-    alarms = [at for at, name in reports if name not in (rest, "unknown") and at not in right]
+            events, right = events + 1, right | reported
+            missed += [] if reported else [(first / rate, event)]
+    alarms = (each for each in reports if each[1] not in (rest, "unknown") and each[0] not in right)
     return LiveFigures(
         hours=len(samples) / rate / 3600,
         rest=rest,
         events=events,
-        missed=missed,
-        false_alarms=len(alarms),
+        missed=tuple(missed),
+        false_alarms=tuple((at / rate, name) for at, name in alarms),
         reports=tuple((at / rate, name) for at, name in reports),
     )
 

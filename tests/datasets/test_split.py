@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -56,13 +57,16 @@ def test_rows_stay_as_they_are(table: Path) -> None:
 
 def test_groups_stay_together_and_classes_have_their_share(table: Path) -> None:
     folder = table.with_name("parts")
-    succeed("split", table, "-o", folder, "--groups", "who")
+    said = succeed("split", table, "-o", folder, "--groups", "who")
     people = [
         {line.split(b";")[-2] for line in part.split(b"\n") if line.count(b";p")}
         for part in parts(folder)
     ]
     assert len(people[0] | people[1]) == 8
     assert not people[0] & people[1]
+    named = re.search(r"groups held out for testing: (.*)", said.stderr)
+    assert named is not None
+    assert {who.encode() for who in re.findall(r"'(p\d+)'", named[1])} == people[1]
     folder = table.with_name("stratified")
     record = run_json("split", table, "-o", folder, "--stratify")
     assert record["test"]["classes"] == {"bad": 2, "ok": 18}
@@ -97,7 +101,7 @@ def test_a_class_without_training_rows_is_noticed(tmp_path: Path) -> None:
         "x,label,g\n" + "".join(f"{row},{'ab'[row < 3]},{row < 3}\n" for row in range(12))
     )
     record = run_json("split", path, "-o", tmp_path / "p", "--groups", "g")
-    trained, tested = (notice["text"] for notice in record["notices"])
+    _, trained, tested = (notice["text"] for notice in record["notices"])
     assert trained.startswith("classes without training rows: 'b'")
     assert tested.startswith("classes without test rows: 'a'")
 

@@ -55,7 +55,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_false_alarms_and_missed_events_are_counted(model: Path, tmp_path: Path) -> None:
     data = recording(tmp_path / "day.csv", PARTS)
     found = run_json("predict", model, data, "--hop", 10, "--votes", 3)
-    assert (found["events"], found["missed"], found["false_alarms"]) == (3, 1, 1)
+    assert (found["events"], len(found["missed"]), len(found["false_alarms"])) == (3, 1, 1)
+    assert found["missed"] == [[67.0, "shake"]]
+    ((at, name),) = found["false_alarms"]
+    assert (44 < at < 47 + WINDOW / RATE, name) == (True, "shake")
     assert found["hours"] == pytest.approx(100 / 3600)
     rate, low, high = found["false_alarms_per_hour"]
     assert rate == pytest.approx(36)
@@ -67,6 +70,8 @@ def test_false_alarms_and_missed_events_are_counted(model: Path, tmp_path: Path)
     printed = succeed("predict", model, data, "--hop", 10, "--votes", 3).stdout
     assert "3 runs of labels other than 'rest'" in printed
     assert "1 in 1.7 min, 36.0 per hour (95 % confidence: 0.9 to 200.6)" in printed
+    assert "shake at 67.0 s" in printed
+    assert f"shake at {at:.1f} s" in printed
 
 
 def test_no_window_spans_a_gap_in_time(model: Path, tmp_path: Path) -> None:
