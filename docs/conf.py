@@ -19,7 +19,7 @@ author = "protonn-edge contributors"
 version = release = __version__
 html_title = f"protonn-edge {__version__}"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_click"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_click", "sphinx_copybutton"]
 exclude_patterns = ["_build"]
 smartquotes = False  # two hyphens begin an option
 
@@ -40,10 +40,11 @@ _BELOW = {
         *("linear", "naive-bayes", "dense", "forest", "bonsai"),
         *("gradients", "convolution-training", "basis-images"),
     ),
-    "tuning": ("cluster",),
+    "tuning": ("accuracy", "cluster"),
     "rejection": ("one-class", "health"),
-    "pytest": ("lab", "mlperf"),
+    "pytest": ("lab", "mlperf", "continuous-integration"),
     "real-board": ("boards", "emulator", "harness", "power"),
+    "conversion": ("networks",),
     "commands": ("guide", "model-file", "protocol"),
     "generated-code": ("linked-programs",),
     "results": ("comparisons", "paper", "energy", "changelog"),
@@ -71,6 +72,11 @@ html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
 pygments_style, pygments_dark_style = "default", "monokai"
+html_static_path = html_css_files = ["site.css"]
+# Only what a reader types is copied: neither the prompts nor what a command prints.
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 
 
 def setup(app: Sphinx) -> None:

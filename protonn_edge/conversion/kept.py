@@ -103,8 +103,9 @@ class Conversion(Deployable):
         named = f"a {self.model.head.title} model" + (f" that {stage.does}" if stage else "")
         sizes = (stage and stage.title) or sizes or named
         points = "held-out points" if self.held_out else "points that the conversion used"
-        of = f"with {self.model_bytes:,} B of int8 parameters; measured on {self.n:,} {points}:"
+        of = f"with {self.model_bytes:,} B of int8 parameters"
         lines = [f"{self.estimator}{compared}, converted to {sizes}, {of}"]
+        lines.append(f"measured on {self.n:,} {points}:")
         for step in self.steps:
             right = "" if step.accuracy is None else f", accuracy {100 * step.accuracy:6.2f} %"
             lines.append(f"  {step.name:<9} agreement {100 * step.agreement:6.2f} %{right}")
@@ -124,7 +125,7 @@ class Conversion(Deployable):
         lines.append(
             f"  needs about {self.plan.flash_bytes:,} B of flash and {self.plan.sram_bytes:,} B of "
             f"SRAM on the {self.board.name}; a prediction takes at most {cycles:,} cycles, "
-            f"{self.board.milliseconds(cycles):.1f} ms"
+            f"{self.board.milliseconds(cycles):.3g} ms"
         )
         lines += [f"  warning: {self.warning}"] if self.warning else []
         return "\n".join(lines)

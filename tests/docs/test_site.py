@@ -82,6 +82,18 @@ def test_links_within_the_site_lead_somewhere(site: Path):
     assert lost == []
 
 
+def test_the_navigation_has_few_entries_and_every_block_a_copy_button(site: Path):
+    text = (site / "index.html").read_text("utf-8")
+    entries = re.findall(r'<li class="toctree-l1[^"]*"', text)
+    assert 20 <= len(entries) <= 25
+    script = (site / "_static" / "copybutton.js").read_text("utf-8")
+    assert r"\$ |>>> " in script  # of a command, only what a reader types is copied
+    for page in site.glob("*.html"):
+        loaded = " ".join(References(page.read_text("utf-8")).loaded)
+        assert "copybutton.js" in loaded, page.name
+        assert "site.css" in loaded, page.name
+
+
 def test_no_page_names_the_machine_it_was_made_on(site: Path):
     for page in site.glob("*.html"):
         assert str(CHECKOUT) not in page.read_text("utf-8")
