@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from docutils import nodes
 from pygments.lexers.special import TextLexer
 
 from protonn_edge import __version__
@@ -55,6 +57,17 @@ _BELOW = {
 # Where this stands, the page lists the parameters of each kind of classifier, as they are declared.
 _SETTINGS = "<!-- the settings of each kind -->"
 
+# --- the glossary --------------------------------------------------------------------------------
+
+# The first use of a word on a page leads to the glossary, except of words with other meanings.
+_AMBIGUOUS = {
+    *("chain", "class", "confidence", "features", "fold", "group", "host", "kernel", "label"),
+    *("margin", "plan", "precision", "score", "stage", "take", "window"),
+}
+# Neither a part of a longer word, nor of a number with a unit, such as 1,440 B.
+_WORD = r"(?<![\w'/.-])(?<!\d )(?<!flash )(?<!SRAM )(({words})s?)(?![\w'/-])"
+_NOT_LINKED = (nodes.reference, nodes.literal, nodes.literal_block, nodes.title, nodes.table)
+
 # --- Python --------------------------------------------------------------------------------------
 
 autodoc_member_order = "bysource"
@@ -84,6 +97,7 @@ def setup(app: Sphinx) -> None:
     app.add_lexer("frame", TextLexer)
     app.connect("source-read", _read)
     app.connect("include-read", lambda _app, _path, _page, source: _within(source))
+    app.connect("doctree-resolved", _link_words)
 
 
 def _read(_app: Sphinx, page: str, source: list[str]) -> None:
@@ -109,3 +123,45 @@ def _settings_of(kind: str) -> str:
         if not (declared.common and name in shared)
     ]
     return "\n".join([f"### {kind}", "", "| setting | meaning |", "|---|---|", *rows])
+
+
+def _link_words(app: Sphinx, tree: nodes.document, page: str) -> None:
+    """Give the rows of the glossary anchors; elsewhere, link the first use of each of its words."""
+    glossary = tree if page == "glossary" else app.env.get_doctree("glossary")
+    rows = [row for row in glossary.findall(nodes.row) if isinstance(row.parent, nodes.tbody)]
+    meanings = {}
+    for row in rows:
+        name, meaning, *_ = (cell.astext() for cell in row.children)
+        anchor = "word-" + nodes.make_id(name) if len(name) > 1 else f"letter-{ord(name)}"
+        row["ids"] = [anchor]
+        for word in name.split(", "):
+            if word not in _AMBIGUOUS:
+                meanings[word] = anchor, meaning.replace("\n", " ")
+    if page == "glossary":
+        return
+    if not re.search(r"\bW\b.*\bZ\b", tree.astext(), re.DOTALL):  # not about ProtoNN's matrices
+        meanings = {word: meant for word, meant in meanings.items() if len(word) > 1}
+    to_glossary = app.builder.get_relative_uri(page, "glossary")
+    for text in list(tree.findall(nodes.Text)):
+        if not any(isinstance(above, _NOT_LINKED) for above in _above(text)):
+            text.parent.replace(text, _linked(text.astext(), meanings, to_glossary))
+
+
+def _above(node: nodes.Node) -> list[nodes.Node]:
+    return [] if node.parent is None else [node.parent, *_above(node.parent)]
+
+
+def _linked(text: str, meanings: dict[str, tuple[str, str]], uri: str) -> list[nodes.Node]:
+    """Return a text with links from the words that `meanings` still has, which are removed."""
+    parts: list[nodes.Node] = []
+    while meanings and (
+        found := re.search(_WORD.format(words="|".join(map(re.escape, meanings))), text)
+    ):
+        anchor, meaning = meanings[found[2]]
+        for word in [word for word, (other, _) in meanings.items() if other == anchor]:
+            del meanings[word]
+        link = nodes.reference("", found[1], internal=True, refuri=f"{uri}#{anchor}")
+        link["reftitle"], link["classes"] = meaning, ["word"]
+        parts += [nodes.Text(text[: found.start()]), link]
+        text = text[found.end() :]
+    return [*parts, nodes.Text(text)]

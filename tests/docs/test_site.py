@@ -94,6 +94,15 @@ def test_the_navigation_has_few_entries_and_every_block_a_copy_button(site: Path
         assert "site.css" in loaded, page.name
 
 
+def test_the_first_use_of_a_word_leads_to_the_glossary(site: Path):
+    text = (site / "training.html").read_text("utf-8")
+    words = re.findall(r'<a class="word[^"]*" href="glossary.html#([^"]+)" title="[^"]+">', text)
+    assert {"word-epoch", "word-gamma", f"letter-{ord('W')}"} <= {*words}
+    assert len(words) == len({*words})
+    linked = re.findall(r'<a class="word', (site / "glossary.html").read_text("utf-8"))
+    assert linked == []
+
+
 def test_no_page_names_the_machine_it_was_made_on(site: Path):
     for page in site.glob("*.html"):
         assert str(CHECKOUT) not in page.read_text("utf-8")
