@@ -13,6 +13,7 @@ from protonn_edge.errors import InputError
 Numbers = NDArray[Any] | np.float32 | float
 
 BYTE_MAXIMUM = 255  # the largest input of a device
+LARGEST_RAW = float(np.finfo(np.float32).max)  # the largest magnitude of a raw value
 
 
 def saturated_steps(
@@ -51,7 +52,7 @@ class InputQuantizer:
     @property
     def end(self) -> NDArray[np.float64]:
         """The raw values (D,) that become `maximum`."""
-        end: NDArray[np.float64] = self.zero + self.maximum * self.step
+        end: NDArray[np.float64] = self.zero + self.maximum * self.step.astype(np.float64)
         return end
 
     def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:

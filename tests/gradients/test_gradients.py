@@ -140,6 +140,7 @@ def test_gradients_come_back_from_the_file(tmp_path: Path) -> None:
         ("gradients_pixels", np.array([0.0, 0.0]), "with which pixels cannot be converted"),
         ("gradients_pixels", np.array([np.nan, 1.0]), "NaN or infinite"),
         ("gradients_pixels", np.array([1e300, 1.0]), "with which pixels cannot be converted"),
+        ("gradients_pixels", np.array([0.0, 1e300]), "with which pixels cannot be converted"),
         ("gradients_pixels", None, "'gradients_pixels' is missing"),
     ],
 )

@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, parsed_json
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
+from protonn_edge.chain.input_quantizer import (
+    BYTE_MAXIMUM,
+    LARGEST_RAW,
+    InputQuantizer,
+    saturated_steps,
+)
 from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
 from protonn_edge.datasets.recordings import SegmentDetector
 from protonn_edge.errors import InputError
@@ -80,10 +85,10 @@ class AudioStage(Frames, FeatureStage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (math.isfinite(self.zero) and math.isfinite(self.step) and self.step > 0):
+        if not (abs(self.zero) <= LARGEST_RAW and 0 < self.step <= LARGEST_RAW):
             raise InputError(
                 f"the sound has the zero {self.zero:g} and the step {self.step:g}, but both must "
-                "be finite, and the step above 0; train the model again"
+                f"be at most {LARGEST_RAW:.2g}, and the step above 0; train the model again"
             )
         check_rate(self.rate)
         check_onset(self.onset)

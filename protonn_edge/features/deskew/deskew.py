@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, check_type, checked_array
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, LARGEST_RAW, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.errors import InputError
 from protonn_edge.features.images.cropped_image import CroppedImage
 
 SIDE_LIMIT = 32  # maximum side in pixels, for which moments fit 32 bits
-LARGEST_PIXEL = float(np.finfo(np.float32).max)  # the largest magnitude of a raw pixel
 CENTRE_BITS = 5
 MOMENT_BITS = 3
 SLOPE_BITS = 8
@@ -57,7 +56,7 @@ class PixelScale:
         kind = "f4" if single else "f8"
         zero, step, *_ = checked_array(arrays, name, kind, (3 if to_even else 2,))
         off = single and not -BYTE_MAXIMUM <= float(zero) / float(step or 1) <= 0
-        if step == 0 or abs(zero) > LARGEST_PIXEL or off:
+        if step == 0 or max(abs(zero), abs(step)) > LARGEST_RAW or off:
             raise InputError(
                 f"array {name!r} has the zero {zero:g} and the step {step:g}, with which pixels "
                 "cannot be converted to bytes; train the model again"
