@@ -67,7 +67,7 @@ def _retyped(rng: Generator, array: np.ndarray) -> np.ndarray:
         array = array.real
     try:
         return array.astype(pick(rng, _DTYPES))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return np.zeros(array.shape, pick(rng, _DTYPES))
 
 
