@@ -86,18 +86,8 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     would begin its clips elsewhere.
     """
     asked = settings.asked
-    if not of_windows(dataset, asked):
-        of_images = dataset.pixels or (asked is not None and asked.of_images)
-        given = settings.image_shape
-        if dataset.pixels and given is not None and given != dataset.point_shape:
-            here, there = ("x".join(map(str, each)) for each in (given, dataset.point_shape))
-            raise InputError(
-                f"--image-shape is {here}, but the images have {there} pixels; omit --image-shape, "
-                "or scale the images with --size"
-            )
-        has_axes = of_images and len(dataset.point_shape) == _AXES and not was_given("image_shape")
-        return {"image_shape": dataset.point_shape} if has_axes else {}
-    assert asked is not None
+    if asked is None or not of_windows(dataset, asked):
+        return _image_shape_of(dataset, settings)
     settings_of_data: dict[str, Any] = {}
     if not was_given("window_shape"):
         settings_of_data["window_shape"] = _window_of(dataset)
@@ -123,13 +113,36 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
     return settings_of_data
 
 
+def _image_shape_of(dataset: Dataset, settings: FeatureParameters) -> dict[str, Any]:
+    """Return the shape of the data's images, if it is needed and was not given."""
+    given, shape = settings.image_shape, dataset.point_shape
+    if dataset.pixels and given is not None and given != shape:
+        here, there = ("x".join(map(str, each)) for each in (given, shape))
+        raise InputError(
+            f"--image-shape is {here}, but the images have {there} pixels; omit --image-shape, "
+            "or scale the images with --size"
+        )
+    of_images = dataset.pixels or (settings.asked is not None and settings.asked.of_images)
+    if not of_images or len(shape) != _AXES or was_given("image_shape"):
+        return {}
+    if _is_signal(dataset):
+        raise InputError(
+            f"--features is {settings.features}, which is for images, but the data has windows of "
+            "samples; choose features of windows, such as mean,deviation, or give --image-shape"
+        )
+    return {"image_shape": shape}
+
+
 def of_windows(dataset: Dataset, asked: FeatureRequest | None) -> bool:
     """Return whether the features are of windows: some kinds can be of images, too."""
     if asked is None or not (asked.of_samples and asked.of_images):
         return asked is not None and asked.of_samples
+    return was_given("window_shape") or (_is_signal(dataset) and not was_given("image_shape"))
+
+
+def _is_signal(dataset: Dataset) -> bool:
     *_, channels = dataset.point_shape or (1,)
-    is_signal = dataset.sample_rate or channel_names(dataset.feature_names, channels)
-    return was_given("window_shape") or (bool(is_signal) and not was_given("image_shape"))
+    return bool(dataset.sample_rate or channel_names(dataset.feature_names, channels))
 
 
 def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Dataset:

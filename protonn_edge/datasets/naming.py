@@ -146,7 +146,7 @@ def match_columns(
                     "matched by name; give each feature another name"
                 )
             seen.add(name)
-    surplus = tuple(name for name in names if name not in used)
+    surplus = tuple(name or "(no name)" for name in names if name not in used)
     text = f"columns that {owner} does not use were ignored: {listed(surplus)}"
     notices = (Notice("surplus", text, columns=surplus),) if surplus else ()
     return order if in_order else [place[name] for name in wanted], notices

@@ -186,3 +186,14 @@ def test_rows_with_a_time_are_windows_where_they_have_a_shape(tmp_path: Path) ->
     train = ("train", path, "-o", tmp_path / "m.npz", "--features", "mean,max", "--epochs", 2)
     assert "first, or give --window if each row is a window" in refusal(run(*train))
     succeed(*train, "--window", "4x1")
+
+
+def test_windows_are_no_images_unless_declared_as_such(tmp_path: Path) -> None:
+    rows = [f"{i % 7},{i % 11 * (i // 300)},{'ab'[i // 300]}" for i in range(600)]
+    succeed(*cut(table(tmp_path / "r.csv", "ax,ay,label", rows)))
+    train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--features", "pool:10x2")
+    assert (
+        "--features is pool:10x2, which is for images, but the data has windows of samples; choose"
+        in refusal(run(*train))
+    )
+    succeed(*train, "--image-shape", "50x2", "--epochs", 2)
