@@ -119,7 +119,7 @@ CASES = [
 COLUMNS = [
     ("windows", lambda r: r["name"]),
     ("samples x channels", lambda r: f"{r['window']} x {r['channels']}"),
-    ("features", lambda r: f"{r['n_features']}: {r['features']}"),
+    ("features", lambda r: f"{r['n_features']}: {', '.join(r['features'].split(','))}"),
     ("d, m, L", lambda r: ", ".join(str(size) for size in r["sizes"])),
     ("float %", lambda r: f"{100 * r['float_accuracy']:.2f}"),
     ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}"),

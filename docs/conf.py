@@ -54,6 +54,10 @@ _BELOW = {
     "architecture": ("internals", "adding-a-stage", "contributing"),
 }
 
+# Benchmarks print a line per row. A table of many columns and few rows is turned to fit the page.
+_TABLE = re.compile(r"^\|.*\n\|[-:| ]+\|\n(?:\|.*\n)+", re.MULTILINE)
+_MANY_COLUMNS, _FEW_ROWS = 10, 7  # with the headings
+
 # Where this stands, the page lists the parameters of each kind of classifier, as they are declared.
 _SETTINGS = "<!-- the settings of each kind -->"
 
@@ -109,9 +113,19 @@ def _read(_app: Sphinx, page: str, source: list[str]) -> None:
 def _within(source: list[str]) -> None:
     for outside, page in _ELSEWHERE.items():
         source[0] = source[0].replace(f"]({outside}", f"]({page}")
-    source[0] = source[0].replace("](docs/", "](")
+    source[0] = _TABLE.sub(_turned, source[0].replace("](docs/", "]("))
     if _SETTINGS in source[0]:
         source[0] = source[0].replace(_SETTINGS, "\n\n".join(map(_settings_of, CLASSIFIERS)))
+
+
+def _turned(table: re.Match[str]) -> str:
+    """Return a table of Markdown with a row per column, if that is narrower."""
+    rows = [re.split(r" *(?<!\\)\| *", line.strip("| ")) for line in table[0].splitlines()]
+    del rows[1]  # the line below the headings
+    if len(rows) > _FEW_ROWS or len(rows[0]) < _MANY_COLUMNS:
+        return table[0]
+    columns = [f"| {' | '.join(cells)} |" for cells in zip(*rows, strict=True)]
+    return "\n".join([columns[0], "|---" * len(rows) + "|", *columns[1:], ""])
 
 
 def _settings_of(kind: str) -> str:

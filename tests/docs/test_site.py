@@ -94,6 +94,15 @@ def test_the_navigation_has_few_entries_and_every_block_a_copy_button(site: Path
         assert "site.css" in loaded, page.name
 
 
+def test_tables_of_many_columns_and_few_rows_are_turned(site: Path):
+    for page in site.glob("*.html"):
+        for table in re.findall(r"<table.*?</table>", page.read_text("utf-8"), re.DOTALL):
+            columns, rows = len(re.findall(r"<th\b", table)), len(re.findall(r"<tr\b", table))
+            assert columns < 10 or rows > 7, page.name
+    text = (site / "sensors.html").read_text("utf-8")
+    assert re.search(r"<td>\s*<p>flash B</p></td>\s*<td>\s*<p>10,414</p></td>", text)
+
+
 def test_the_first_use_of_a_word_leads_to_the_glossary(site: Path):
     text = (site / "training.html").read_text("utf-8")
     words = re.findall(r'<a class="word[^"]*" href="glossary.html#([^"]+)" title="[^"]+">', text)
