@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -101,6 +102,7 @@ def setup(app: Sphinx) -> None:
     app.add_lexer("frame", TextLexer)
     app.connect("source-read", _read)
     app.connect("include-read", lambda _app, _path, _page, source: _within(source))
+    app.connect("doctree-read", _anchor_words)
     app.connect("doctree-resolved", _link_words)
 
 
@@ -139,41 +141,53 @@ def _settings_of(kind: str) -> str:
     return "\n".join([f"### {kind}", "", "| setting | meaning |", "|---|---|", *rows])
 
 
-def _link_words(app: Sphinx, tree: nodes.document, page: str) -> None:
-    """Give the rows of the glossary anchors; elsewhere, link the first use of each of its words."""
-    glossary = tree if page == "glossary" else app.env.get_doctree("glossary")
-    rows = [row for row in glossary.findall(nodes.row) if isinstance(row.parent, nodes.tbody)]
-    meanings = {}
-    for row in rows:
+def _anchor_words(app: Sphinx, tree: nodes.document) -> None:
+    """Give each row of the glossary an anchor."""
+    if app.env.docname == "glossary":
+        for row in _rows_of(tree):
+            name = row.children[0].astext()
+            row["ids"] = ["word-" + nodes.make_id(name) if name[1:] else f"letter-{ord(name)}"]
+
+
+def _rows_of(glossary: nodes.document) -> list[nodes.row]:
+    return [row for row in glossary.findall(nodes.row) if isinstance(row.parent, nodes.tbody)]
+
+
+@cache
+def _meanings(app: Sphinx) -> dict[str, tuple[str, str]]:
+    """Return the anchor and the meaning of each word of the glossary that pages link."""
+    found = {}
+    for row in _rows_of(app.env.get_doctree("glossary")):
         name, meaning, *_ = (cell.astext() for cell in row.children)
-        anchor = "word-" + nodes.make_id(name) if len(name) > 1 else f"letter-{ord(name)}"
-        row["ids"] = [anchor]
         for word in name.split(", "):
             if word not in _AMBIGUOUS:
-                meanings[word] = anchor, meaning.replace("\n", " ")
+                found[word] = row["ids"][0], meaning.replace("\n", " ")
+    return found
+
+
+def _link_words(app: Sphinx, tree: nodes.document, page: str) -> None:
+    """Link the first use of each word of the glossary on a page."""
     if page == "glossary":
         return
-    if not re.search(r"\bW\b.*\bZ\b", tree.astext(), re.DOTALL):  # not about ProtoNN's matrices
-        meanings = {word: meant for word, meant in meanings.items() if len(word) > 1}
+    about_protonn = re.search(r"\bW\b.*\bZ\b", tree.astext(), re.DOTALL)
+    left = {word: meant for word, meant in _meanings(app).items() if about_protonn or len(word) > 1}
     to_glossary = app.builder.get_relative_uri(page, "glossary")
     for text in list(tree.findall(nodes.Text)):
         if not any(isinstance(above, _NOT_LINKED) for above in _above(text)):
-            text.parent.replace(text, _linked(text.astext(), meanings, to_glossary))
+            text.parent.replace(text, _linked(text.astext(), left, to_glossary))
 
 
 def _above(node: nodes.Node) -> list[nodes.Node]:
     return [] if node.parent is None else [node.parent, *_above(node.parent)]
 
 
-def _linked(text: str, meanings: dict[str, tuple[str, str]], uri: str) -> list[nodes.Node]:
-    """Return a text with links from the words that `meanings` still has, which are removed."""
+def _linked(text: str, left: dict[str, tuple[str, str]], uri: str) -> list[nodes.Node]:
+    """Return a text with links from the words that are left, which are then removed."""
     parts: list[nodes.Node] = []
-    while meanings and (
-        found := re.search(_WORD.format(words="|".join(map(re.escape, meanings))), text)
-    ):
-        anchor, meaning = meanings[found[2]]
-        for word in [word for word, (other, _) in meanings.items() if other == anchor]:
-            del meanings[word]
+    while left and (found := re.search(_WORD.format(words="|".join(map(re.escape, left))), text)):
+        anchor, meaning = left[found[2]]
+        for word in [word for word, (other, _) in left.items() if other == anchor]:
+            del left[word]
         link = nodes.reference("", found[1], internal=True, refuri=f"{uri}#{anchor}")
         link["reftitle"], link["classes"] = meaning, ["word"]
         parts += [nodes.Text(text[: found.start()]), link]

@@ -13,7 +13,6 @@ from protonn_edge.errors import InputError
 Numbers = NDArray[Any] | np.float32 | float
 
 BYTE_MAXIMUM = 255  # the largest input of a device
-LARGEST_RAW = float(np.finfo(np.float32).max)  # the largest magnitude of a raw value
 
 
 def saturated_steps(

@@ -96,10 +96,10 @@ class LiveFigures:
 
 
 def _places(events: tuple[tuple[float, str], ...]) -> str:
-    """Return a line with the class and the second of the first events, if there are any."""
+    """Return a further line with the class and the second of the first events, if there are any."""
     texts = [f"{name} at {at:,.1f} s" for at, name in events[:_MOST_SHOWN]]
-    more = ["..."] if len(events) > _MOST_SHOWN else []
-    return "".join(f"\n{', '.join([*texts, *more])}" for _ in events[:1])
+    more = ", ..." if len(events) > _MOST_SHOWN else ""
+    return f"\n{', '.join(texts)}{more}" if texts else ""
 
 
 def live_figures(
@@ -144,8 +144,9 @@ def live_figures(
             last = min(end + reach - 1, int(ends[np.searchsorted(ends, end)]))
             reported = {at for at, name in reports if name == event and first < at <= last}
             events, right = events + 1, right | reported
-            missed += [] if reported else [(first / rate, event)]
-    alarms = (each for each in reports if each[1] not in (rest, "unknown") and each[0] not in right)
+            if not reported:
+                missed.append((first / rate, event))
+    alarms = [each for each in reports if each[1] not in (rest, "unknown") and each[0] not in right]
     return LiveFigures(
         hours=len(samples) / rate / 3600,
         rest=rest,

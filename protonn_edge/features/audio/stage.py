@@ -13,13 +13,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, parsed_json
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal
-from protonn_edge.chain.input_quantizer import (
-    BYTE_MAXIMUM,
-    LARGEST_RAW,
-    InputQuantizer,
-    saturated_steps,
-)
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
 from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
+from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.datasets.recordings import SegmentDetector
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, BandPass, Frames, mel_bands
@@ -85,10 +81,10 @@ class AudioStage(Frames, FeatureStage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (abs(self.zero) <= LARGEST_RAW and 0 < self.step <= LARGEST_RAW):
+        if not (abs(self.zero) <= FLOAT32_MAX and 0 < self.step <= FLOAT32_MAX):
             raise InputError(
                 f"the sound has the zero {self.zero:g} and the step {self.step:g}, but both must "
-                f"be at most {LARGEST_RAW:.2g}, and the step above 0; train the model again"
+                f"be at most {FLOAT32_MAX:.2g}, and the step above 0; train the model again"
             )
         check_rate(self.rate)
         check_onset(self.onset)

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, check_type, checked_array
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, LARGEST_RAW, InputQuantizer
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.errors import InputError
 from protonn_edge.features.images.cropped_image import CroppedImage
 
@@ -56,7 +57,7 @@ class PixelScale:
         kind = "f4" if single else "f8"
         zero, step, *_ = checked_array(arrays, name, kind, (3 if to_even else 2,))
         off = single and not -BYTE_MAXIMUM <= float(zero) / float(step or 1) <= 0
-        if step == 0 or max(abs(zero), abs(step)) > LARGEST_RAW or off:
+        if step == 0 or max(abs(zero), abs(step)) > FLOAT32_MAX or off:
             raise InputError(
                 f"array {name!r} has the zero {zero:g} and the step {step:g}, with which pixels "
                 "cannot be converted to bytes; train the model again"

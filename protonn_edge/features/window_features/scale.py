@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Arrays, checked_array
-from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, LARGEST_RAW, InputQuantizer
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.errors import InputError
 
 
@@ -26,10 +27,10 @@ class ChannelScale:
         for name in ("zero", "step"):
             numbers = tuple(float(number) for number in getattr(self, name))
             object.__setattr__(self, name, numbers)
-            usable = all(abs(number) <= LARGEST_RAW for number in numbers)  # false for NaN, too
+            usable = all(abs(number) <= FLOAT32_MAX for number in numbers)  # false for NaN, too
             if len(numbers) != self.channels or not usable:
                 raise InputError(
-                    f"the samples need a {name} of at most {LARGEST_RAW:.2g} for each of "
+                    f"the samples need a {name} of at most {FLOAT32_MAX:.2g} for each of "
                     f"{self.channels} channels; train the model again"
                 )
         if min(self.step) <= 0:
