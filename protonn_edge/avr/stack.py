@@ -126,7 +126,7 @@ class _Firmware:
             raise CheckFailed(
                 f"the stack has no bound because {function.name} enables or may enable interrupts "
                 f"inside an interrupt handler at 0x{min(enables):x}; remove its sei(), ISR_NOBLOCK "
-                "or reti, or write to SREG only a value that was read from there"
+                "or reti, or write to SREG only a value that was read from SREG"
             )
         if entry in callers:
             cycle = [*callers[callers.index(entry) :], entry]

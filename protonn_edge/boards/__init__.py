@@ -232,13 +232,14 @@ def _check_serial(facts: Mapping[str, Any], source: str) -> None:
         least, most = _TIMER_CYCLES
         if not least <= clock / baud <= most:
             raise InputError(
-                f"{source} has {baud:,} baud, but at {clock:,} Hz a software serial line must have "
+                f"{source} sets {baud:,} baud, but at {clock:,} Hz a software serial line needs "
                 f"{-(-clock // most):,} to {clock // least:,} baud; choose a rate in this range"
             )
         return
     real = clock / (8 * max(1, round(clock / (8 * baud))))
     if abs(real / baud - 1) > _BAUD_ERROR_LIMIT:
         raise InputError(
-            f"{source} has {baud:,} baud, but the nearest rate that a clock of {clock:,} Hz can "
-            f"produce is {real:,.0f} baud; choose a rate within 2.5 % of a possible one"
+            f"{source} sets {baud:,} baud, but the nearest rate that a clock of {clock:,} Hz can "
+            f"produce is {real:,.0f} baud; choose a rate within 2.5 % of one that this clock can "
+            "produce"
         )

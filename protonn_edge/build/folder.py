@@ -143,7 +143,7 @@ class Project:
         if not self.built:
             raise InputError(
                 f"no model was built in {self.folder.absolute()}; run 'protonn-edge build --board "
-                "uno model.npz' there, or name the folder of a build"
+                "uno model.npz' there, or name the folder of a build with --project"
             )
         return load_model(self.folder / _MODEL)
 

@@ -100,9 +100,9 @@ def build_benchmark(
             raise InputError("firmware for MLPerf Tiny computes in integers; omit --precision")
         if plan.chunk_features < reference.n_features:
             raise CheckFailed(
-                f"MLPerf Tiny repeats predictions, but the SRAM of {board.name} cannot hold all "
-                f"{reference.n_features:,} features for this; choose a board with more SRAM, or "
-                "train on fewer features"
+                f"MLPerf Tiny repeats predictions, for which all {reference.n_features:,} features "
+                f"must be in SRAM, but {board.name} cannot hold them; choose a board with more "
+                "SRAM, or train on fewer features"
             )
         _exchange_protocol(folder, benchmark)
         program = read_program(build_firmware(folder, board.environment))

@@ -88,7 +88,7 @@ class Sampling:
             )
         if not self.kinds or len(set(self.kinds)) < len(self.kinds):
             raise InputError(
-                f"the sensors are {names or 'none'}; name at least one, and each only once"
+                f"the list of sensors is {names or 'empty'}; name at least one, and each only once"
             )
         if len(self.kinds) > 1 and self.number != SENSOR_NUMBERS["analog"]:
             raise InputError(
@@ -273,7 +273,10 @@ def used_channels(
     """
     channels = sampling.channels
     for alike in (str.__eq__, str.endswith):
-        fitting = [[i for i, each in enumerate(channels) if alike(each, name)] for name in named]
+        fitting = [
+            [i for i, each in enumerate(channels) if alike(each.lower(), name.lower())]
+            for name in named
+        ]
         used = tuple(places[0] for places in fitting if len(places) == 1)
         if named and len(used) == len({*used}) == n == len(named):
             return used, ()
@@ -281,7 +284,8 @@ def used_channels(
         raise InputError(
             f"the model takes {counted(len(named) or n, 'channel')} "
             f"({listed(named) or 'without names'}), but {sampling.name} provides "
-            f"{', '.join(channels)}; train the model on data from this sensor"
+            f"{', '.join(channels)}; name a sensor for each channel, or train the model on data "
+            "from this sensor"
         )
     pairs = ", ".join(f"{name} = {channel}" for name, channel in zip(named, channels, strict=False))
     text = (

@@ -135,7 +135,7 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
     if windowing.overlapping and smallest.usage.flash_bytes <= board.flash_bytes:
         raise CheckFailed(
             f"the firmware needs {smallest.usage.sram_bytes + smallest.usage.stack_bytes:,} B of "
-            f"SRAM, of which {ring_bytes:,} B buffer samples of overlapping windows, but "
+            f"SRAM, of which {ring_bytes:,} B hold the samples of overlapping windows, but "
             f"{board.name} has {board.sram_bytes:,} B; give --hop {windowing.window}, or train on "
             "shorter windows or fewer channels"
         )

@@ -25,7 +25,7 @@ from protonn_edge.datasets import Notice
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
-from protonn_edge.errors import CheckFailed, InputError, shortened
+from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.features.audio.onset import QUIET
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import Instrument, SensorKind
@@ -77,16 +77,16 @@ def counts_for(
     trained = _trained(instrument, channels, declared)
     if trained is None:
         text = (
-            "the model does not state the unit of its data, so the program assumes counts of "
-            f"{name} ({given}); to declare another unit, use --unit"
+            "the model does not state the unit of its data, so the program assumes that the values "
+            f"are counts of {name} ({given}); to declare another unit, use --unit"
         )
         return None, (Notice("unit", text),)
     for channel, unit in zip(channels, trained, strict=True):
         if unit.quantity != channel.unit.quantity:
             raise InputError(
-                f"the model was trained on values in {unit.text}, a unit of {unit.quantity}, but "
-                f"channel {channel.name} of {channel.kind.name} has the unit {channel.unit.text}, "
-                f"a unit of {channel.unit.quantity}; train the model on data from this sensor"
+                f"the model was trained on values in {unit.text}, but {channel.kind.name} returns "
+                f"channel {channel.name} in {channel.unit.text}, which cannot be converted to "
+                f"{unit.text}; train the model on data from this sensor"
             )
     other = _other(instrument, channels)
     if other is not None and declared is None:
@@ -210,7 +210,8 @@ class Windowing:
         if self.model.n_features % len(self.used):
             raise InputError(
                 f"the model takes {self.model.n_features} values, which is not a multiple of the "
-                f"{len(self.used)} channels; train the model on windows recorded from this sensor"
+                f"number of channels ({len(self.used)}); train the model on windows recorded from "
+                "this sensor"
             )
         if self.model.n_classes > _CLASSES_LIMIT:
             raise InputError(
@@ -275,10 +276,10 @@ class Windowing:
             if self.refractory
             else ""
         )
-        every = f"one every {self.hop} samples ({self.hop / rate:.3g} s)"
+        every = f"one every {counted(self.hop, 'sample')} ({self.hop / rate:.3g} s)"
         if self.from_onset:
             every = f"one from each onset of sound, at least {self.hop / rate:.3g} s apart"
-        return f"windows of {self.window} samples at {rate:.6g} Hz, {every}{votes}{rest}"
+        return f"windows of {counted(self.window, 'sample')} at {rate:.6g} Hz, {every}{votes}{rest}"
 
     def ring_samples(self, plan: Plan) -> int:
         """Return the samples that the buffer must hold; `CheckFailed` if it cannot keep up."""

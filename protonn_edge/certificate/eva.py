@@ -122,7 +122,11 @@ def memory_safety(sources: Mapping[str, str], *, asked: bool, prefix: str = PREF
         alarms = prove(folder, _DEADLINE_S, prefix).alarms
     if alarms:
         first = "{function} at line {line}: {property}".format_map(alarms[0])
-        by = f"Frama-C {version} cannot exclude {counted(len(alarms), 'alarm')}, first in {first}"
+        found = counted(len(alarms), "alarm")
+        by = f"Frama-C {version} cannot exclude {found}, the first in {first}"
         return Claim("memory-safety", sentence, NOT_CHECKED, by[:_LONGEST])
-    by = f"Frama-C {version}, whose Eva reports no alarm with 16-bit int, in any order of calls"
+    by = (
+        f"Frama-C {version}, whose plugin Eva reports no alarm with a 16-bit int, for any order of "
+        "calls"
+    )
     return Claim("memory-safety", sentence, PROVEN, by)

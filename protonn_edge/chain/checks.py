@@ -126,8 +126,8 @@ def checked_vector(
     if np.abs(vector).max() > largest:
         j = int(np.abs(vector).argmax())
         raise InputError(
-            f"array {name!r} has {vector[j]:g} at feature {j}, but the limit is {largest:g}; "
-            "express that feature in another unit, and train the model again"
+            f"array {name!r} has the value {vector[j]:g} for feature {j}, but the limit is "
+            f"{largest:g}; express that feature in another unit, and train the model again"
         )
     vector.flags.writeable = False
     return vector

@@ -121,7 +121,7 @@ def check_computable(*folded: FloatArray) -> None:
     if not all(np.isfinite(numbers).all() for numbers in folded):
         raise InputError(
             "the normalizer or the input statistics are too large to compute with; train the model "
-            "again with smaller features"
+            "again with smaller feature values"
         )
 
 

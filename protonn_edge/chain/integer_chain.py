@@ -191,7 +191,7 @@ class IntegerChain(StagedInput):
             made = self.feature_stages[-1]
             integer_stage.check_holds(
                 made.n_outputs == self.n_inputs,
-                f"a classifier of {self.n_inputs:,} inputs after {made.n_outputs:,} features",
+                f"{made.n_outputs:,} features for a classifier of {self.n_inputs:,} inputs",
                 "equal numbers",
             )
         if self.feature_stage is not None and self.feature_stage.scale is None:

@@ -194,6 +194,6 @@ def check_counts(**counts: int) -> None:
     for name, number in counts.items():
         if number > _LIMITS[name]:
             raise InputError(
-                f"the model has {number:,} {name}, but the limit of the generated code is "
+                f"the model has {number:,} {name}, but the generated code supports at most "
                 f"{_LIMITS[name]:,}; train a smaller model"
             )

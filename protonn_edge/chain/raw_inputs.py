@@ -220,7 +220,7 @@ class RawQuantizer:
         if raw.size and not RAW_MINIMUM <= raw.min() <= raw.max() <= RAW_MAXIMUM:
             raise InputError(
                 f"raw values range from {raw.min()} to {raw.max()}, but the limits are "
-                f"{RAW_MINIMUM} and {RAW_MAXIMUM}; divide the values first"
+                f"{RAW_MINIMUM} and {RAW_MAXIMUM}; scale the values to these limits first"
             )
         of = {
             name: np.array([getattr(scale, name) for scale in self.scales], np.int64)[self.choice]

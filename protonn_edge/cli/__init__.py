@@ -22,7 +22,7 @@ COMMANDS = {
     "demo": "Run a complete example on included data",
     "data": "Examine a data file before you train on it",
     "logger": "Write firmware that samples a sensor at a steady rate",
-    "record": "Record labelled samples of a sensor into a table",
+    "record": "Record labelled samples of a sensor in a table",
     "windows": "Cut a recording into windows for 'train'",
     "split": "Divide a table into training and test rows",
     "train": "Train a model from labelled data",
@@ -118,7 +118,8 @@ class _Commands(click.Group):
             return super().main(*arguments, **settings)
         except OSError as error:
             click.echo(
-                f"error: cannot print the text: {error.strerror}; choose another output", err=True
+                f"error: cannot print the help text: {error.strerror}; redirect the output",
+                err=True,
             )
             sys.exit(2)
 

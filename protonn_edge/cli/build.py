@@ -51,6 +51,7 @@ from protonn_edge.quantization import (
 )
 from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_parts
 from protonn_edge.sensors import MICROPHONE
+from protonn_edge.sensors.kinds import ANALOG_PINS
 from protonn_edge.system.shell import command_line
 
 
@@ -124,7 +125,8 @@ def build_command(
     if live.sensors:
         output = output or LIVE_FOLDER
         done = build_with_sensor(out, model, board, output, live, tries=tries, observe=observe)
-        out.finish(done | _uploaded(out, output, board, uploads, port, live.sensors))
+        line = _monitor_line(output, live.sensors)
+        out.finish(done | _uploaded(out, output, board, uploads, port, line))
         return
     if benchmark is not None:
         chosen = Benchmark.of(benchmark)
@@ -162,7 +164,9 @@ def build_command(
     except OverBudget as failure:
         out.finish(record | asdict(failure.usage), failure)
     record |= _shown(out, built, board, facts)
-    out.finish(record | (_uploaded(out, output, board, uploads, port) if board.is_chip else {}))
+    line = _hil_line(output, board_name)
+    done = _uploaded(out, output, board, uploads, port, line) if board.is_chip else {}
+    out.finish(record | done)
 
 
 def _build_for_benchmark(
@@ -220,9 +224,9 @@ def _uploaded(
     board: Board,
     uploads: bool,
     port: str | None,
-    sensors: Sequence[str] = (),
+    emulated: str = "",
 ) -> dict[str, Any]:
-    """Upload the firmware if requested, else print how to, and how to emulate live firmware."""
+    """Upload the firmware if requested, else print how to, and the command that emulates it."""
     if uploads:
         return {"upload": upload(out, folder, port, board.environment)}
     how = (
@@ -231,16 +235,26 @@ def _uploaded(
         else f"connected to its programmer ({board.upload_protocol})"
     )
     out.say(f"next, with the board {how}:", f"  {upload_line(folder, board.environment)}")
-    if sensors:
-        out.say("or, on an emulated board:", f"  {_emulated_line(folder, sensors)}")
+    if emulated:
+        out.say("or, on an emulated board:", f"  {emulated}")
     return {}
 
 
-def _emulated_line(folder: Path, sensors: Sequence[str]) -> str:
+def _hil_line(folder: Path, board_name: str) -> str:
+    """Return the command that measures a project's firmware on an emulated board."""
+    words = [] if folder == Path() else ["--project", str(folder)]
+    words += ["--emulate", *options.board_words(board_name)]
+    return command_line(["protonn-edge", "hil", "test.csv", *words])
+
+
+def _monitor_line(folder: Path, sensors: Sequence[str]) -> str:
     """Return the command that runs live firmware on an emulated board."""
     where = [] if folder == LIVE_FOLDER else ["--project", str(folder)]
     ends = {MICROPHONE.name: "wav"}
-    files = (f"{name}=recording.{ends.get(name, 'csv')}" for name in sensors)
+    # A recording of an analog input may have columns for the next pins.
+    nexts = {f"a{pin + 1}" for pin in range(ANALOG_PINS) if f"a{pin}" in sensors}
+    first = [name for name in sensors if name not in nexts]
+    files = (f"{name}=recording.{ends.get(name, 'csv')}" for name in first)
     played = [word for file in files for word in ("--sensor", file)]
     return command_line(["protonn-edge", "monitor", *where, "--emulate", *played])
 

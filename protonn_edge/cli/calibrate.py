@@ -26,7 +26,7 @@ DEFAULT_STATISTICS: tuple[Statistic, ...] = ("score",)
 
 REJECTION_BY = option(
     "Reject by score, distance or margin (the lead over the second-best score); repeat the option "
-    "to divide SHARE among several.  [default: score]",
+    "to divide SHARE among several of them.  [default: score]",
     click.Choice(STATISTICS),
     flag="--rejection-by",
     multiple=True,

@@ -45,18 +45,18 @@ class ConvertOptions:
         PATH,
     )
     normalization: str = option(
-        "From a folder: how the features were normalized, before training or by the option -N of "
-        "the C++ program.",
+        "From a folder: how the features were normalized, either before training or by the C++ "
+        "program's option -N.",
         click.Choice(NORMALIZER_KINDS),
         shown="none",
     )
     layout: Layout = option(
-        "To a folder: text for the C++ program, npy for the Python programs.",
+        "To a folder: 'text' for the C++ program, 'npy' for the Python programs.",
         click.Choice(LAYOUTS),
         shown=LAYOUTS[0],
     )
     features: Features = option(
-        "To a folder: the features that W expects; with raw, the model's normalization is folded "
+        "To a folder: the features that W expects; with 'raw', the model's normalization is folded "
         "into W and B.",
         click.Choice(get_args(Features)),
         shown="raw",
@@ -68,10 +68,10 @@ class ConvertOptions:
         "NAMES",
     )
     budget: int | None = option("From an estimator: maximum size of the int8 parameters.", BYTES)
-    bits: int = option("From a network in floats: bits per Conv weight, 8, 4 or 2.", shown=8)
+    bits: int = option("From a float network: bits per Conv weight (8, 4 or 2).", shown=8)
     fine_tune: bool = option(
-        "From a network in floats: train it further on the labels of the data, with weights of "
-        "--bits bits.",
+        "From a float network: train it further on the labels of the data, with weights of --bits "
+        "bits.",
         is_flag=True,
     )
     epochs: int = option(
@@ -109,7 +109,10 @@ def convert_command(
         kind, work = "an estimator", "from_estimator"
     elif given.source.is_file() and given.source.suffix != ".npz":
         known = ", ".join((*_ESTIMATORS, ".npz"))
-        raise InputError(f"{given.source} has no known ending; save the model as one of {known}")
+        raise InputError(
+            f"{given.source} has no known ending; save the model in a file whose name ends "
+            f"in one of {known}"
+        )
     elif given.output.suffix == ".onnx":
         kind, work = "a model file that becomes ONNX", "to_file"
     else:

@@ -150,8 +150,8 @@ def _labels(
         )
     if sorted(names) != sorted(classes):
         raise InputError(
-            f"--classes names {listed(names)}, but the classes of {given.data} are "
-            f"{listed(classes)}; name each of these once with --classes"
+            f"--classes is {listed(names)}, but the classes of {given.data} are {listed(classes)}; "
+            f"list each class of {given.data} once with --classes"
         )
     return estimator.classes_[[names.index(each) for each in classes]], names
 

@@ -30,7 +30,7 @@ EMULATOR = option(
     click.Choice(EMULATORS),
 )
 PLAYED = option(
-    "Attach a sensor to the emulated board: NAME, a name or file that 'logger' accepts, replays "
+    "Attach a sensor to the emulated board: NAME (a name or file that 'logger' accepts) replays "
     "the recording FILE (.csv, .wav).",
     flag="--sensor",
     metavar="NAME=FILE[,rate=HZ]",
@@ -78,8 +78,9 @@ def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
     return [
         Notice(
             "rate",
-            f"{sensor.kind.name} plays {sensor.rate:g} samples a second, but the firmware takes "
-            f"{rate:.6g}, so some samples are {'repeated' if sensor.rate < rate else 'left out'}",
+            f"{sensor.kind.name} replays {sensor.rate:g} samples a second, but the firmware "
+            f"reads {rate:.6g}, so some samples are "
+            f"{'repeated' if sensor.rate < rate else 'left out'}",
         )
         for sensor in played
         if abs(sensor.rate - rate) > _SAME_RATE * rate
@@ -92,8 +93,8 @@ def read_sensors(texts: tuple[str, ...], output: Path | None = None) -> list[Pla
         played = sensor_file(text)
         if output is not None and output.exists() and played.exists() and played.samefile(output):
             raise InputError(
-                f"-o is {output}, which --sensor plays and which would be overwritten; choose "
-                "another file with -o"
+                f"-o is {output}, the recording that --sensor replays, which would be "
+                "overwritten; choose another file with -o"
             )
     return [read_sensor(text) for text in texts]
 

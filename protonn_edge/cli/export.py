@@ -118,7 +118,7 @@ def export_command(
     ]
     out.say(f"{done.name} in {folder}:", fact_table(facts))
     say_tried(out, done.tried)
-    out.say(f"next: {_NEXT[kind]}, which prints PASS")
+    out.say(f"next: {_NEXT[kind]}; it prints PASS")
     written = {name: getattr(done, name) for name in ("vectors", "flash_bytes", "model_sha256")}
     made = {"kind": kind, "name": done.name, "folder": str(folder), "files": list(done.files)}
     ended = {"plan": done.plan.to_json(), "tried": done.tried.to_json()}

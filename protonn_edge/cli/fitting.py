@@ -156,7 +156,7 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     of_samples = of_windows(dataset, asked)
     if not of_samples and dataset.sample_rate is not None and len(dataset.point_shape) == _AXES:
         text = (
-            "the features are the single samples of the windows; use --features to compute "
+            "the features are the individual samples of the windows; use --features to compute "
             "features of whole windows"
         )
         notices.append(Notice("samples", text))

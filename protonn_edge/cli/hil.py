@@ -69,8 +69,8 @@ def hil_command(
         "Measured power draw of the board, in W.  [default: the board's figure]"
     ),
     repeat: int | None = option(
-        "At the end, classify the first point this many times while the meter pin (8 on an Uno) is "
-        "high, for an external meter.",
+        "For an external meter: at the end, set the meter pin (pin 8 on an Uno) high, and classify "
+        "the first point this many times.",
         click.IntRange(1, MOST_REPETITIONS),
     ),
     power_cycle: str | None = option(
@@ -79,8 +79,8 @@ def hil_command(
         metavar="COMMAND",
     ),
     meter_name: str = option(
-        "A power meter in the supply of the first board: ppk2:PORT, joulescope, otii, ina219:PORT "
-        "or none; connect the meter's trigger to the board's meter pin.",
+        "A power meter in the supply of the first board: ppk2:PORT, joulescope, otii, ina219:PORT, "
+        "or 'none' for no meter; connect the meter's trigger to the board's meter pin.",
         flag="--meter",
         shown="none",
     ),
@@ -210,7 +210,10 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
 def say_unproven(possible: PossibleCycles, out: Output) -> None:
     """Print a note if there is no proven bound on the cycles."""
     if not possible.proven:
-        out.say(f"this build has no proven bound, so cycles are only checked to be {possible}")
+        out.say(
+            f"this build has no proven bound, so the cycles are only checked against the "
+            f"range {possible}"
+        )
 
 
 def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int = 0) -> None:

@@ -83,8 +83,8 @@ class LiveOptions:
         trained = None if signal is None else signal.rate
         if self.rate and trained and abs(self.rate - trained) > _RATE_TOLERANCE * trained:
             raise InputError(
-                f"--rate is {self.rate:g}, but the model was trained at {trained:g} Hz; omit "
-                f"--rate, or train on data sampled at {self.rate:g} Hz"
+                f"--rate is {self.rate:g}, but the model was trained on data sampled at "
+                f"{trained:g} Hz; omit --rate, or train on data sampled at {self.rate:g} Hz"
             )
         rate = self.rate or trained
         if rate is None:

@@ -145,9 +145,9 @@ def _shown(listener: Listener, labels: Labels | None, answer: Answer) -> tuple[s
 
 def _introduced(listener: Listener) -> str:
     board = listener.description
-    every = f"every {board.hop} samples ({board.hop / board.rate:.3g} s)"
+    every = f"every {counted(board.hop, 'sample')} ({board.hop / board.rate:.3g} s)"
     return (
-        f"{board.sensor}: windows of {board.window} samples at {board.rate:.6g} Hz, one "
+        f"{board.sensor}: windows of {counted(board.window, 'sample')} at {board.rate:.6g} Hz, one "
         f"{'where sound begins' if board.from_onset else every}; model {board.model_hash}"
     )
 
@@ -217,9 +217,9 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
 def _nothing_shown(board: LiveDescription) -> str:
     """Return the advice if no window has arrived."""
     if board.from_onset:
-        return "the board detected no complete sound; make a louder sound, or wait for longer"
+        return "the board detected no complete sound; make a louder sound, or wait longer"
     wait = f"{board.window / board.rate:.3g} s"
-    return f"no window was complete, because the first one takes {wait}; wait for longer"
+    return f"no window was completed: the first one takes {wait}; wait longer"
 
 
 # --- labels of windows, for --teach: keys of a terminal, or lines of a pipe -----------------------
@@ -268,8 +268,8 @@ class Labels:
         line = sys.stdin.buffer.readline(_LONGEST_LINE).decode("ascii", "replace").strip()
         if len(line.removeprefix(_FORGET)) > 1:
             self._tell(
-                f"a line of the pipe has {len(line)} characters, but must be the key of one class; "
-                "send one key per line"
+                f"a line from the pipe has {len(line)} characters, but must be the key of one "
+                "class; send one key per line"
             )
             return
         for key in line:
@@ -300,7 +300,7 @@ class Labels:
         if neighbour:
             self._tell(
                 f"warning: this example of {name} is from the same moment as another one, so it "
-                "adds little; teach a window of another moment"
+                "adds little; teach a window from another moment"
             )
         late = f"{name} came too late (the board has classified another window since)"
         sentence = f"{late if what == 'too late' else f'{what} {name}'}: {self._counts}"

@@ -113,7 +113,7 @@ def _share(text: str) -> float | None:
 
 _UNITS = {"": 1, "b": 1, "kb": 1_000, "kib": 1_024}
 BYTES = Parsed("BYTES", "is not a number of bytes, such as 16kB, 900B or 16000", _bytes)
-LEVEL = Parsed("LEVEL|auto", "is neither a number above 0 nor auto", _level)
+LEVEL = Parsed("LEVEL|auto", "is neither a number above 0 nor 'auto'", _level)
 SHARE = Parsed("SHARE", "is not a share between 0 and 1, such as 1% or 0.01", _share)
 
 
@@ -127,7 +127,7 @@ PROJECT = option(
 )
 MODEL_OUTPUT = option("The model file (.npz).", OutputFile(MODEL), required=True)
 BOARD = option(
-    "The board, or a .toml file of your own.",
+    "A board's name, or your own .toml file.",
     BoardType(),
     flag="--board",
     metavar=f"[{'|'.join(board_names())}|FILE.toml]",

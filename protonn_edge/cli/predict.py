@@ -42,7 +42,7 @@ def predict_command(
         click.IntRange(1, SAMPLES_LIMIT),
     ),
     votes: int = option(
-        "With --hop: report a class once most of this many windows agree.",
+        "With --hop: report the majority class of this many windows.",
         click.IntRange(1, VOTES_LIMIT),
         shown=1,
     ),

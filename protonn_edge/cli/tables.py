@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _load_points = later("protonn_edge.datasets", "load_points")
 _quantize = later("protonn_edge.quantization", "quantize")
 _why_floats_alone = later("protonn_edge.quantization", "why_floats_alone")
-_JUDGED_POINTS = 5  # most values of fewer points may be out of range by chance
+_JUDGED_POINTS = 5  # some values of fewer points, though not all, may be out of range by chance
 
 
 def columns_option(text: str, metavar: str = "COLUMNS") -> Any:
@@ -49,7 +49,7 @@ def _names_in(lists: Sequence[str], name: str) -> tuple[str, ...]:
 
 _COLUMNS = {
     "label": option(
-        "The column of labels: its name or number, first or last.  [default: label, class or "
+        "The column of labels: its name, its number, 'first' or 'last'.  [default: label, class or "
         "target, else the last]",
         metavar="COLUMN",
     ),
@@ -58,7 +58,7 @@ _COLUMNS = {
 }
 _VALUES = {
     "missing": option(
-        "error, drop, median or most-frequent.  [default: error]",
+        "Gaps: error, drop, median, most-frequent.  [default: error]",
         click.Choice(MISSING),
         metavar="HOW",
     ),
@@ -131,9 +131,12 @@ def points_for(
 def clamped_notices(model: Model, X: NDArray[np.float32]) -> list[Notice]:
     """Return a warning if most values of a feature of points (n, D) are clamped by mistake."""
     n = len(X)
-    if n < _JUDGED_POINTS or why_clamped(model) or _why_floats_alone(model) is not None:
+    if why_clamped(model) or _why_floats_alone(model) is not None:
         return []
-    clamped = np.flatnonzero(2 * _quantize(model).features.clamped(X) > n).tolist()
+    outside = _quantize(model).features.clamped(X)
+    if n < _JUDGED_POINTS and (outside < n).any():
+        return []
+    clamped = np.flatnonzero(2 * outside > n).tolist()
     names = tuple(model.feature_names[i] if model.feature_names else str(i + 1) for i in clamped)
     text = (
         f"most values of {len(names):,} of {model.n_features:,} features are outside the range of "

@@ -38,7 +38,8 @@ class TrainOptions:
     )
     groups: str | None = options.GROUPS
     rate: float | None = rejection_rate(
-        'Answer "unknown" to inputs unlike any class, and about this share of others, such as 1%.'
+        'Answer "unknown" to inputs unlike any class, and to about this share of all others, such '
+        "as 1%."
     )
     by: tuple[Statistic, ...] = REJECTION_BY
     normal: str | None = option(
@@ -46,13 +47,13 @@ class TrainOptions:
     )
     seed: int = options.seed_option(2**32 - 1)
     share: float | None = option(
-        "Hold out this share of the training points, or groups, for testing.",
+        "Hold out this share of the training points, or of the groups, for testing.",
         options.SHARE,
         flag="--holdout",
     )
     verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)
     minutes: float = option(
-        "Time limit of --classifier best, in minutes.", options.FiniteRange(1e-3, 1e5), shown=5
+        "Time limit for --classifier best, in minutes.", options.FiniteRange(1e-3, 1e5), shown=5
     )
     metric: str = options.METRIC
     board_name: str = options.BOARD

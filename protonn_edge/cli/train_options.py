@@ -126,7 +126,7 @@ def classifier_options(parameters: Mapping[str, Parameter], kinds: Sequence[str]
         for name, declared in parameters.items()
     }
     parts[_SET] = option(
-        "Another setting; --classifier KIND --help lists them.",
+        "Any other parameter; see --classifier KIND --help.",
         flag="--set",
         multiple=True,
         metavar="NAME=VALUE",

@@ -66,7 +66,7 @@ class TuneOptions:
     )
     timeout: float | None = option("Time limit in seconds.", _SECONDS)
     choose: str | None = option(
-        "best, 'smallest-within 0.5' (in %), 'fastest-within 0.5' or, the default with --groups, "
+        "'best', 'smallest-within 0.5' (in %), 'fastest-within 0.5' or, the default with --groups, "
         "'default-within chance'.",
         metavar="CHOICE",
     )
@@ -75,7 +75,7 @@ class TuneOptions:
     )
     scheduler: str | None = option("A Dask scheduler, such as tcp://host:8786.", flag="--dask")
     folds: int | None = option(
-        "Folds.  [default: 3; 7 with --groups; 4 x 5 for few points]",
+        "Number of folds.  [default: 3, or 7 with --groups]",
         click.IntRange(2, 20),
     )
     groups: str | None = options.GROUPS

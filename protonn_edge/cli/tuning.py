@@ -301,8 +301,8 @@ def _chance(record: dict[str, Any]) -> str:
     best, taken = record["most_accurate"], record["cross_validated"]
     lead, n = 100 * record["lead_by_chance"], record["trials"]["complete"]
     chance = (
-        f"by chance, the best of {n:,} equally good trials leads by about {lead:.2f} percentage "
-        "points"
+        f"by chance alone, the best of {n:,} equally good trials would lead by about {lead:.2f} "
+        "percentage points"
     )
     if best["trial"] == taken["trial"]:
         return f"no other trial scores higher; {chance}"

@@ -53,7 +53,7 @@ def windows_command(
     ),
     trigger: float | None = option(
         "Cut a window only where movement begins: where the channels' ranges over an eighth of a "
-        "window add up to this level; auto chooses a level.",
+        "window add up to this level; 'auto' chooses a level.",
         LEVEL,
     ),
     before: int | None = option(
@@ -62,8 +62,9 @@ def windows_command(
         click.IntRange(0),
     ),
     onset: int | None = option(
-        "Cut a clip where a sound begins: where the mean difference between samples two apart, "
-        "scaled to 8 bits, exceeds N; 4 is usual. The data set stores N for 'train'.",
+        "Cut a clip where a sound begins: where the mean difference between each sample and the "
+        "second one after it, scaled to 8 bits, exceeds N; 4 is usual. The data set stores N for "
+        "'train'.",
         click.IntRange(*THRESHOLDS),
     ),
     test_share: float = option(
@@ -89,7 +90,7 @@ def windows_command(
     ),
     name: str | None = option(
         "For a folder: the pattern of file names, such as '{class}_{person}_{take}'; the persons "
-        "become groups or, without them, all fields except class and take.",
+        "become groups or, if the pattern has no {person}, all fields except class and take do.",
         metavar="PATTERN",
     ),
     background: str | None = option(
@@ -101,8 +102,8 @@ def windows_command(
         PATH,
     ),
     rate: float | None = option(
-        "Samples per second; WAV files with a higher rate are sampled at this rate, as by the "
-        "board.  [default: from the recording, or its times]",
+        "Samples per second; WAV files with a higher rate are sampled at this rate, as the board "
+        "would sample the sound.  [default: from the recording, or its times]",
         FiniteRange(*SAMPLE_RATES),
     ),
     table: TableOptions = COLUMNS,
@@ -136,7 +137,10 @@ def windows_command(
     if rate is not None:
         by_times = any(each.kind == "rate" for each in recorded.dataset.notices)
         if not by_times and not recordings.is_same_rate(recorded.rate, rate):
-            text = f"--rate is {rate:g}, but {recording} has {recorded.rate:g} samples a second"
+            text = (
+                f"--rate is {rate:g}, but {recording} has {recorded.rate:g} samples a second; the "
+                "data set stores the rate given with --rate"
+            )
             out.notice([Notice("rate", text, warning=True)])
         recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))
     noisy = None if noise is None else read_noise(noise, recorded, options)
@@ -244,7 +248,10 @@ def _to_mix(
         raise InputError(f"--noise: {error}") from error
     of_noise = cut.X_train[cut.begins >= own]
     if not len(of_noise):
-        raise InputError(f"--noise: no recording has {window:,} samples for training; record more")
+        raise InputError(
+            f"--noise: no recording has at least {window:,} samples for training; make longer "
+            "recordings"
+        )
     return of_noise
 
 
@@ -371,7 +378,7 @@ class _Cut:
         train, test = self.counts
         missing = [classes[index] for index in np.flatnonzero(train == 0)]
         if missing:
-            nothing = "no training run is as long as a window"
+            nothing = "no run of equal labels in the training part is as long as a window"
             reason = nothing if self.trigger is None else self.trigger.missing
             yield Notice(
                 "no_window", f"classes left out, because {reason}: {listed(missing)}", warning=True

@@ -48,9 +48,9 @@ def check_prefix(prefix: str) -> None:
     """Raise `InputError` unless `prefix` and ``_`` may begin C names, in either case."""
     if len(prefix) > _LENGTH_LIMIT or not _FORM.fullmatch(prefix):
         raise InputError(
-            f"C names cannot begin with the prefix {shortened(repr(prefix))}; begin with a "
-            f"lower-case letter, and use at most {_LENGTH_LIMIT} characters: lower-case letters "
-            "and digits, with single underscores only between them"
+            f"C names cannot begin with the prefix {shortened(repr(prefix))}; choose a prefix that "
+            "begins with a letter, does not end with an underscore, and has at most "
+            f"{_LENGTH_LIMIT} lower-case letters, digits and single underscores"
         )
     if prefix in _RESERVED:
         raise InputError(f"the prefix {prefix!r} is reserved in C or C++; try '{prefix}_{PREFIX}'")
@@ -67,8 +67,8 @@ def check_collisions(prefix: str, sources: Iterable[str]) -> None:
         renamed = with_prefix(name, prefix)
         if renamed in names:
             raise InputError(
-                f"the prefix {prefix!r} makes two names in the generated C equal to {renamed}; "
-                "choose another prefix"
+                f"with the prefix {prefix!r}, two names in the generated C would both be "
+                f"{renamed}; choose another prefix"
             )
 
 

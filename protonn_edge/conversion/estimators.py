@@ -216,7 +216,7 @@ def _check_features(first: Any, n_features: int) -> None:
     if wanted != n_features:
         raise InputError(
             f"the {name} was fitted with {wanted:,} features, but the points have {n_features:,}; "
-            "give points with the features that it was fitted on, before any scaling"
+            "give unscaled points with the features that it was fitted on"
         )
 
 

@@ -94,7 +94,7 @@ class FlatTable:
         return struct.unpack_from(f"<{form}", self.content, place)[0]
 
     def _damaged(self) -> InputError:
-        return InputError(f"{self.what} refers to bytes beyond its end; write the file again")
+        return InputError(f"{self.what} refers to bytes beyond its end; save the file again")
 
 
 _EMPTY = FlatTable(b"\x04\0\x04\0\x04\0\0\0", "", 4)

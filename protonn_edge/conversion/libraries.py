@@ -164,7 +164,7 @@ def _lightgbm_tree(fields: dict[str, str], what: str) -> StoredTree:
     def children(name: str) -> Indices:
         places = numbers(name)
         if (places >= max(1, inner)).any():
-            raise ValueError("a node has an unknown child")
+            raise ValueError("a node refers to a child that does not exist")
         return np.where(places >= 0, places, inner + ~places)
 
     if (numbers("decision_type") & 4).any():

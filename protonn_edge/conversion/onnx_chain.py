@@ -205,7 +205,8 @@ class OnnxChain:
         if self.image is not None:
             if moved or inner.shape != self.shape:
                 raise node.unsupported(
-                    f"takes an image of {image_text(self.shape)} after a Reshape or Transpose",
+                    f"takes an image ({image_text(self.shape)}) that comes from a Reshape or "
+                    "Transpose",
                     "move the node before the Reshape or Transpose",
                 )
             return
@@ -221,7 +222,7 @@ class OnnxChain:
     def append(self, node: Node, layer: Any, shape: ImageShape) -> None:
         """Append a layer with output of this shape: height, width and channels."""
         if len(self.layers) >= _MOST_LAYERS:
-            text = f"follows {_MOST_LAYERS} layers, but no more are supported"
+            text = f"follows {_MOST_LAYERS} layers, which is the limit"
             raise node.unsupported(text, "use fewer layers")
         self.layers.append(layer)
         self.lay_out(node, shape)

@@ -72,12 +72,13 @@ class Decision:
         usual = _USUAL.get(node.operator)
         if made and usual and not usual(self, node, kinds[0], constants.get(node.inputs[0])):
             raise node.unsupported(
-                "has an attribute, such as another axis, or a constant that may change the class",
+                "has an attribute (such as an axis that is not the axis of the classes) or a "
+                "constant that could change the class",
                 "apply the node along the axis of the classes, or end the network with its scores",
             )
         if made is None:
             raise node.unsupported(
-                f"takes {' and '.join(kinds[:3])} after the decision between the classes",
+                f"takes {' and '.join(kinds[:3])} after the scores, which could change the class",
                 "end the network with its scores, or with their Softmax, Sigmoid or ArgMax",
             )
         node.read.update(range(len(node.inputs)))

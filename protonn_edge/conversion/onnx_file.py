@@ -230,8 +230,8 @@ def _array(tensor: Any, what: str, most: int) -> NDArray[Any]:
     if len(sizes) > MOST_AXES or not _fits(sizes, most):
         raise InputError(
             f"{what} has the constant {name!r} of shape {shortened(str(sizes), _MOST_SHOWN)}, but "
-            f"here, a constant must have 1 to {most:,} values in at most {MOST_AXES} axes; export "
-            "a smaller network"
+            f"this constant must have 1 to {most:,} values in at most {MOST_AXES} axes; export a "
+            "smaller network"
         )
     array: NDArray[Any] = np.asarray(numpy_helper.to_array(tensor))
     # A single number may be a limit that a Clip never reaches.

@@ -123,7 +123,7 @@ class Int8Builder(OnnxChain):
     def decide(self, scores: str) -> Decision:
         """See `OnnxChain.decide`."""
         if self.pending is not None:
-            raise self.pending.unsupported("gives scores that are not quantized", _QUANTIZED)
+            raise self.pending.unsupported("outputs scores that are not quantized", _QUANTIZED)
         return super().decide(scores)
 
     def fold(self, node: Node) -> None:

@@ -64,8 +64,8 @@ def _window(node: Node, sides: tuple[int, ...], image: ImageShape) -> Window:
     pads, how = node.integers("pads", (0,) * 2 * axes, 2 * axes), node.text("auto_pad", "NOTSET")
     if {*apart} != {1} or min(*strides, *sides) < 1 or min(pads) < 0 or how not in _PADDINGS:
         raise node.unsupported(
-            f"has a kernel of {sides}, strides {strides}, pads {sorted({*pads})} ({how[:20]}) and "
-            f"dilations {sorted({*apart})}",
+            f"has a kernel of {sides}, strides {strides}, pads {sorted({*pads})} (auto_pad "
+            f"{how[:20]}) and dilations {sorted({*apart})}",
             "use positive sides and strides, no dilation, and no negative pads",
         )
     side, step = (*sides, 1)[:2], (strides[0], strides[-1])
@@ -159,7 +159,7 @@ def _gemm(net: Builder, node: Node) -> None:
     if W.ndim != 2 or not plain or W.shape[1] != net.places.size:
         raise node.unsupported(
             f"multiplies values of shape {net.places.shape} by a matrix of shape {W.T.shape}",
-            "flatten the values of a point first",
+            "flatten the values of each point first",
         )
     b = np.zeros(len(W))
     if general:
@@ -257,9 +257,10 @@ def _linear_classifier(net: Builder, node: Node) -> None:
     how = node.text("post_transform", "NONE")
     if net.places.ndim != 1 or len(b) < 2 or how not in ("NONE", "LOGISTIC", "SOFTMAX"):
         raise node.unsupported(
-            f"takes values of shape {net.places.shape}, has {len(b)} scores, and applies "
-            f"{how[:20]}",
-            "flatten the values, and use one score per class and NONE, LOGISTIC or SOFTMAX",
+            f"takes values of shape {net.places.shape}, has {len(b)} scores, and has the "
+            f"post_transform {how[:20]}",
+            "flatten the values, use one score per class, and set post_transform to NONE, LOGISTIC "
+            "or SOFTMAX",
         )
     net.multiply(node, W.reshape(len(b), net.places.size), b)
     net.decide(node.outputs[1] if len(node.outputs) > 1 else "").classify(node)

@@ -117,7 +117,7 @@ def _dense(estimator: Any, name: str, value: Any) -> NDArray[Any]:
     except (ValueError, TypeError, AttributeError, IndexError) as error:
         raise _unusable(estimator, name, "is a damaged sparse matrix") from error
     if 8 * rows.shape[0] * rows.shape[1] > LIMIT_BYTES:
-        raise _unusable(estimator, name, f"takes over {LIMIT_BYTES:,} bytes as a dense array")
+        raise _unusable(estimator, name, f"takes more than {LIMIT_BYTES:,} bytes as a dense array")
     return np.asarray(rows.toarray())
 
 
@@ -246,7 +246,7 @@ def _untrusted(path: Path, kind: str) -> InputError:
     if "neural_network" in kind:
         remedy = "export the network with skl2onnx, and convert the .onnx file"
     if any(tree in kind for tree in ("KDTree", "BallTree", "_dist_metrics")):
-        remedy = "fit the classifier with algorithm='brute', which needs no such tree, or " + remedy
+        remedy = "fit the classifier with algorithm='brute', which stores no tree, or " + remedy
     return InputError(
         f"{path} contains an object of the type {kind[:80]!r}, which is not known to be safe; "
         f"{remedy}"

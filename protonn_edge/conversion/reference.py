@@ -261,7 +261,7 @@ def _matrix(array: NDArray[Any], path: Path) -> Float32:
     if not np.isfinite(matrix).all():
         row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
         raise InputError(
-            f"{path} has a NaN or infinite number in row {row:,}, column {column:,}; write the "
+            f"{path} has a NaN or infinite number in row {row:,}, column {column:,}; save the "
             "file again"
         )
     return matrix
@@ -285,7 +285,7 @@ def _read_text(path: Path) -> NDArray[np.float64]:
             if len(cells) != len(rows[0]):
                 raise InputError(
                     f"{path}:{number} has {len(cells):,} numbers, but the first row has "
-                    f"{len(rows[0]):,}; write the file again"
+                    f"{len(rows[0]):,}; save the file again"
                 )
     return np.array(rows, dtype=np.float64)
 
@@ -296,5 +296,7 @@ def _read_npy(path: Path) -> NDArray[Any]:
     with path.open("rb") as file:
         array = read_array(file, path.stat().st_size, str(path))
     if array.dtype.kind not in "fiu":
-        raise InputError(f"{path} does not contain numbers; write the file again")
+        raise InputError(
+            f"{path} does not contain numbers; save it as an array of floats or integers"
+        )
     return array

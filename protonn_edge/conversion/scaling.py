@@ -431,8 +431,8 @@ def _scaled(model: Model, scaling: AffineMap) -> Model:
         )
     if model.normalizer.kind == "l2":
         raise InputError(
-            "the classifier scales points to unit norm, which cannot be combined with another "
-            "scaling; fit it with normalization='standard', or without the scalers"
+            "the classifier scales points to unit norm, which cannot be combined with the "
+            "pipeline's scalers; fit it with normalization='standard', or without the scalers"
         )
     # A scaler makes z = (x - offset) scale + shift, the normalizer then (z - offset') scale'.
     raw = {

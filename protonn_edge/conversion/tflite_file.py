@@ -18,7 +18,7 @@ from protonn_edge.conversion.flatbuffer import FlatTable
 from protonn_edge.conversion.int8_network import INT8_ZERO
 from protonn_edge.conversion.onnx_file import MOST_AXES, MOST_VALUES, Node, OnnxGraph
 from protonn_edge.conversion.reading import LARGEST
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 
 IDENTIFIER = b"TFL3"
 _INPUT = "input"
@@ -84,8 +84,8 @@ def tflite_graph(content: bytes, what: str) -> OnnxGraph:
     inputs = _numbers(graphs[0], 1) if graphs else []
     if len(graphs) != 1 or len(inputs) != 1:
         raise InputError(
-            f"{what} has {len(graphs):,} graphs and {len(inputs):,} inputs; give a network with "
-            "one of each"
+            f"{what} has {counted(len(graphs), 'graph')} and {counted(len(inputs), 'input')}; give "
+            "a network with one of each"
         )
     tensors = [_Tensor.of(each) for each in graphs[0].tables(0)]
     net = _Translation(tensors, list(model.tables(4)), inputs[0])
@@ -177,7 +177,7 @@ class _Translation:
     def tensor(self, number: int) -> _Tensor:
         """Return a tensor of the operator."""
         if not 0 <= number < len(self._tensors):
-            raise self.refused("has an input that is missing")
+            raise self.refused("refers to a missing input")
         return self._tensors[number]
 
     def stored(self, number: int) -> NDArray[Any]:

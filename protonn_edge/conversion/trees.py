@@ -68,7 +68,8 @@ def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
         estimators = reading.array_of(classifier, "estimators_")
         together = (1 if n_classes == 2 else n_classes) if boosted else 1
         if estimators.size == 0 or estimators.size % together:
-            raise _damaged(classifier, f"are not a multiple of {together} in number")
+            count = f"are {estimators.size} in number, which is not a multiple of {together}"
+            raise _damaged(classifier, count)
         rows = estimators.reshape(-1, together)
         trees = [[_checked(each, k, columns) for each in row] for row in rows]
     if not boosted:
@@ -106,7 +107,7 @@ def _checked(estimator: Any, k: int, columns: int) -> Any:
         raise _damaged(estimator, "have nodes that are not linked as a tree")
     asked = tree.feature[inner]
     if len(asked) and not (asked.min() >= 0 and asked.max() < k):
-        raise _damaged(estimator, f"test features other than the {k:,} given")
+        raise _damaged(estimator, f"use features other than the {k:,} given")
     if tree.n_outputs != 1:
         raise reading.several_outputs(estimator)
     if tree.value.shape != (tree.node_count, 1, columns):
@@ -118,7 +119,7 @@ def _checked(estimator: Any, k: int, columns: int) -> Any:
     ):
         raise _damaged(estimator, "have numbers that are not finite")
     if columns > 1 and not (values.min() >= 0 and values.sum(axis=1).min() > 0):
-        raise _damaged(estimator, "have negative shares of classes")
+        raise _damaged(estimator, "have negative class shares")
     return tree
 
 

@@ -26,7 +26,7 @@ def parse(content: bytes) -> Any:
 def _take(stream: BytesIO, size: int) -> bytes:
     taken = stream.read(max(0, size))
     if len(taken) != size:
-        raise ValueError("a value is longer than the file")
+        raise ValueError("a value extends beyond the end of the file")
     return taken
 
 

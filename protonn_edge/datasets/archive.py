@@ -77,8 +77,8 @@ class ArrayArchive:
             ) from error
         except _BROKEN as error:
             raise InputError(
-                f"{path} is not an .npz file, or is truncated (no readable zip directory); write "
-                "the file again"
+                f"{path} is damaged or is not an .npz file (no readable zip directory); save it "
+                "again, or name another file"
             ) from error
         try:
             self._members = self._checked_members(limit_bytes)
@@ -103,7 +103,7 @@ class ArrayArchive:
             if isinstance(error, InputError):
                 raise
             problem = (
-                f"cannot be unpacked ({_first_line(error)}); the file is damaged, so write it again"
+                f"cannot be unpacked ({_first_line(error)}); the file is damaged, so save it again"
             )
             raise self.refusal(name, problem) from error
 
@@ -168,13 +168,13 @@ def read_array(
     if expected != size:
         raise InputError(
             f"{what} needs {expected:,} bytes according to its header, but has {size:,}; the file "
-            "is damaged, so write it again"
+            "is damaged, so save it again"
         )
     content = stream.read()
     if len(content) != expected - offset:
-        raise InputError(f"{what} is truncated; write the file again")
+        raise InputError(f"{what} is truncated; save the file again")
     if dtype.kind == "U" and not _is_unicode(content, dtype):
-        raise InputError(f"{what} has text that is not valid Unicode; write the file again")
+        raise InputError(f"{what} has text that is not valid Unicode; save the file again")
     flat = np.frombuffer(content, dtype=dtype)
     return flat.reshape(shape, order="F" if fortran else "C")
 
@@ -185,14 +185,14 @@ def _read_header(
     """Return the type, the shape, whether it is in Fortran's order, and where the values begin."""
     start = stream.read(8)
     if start[:6] != _MAGIC or len(start) != 8 or start[6] not in (1, 2, 3):
-        raise InputError(f"{what} is not a numpy array; write the file with numpy")
+        raise InputError(f"{what} is not a NumPy array; save the file with NumPy")
     width, form = (2, "<H") if start[6] == 1 else (4, "<I")
     size = stream.read(width)
     length = struct.unpack(form, size)[0] if len(size) == width else 0
     if length > _HEADER_LIMIT_BYTES:
         raise InputError(
             f"{what} has a header of {length:,} bytes, but the limit is {_HEADER_LIMIT_BYTES:,}; "
-            "write the file again"
+            "save the file again"
         )
     try:
         with warnings.catch_warnings():
@@ -200,7 +200,7 @@ def _read_header(
             header = ast.literal_eval(stream.read(length).decode("utf-8"))
         described, fortran, shape = header["descr"], header["fortran_order"], header["shape"]
     except (*_DAMAGED, Warning) as error:
-        raise InputError(f"{what} has a damaged header; write the file again") from error
+        raise InputError(f"{what} has a damaged header; save the file again") from error
     if described == "|O":
         raise InputError(
             f"{what} has the type 'object', but pickled objects are not read; save text with "
@@ -213,10 +213,10 @@ def _read_header(
     else:
         raise InputError(
             f"{what} has the type {shortened(str(described), 40)!r}, but only numbers and text are "
-            "read (no pickled objects); convert the array, and write the file again"
+            "read (no pickled objects); convert the array, and save the file again"
         )
     if not _is_shape(shape):
-        raise InputError(f"{what} has a corrupt shape; write the file again")
+        raise InputError(f"{what} has a corrupt shape; save the file again")
     return dtype, shape, bool(fortran), 8 + width + length
 
 

@@ -120,8 +120,8 @@ def _checked_classes(train: Table, test: Table | None, classes: tuple[str, ...])
             if tested.labels.shape[1] != wanted:
                 raise InputError(
                     f"{tested.source} has {tested.labels.shape[1]:,} columns of labels, but {what} "
-                    f"{wanted:,}; give each label a column in both parts, and a name if there are "
-                    "'class_names'"
+                    f"{wanted:,}; give each label a column in both parts, and a name if there is "
+                    "an array 'class_names'"
                 )
         return names
     if isinstance(train, LabelSetTable) or isinstance(tested, LabelSetTable):
@@ -220,7 +220,7 @@ def _names(archive: ArrayArchive, name: str) -> tuple[str, ...]:
         return ()
     array = archive.read(name)
     if array.ndim != 1 or array.dtype.kind not in "US":
-        raise archive.refusal(name, "must be a vector of texts; correct or omit it")
+        raise archive.refusal(name, "must be a vector of strings; correct or omit it")
     return tuple(map(str.strip, _texts(archive, name, array)))
 
 
@@ -229,7 +229,7 @@ def _texts(archive: ArrayArchive, name: str, array: NDArray[Any]) -> list[str]:
     try:
         texts: list[str] = array.astype(np.str_).tolist()
     except ValueError as error:
-        problem = "has texts that are not ASCII; save them as Unicode text"
+        problem = "has byte strings that are not ASCII; save them as Unicode strings"
         raise archive.refusal(name, problem) from error
     return texts
 
@@ -373,8 +373,9 @@ def _places(
     if not rising or int(indptr[-1]) != len(indices):
         raise archive.refusal(
             f"{name}_indptr",
-            f"must rise from 0 to {len(indices):,}, the number of elements of '{name}_indices'; "
-            "write the file again",
+            f"must increase from 0 to {len(indices):,}, the number of elements of "
+            f"'{name}_indices'; "
+            "save the file again",
         )
     if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= n_columns):
         wrong = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())

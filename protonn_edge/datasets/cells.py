@@ -124,7 +124,7 @@ class Decimals:
     def problem(self, cell: str) -> str:
         """Return the rest of a sentence about a cell that is not a number of this file."""
         if Decimals(self._delimiter).numbers([cell]) is None:
-            return "but this cell must be a finite number; correct or drop the row"
+            return "but this cell must be a finite number; correct it or delete its row"
         return "but the table has both decimal points and decimal commas; use only one of the two"
 
     def ambiguous(self, cells: Iterable[str]) -> str:

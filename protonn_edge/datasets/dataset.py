@@ -222,8 +222,8 @@ def dataset_from(
     if not classes and (measured := measurements_in(labels, train.X.shape[0])):
         raise InputError(
             f"{train.source} has {len(labels):,} different labels, and some, such as "
-            f"{min(measured):g}, are measurements instead of classes; use classes as labels (in a "
-            "table, name their column with --label)"
+            f"{min(measured):g}, are measurements instead of classes; correct these labels or, in "
+            "a table, name another column with --label"
         )
     if len(labels) < least_classes:
         raise InputError(

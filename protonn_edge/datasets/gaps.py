@@ -103,8 +103,7 @@ class Numbers:
                 column, first = min(places.items(), key=lambda each: each[1].line)
                 where = f"{path}:{first.line} has {quoted(first.cell)} in {column.title}"
                 if places is self.gaps:
-                    count = sum(place.count for place in places.values())
-                    raise InputError(f"{where}, one of {count:,} gaps ({counts(places)}); {remedy}")
+                    raise InputError(f"{where}, a gap (all gaps: {counts(places)}); {remedy}")
                 problem = self.decimals.problem(first.cell)
                 if first.line == 1 and not column.name:
                     problem += " (if line 1 has the names of columns, none may be a number)"
@@ -223,13 +222,13 @@ def _notices(numbers: Numbers, missing: str, kept: NDArray[np.bool_] | None) -> 
     for column, place in numbers.others.items():
         text = (
             f"{column.title} has {counted(place.count, 'cell')} without a number, such as "
-            f"{quoted(place.cell)} in line {place.line:,}"
+            f"{quoted(place.cell)} on line {place.line:,}"
         )
         yield Notice("unreadable", text, warning=True, columns=(column.name,))
     names = tuple(column.name or str(column.index + 1) for column in numbers.gaps)
     if kept is not None and not kept.all():
         count = int((~kept).sum())
-        text = f"left out: {count:,} of {len(kept):,} rows, which have gaps or no label"
+        text = f"left out: {count:,} of {len(kept):,} rows, because they have gaps or no label"
         yield Notice("missing", text, columns=names)
     if numbers.gaps and missing != DROP:
         text = f"gaps filled with the {missing.replace('-', ' ')} value: {counts(numbers.gaps)}"

@@ -133,7 +133,7 @@ def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
     except Exception as error:  # an untrusted file may cause any error
         reason = shortened(str(error).partition("<")[0].strip() or type(error).__name__, 80)
         raise InputError(
-            f"{path} cannot be read as PNG or JPEG ({reason}); write the image again"
+            f"{path} cannot be read as PNG or JPEG ({reason}); save the image again"
         ) from error
 
 

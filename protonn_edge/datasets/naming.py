@@ -143,7 +143,7 @@ def match_columns(
             if name in seen and name in used:
                 raise InputError(
                     f"{what} has several features named {quoted(name)}, so columns cannot be "
-                    "matched by name; give each feature another name"
+                    "matched by name; give each feature a name of its own"
                 )
             seen.add(name)
     surplus = tuple(name or "(no name)" for name in names if name not in used)

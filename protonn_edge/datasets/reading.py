@@ -143,7 +143,7 @@ def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1,
 
 def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Dataset:
     if len(dataset.y_test):
-        raise InputError(f"the data has a test part, but test is {path}; omit the argument test")
+        raise InputError(f"the data has a test part, but 'test' is also given ({path}); omit it")
     given = options and replace(options, missing=None, one_hot=())  # as in the training part
     notices: list[Notice] = []
     facts = dataset.n_features, dataset.feature_names, dataset.classes, dataset.instrument
@@ -431,8 +431,8 @@ def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
         )
     if index <= before:
         raise InputError(
-            f"{where} has the index {index} after {before}, but indices must rise; sort the pairs, "
-            "and give each index once"
+            f"{where} has the index {index} after {before}, but indices must increase; sort the "
+            "pairs, and give each index once"
         )
     if index > INDEX_LIMIT:
         raise InputError(

@@ -118,7 +118,7 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
         dataset = dataset.matched(own.feature_names, str(path), "the recording")
     if not alike or dataset.n_features != own.n_features:
         unlike = _unlike(str(path), dataset, "the recording", own)
-        raise InputError(f"{unlike}; give noise from the same sensor")
+        raise InputError(f"{unlike}; use noise recorded with the same sensor")
     both = {"the recording": own, str(path): dataset}
     _one_rate(both)
     _one_instrument(both)
@@ -377,7 +377,7 @@ def _unlike(name: str, points: Table | Dataset, other: str, first: Table | Datas
     """Return how the channels of a file differ from those of another."""
     missing = [each for each in first.feature_names if each not in points.feature_names]
     if missing and points.feature_names:
-        return f"{name} lacks channels of {other} ({listed(missing)})"
+        return f"{name} lacks some channels of {other} ({listed(missing)})"
     return f"{name} has {_channels(points)}, but {other} has {_channels(first)}"
 
 
@@ -396,7 +396,8 @@ def _one_rate(tables: Mapping[str, Provenance]) -> float | None:
         if abs(rate - usual) > _SAME_RATE * usual:
             raise InputError(
                 f"{first} has {usual:g} samples a second, but {name} has {rate:g}; give recordings "
-                "with the same rate or, for WAV files, a --rate that is not above any of theirs"
+                "with the same rate or, for WAV files, a --rate no higher than the lowest of their "
+                "rates"
             )
     return float(np.median(list(rates.values()))) if rates else None
 

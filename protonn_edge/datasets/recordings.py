@@ -133,7 +133,7 @@ def _no_windows(
             "samples; lower the level, or use shorter windows"
         )
     longest = max((end - first for first, end in runs), default=0)
-    shared = f", a share of {test_share:g} of which is for testing" if test_share else ""
+    shared = f", of which a share of {test_share:g} is for testing" if test_share else ""
     fewer = ", or a smaller share for testing" if test_share else ""
     gaps_in_runs = len(runs) - len(runs_of(labels))
     if gaps_in_runs:
@@ -306,7 +306,7 @@ class Repeated(Sequence[str]):
             return [self[place] for place in range(*index.indices(len(self)))]
         place = index + len(self) if index < 0 else index
         if not 0 <= place < len(self):
-            raise IndexError(f"there is no text {index} of {len(self)}")
+            raise IndexError(f"the index is {index}, but there are {len(self)} elements")
         return self.runs[bisect_right(self._ends, place)][0]
 
 

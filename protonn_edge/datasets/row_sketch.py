@@ -105,7 +105,7 @@ class RowSketch:
         if not fits or not 0 < len(array) <= SKETCH_SIZE or not (array[:-1] < array[1:]).all():
             raise InputError(
                 f"array 'training_rows' must contain 1 to {SKETCH_SIZE:,} hashes of 64 bits, in "
-                "rising order; train the model again"
+                "ascending order; train the model again"
             )
         if held_out is not None and (held_out.dtype != np.uint8 or held_out.ndim != 1):
             raise InputError("array 'held_out' must be a vector of bytes; train the model again")

@@ -29,7 +29,7 @@ from protonn_edge.datasets.cells import TRUTHS, counts, is_gap, is_number, is_wh
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
 from protonn_edge.datasets.row_sketch import RowSketch
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors.played import ID, LABEL_NAMES, PERSON, SESSION, TIME
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def label_refusal(path: object, label: Column, columns: Iterable[Column]) -> Inp
     fraction = next((cell.strip() for cell in label.cells if not is_whole(cell)), None)
     has = f"only the value {label.cells[0].strip()}"
     if fraction is not None:
-        has = f"measurements instead of classes, such as {fraction}"
+        has = f"measurements such as {fraction} instead of classes"
     likely = [each.flag_value for each in columns if each.may_be_label]
     hint = f", such as --label {likely[0]}" if likely else ""
     others = f" (or {', '.join(likely[1:6])})" if likely[1:] else ""
@@ -354,8 +354,8 @@ def _one_hot(
         if names.count(column.name) > 1 or not column.name:
             raise InputError(
                 f"--one-hot needs a column with a unique name, but {path} has "
-                f"{names.count(column.name)} columns named {naming.quoted(column.name)}; rename "
-                "the columns"
+                f"{counted(names.count(column.name), 'column')} named "
+                f"{naming.quoted(column.name)}; rename the columns"
             )
     return encoded
 

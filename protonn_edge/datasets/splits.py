@@ -91,13 +91,15 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     dataset = _relearned(dataset, ~chosen)
     if by_groups and len(np.unique(y[~chosen])) < len(classes):
         raise InputError(
-            f"holding out a share of {fraction:g} of {len(held_out):,} groups leaves no training "
-            "point of some class; use a smaller share, or another seed"
+            f"holding out {fraction:g} of the {len(held_out):,} groups leaves at least one class "
+            "without training points; use a smaller share, or another seed"
         )
     absent = np.setdiff1d(classes, y[chosen]).tolist() if by_groups else []
     if missing := tuple(dataset.classes[label] for label in absent):
-        text = f"classes with unknown recall, because no held-out point has them: {listed(missing)}"
-        text += "; add groups with such points, or hold out a larger share"
+        text = (
+            f"classes with unknown recall, because no held-out point belongs to them: "
+            f"{listed(missing)}; add groups with such points, or hold out a larger share"
+        )
         notice = Notice("held_out", text, warning=True, columns=missing)
         dataset = replace(dataset, notices=(*dataset.notices, notice))
     return replace(_kept(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])

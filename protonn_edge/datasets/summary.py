@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import is_number, with_point
 from protonn_edge.datasets.dataset import Dataset, is_sparse
-from protonn_edge.datasets.naming import Notice, listed, split_unit, title
+from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted, split_unit, title
 from protonn_edge.datasets.row_sketch import row_hashes
 from protonn_edge.datasets.rules import Column
+from protonn_edge.errors import counted
 
 _MOST_DECIMALS = 6
 _JUDGED_POINTS = 20  # with fewer points, most may have different classes
+_FEW_POINTS = 3  # of a class whose name may be a typo,
+_FREQUENT = 5  # if a class with this many times as many points has a similar name
 
 _MOST_FEATURES = 500  # maximum described one by one, and compared with the label
 _MOST_ROWS = 20_000
@@ -162,7 +165,23 @@ def _about_classes(dataset: Dataset) -> list[Notice]:
     text = f"{len(single)} classes have only 1 point each ({listed(single)}); these may be typos"
     if len(single) == 1:
         text = f"class {listed(single)} has only 1 point; this label may be a typo"
-    return [Notice("rare_class", text, warning=True)] if single else []
+    notices = [Notice("rare_class", text, warning=True)] if single else []
+    return [*notices, *_about_misspelt(dataset.classes, counts)]
+
+
+def _about_misspelt(classes: Sequence[str], counts: NDArray[np.intp]) -> Iterator[Notice]:
+    """Yield a warning for each class of few points whose name resembles a frequent class's."""
+    for index in np.flatnonzero(counts <= _FEW_POINTS).tolist():
+        name, letters = classes[index], _letters(classes[index])
+        frequent = np.flatnonzero(counts >= _FREQUENT * counts[index]).tolist()
+        others = [classes[i] for i in frequent if _letters(classes[i]) != letters]
+        if question := did_you_mean(name, others):
+            text = f"class {quoted(name)} has only {counted(int(counts[index]), 'point')}{question}"
+            yield Notice("spelling", text, warning=True)
+
+
+def _letters(name: str) -> str:
+    return "".join(each for each in name.casefold() if each.isalpha())
 
 
 def _about_features(dataset: Dataset) -> list[Notice]:

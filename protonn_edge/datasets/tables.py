@@ -258,8 +258,8 @@ class TableFile:
                 text = f"has {cell!r}, which is not a label," if cell else "has no label"
                 raise InputError(
                     f"{self.path}:{line} {text} in column {roles.label.index + 1}; correct or drop "
-                    "the row, use --missing drop or, with 'windows', name a class for rows without "
-                    "a label with --background"
+                    "the row, use --missing drop or, with 'windows', use --background to name a "
+                    "class for rows without a label"
                 )
             for column in empty:
                 if not is_gap(cell := row[column.index]):
@@ -366,7 +366,7 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
             yield stream
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path} is not text in UTF-8 (byte {error.object[error.start]:#04x} is invalid); save "
+            f"{path} is not UTF-8 text (byte {error.object[error.start]:#04x} is invalid); save "
             "it in Excel as 'CSV UTF-8', or convert it, for example with iconv -f cp1252 -t utf-8"
         ) from error
     except OSError as error:
@@ -388,7 +388,7 @@ def rows_of(path: Path, delimiter: str, read: list[str] | None = None) -> Iterat
                         )
                     yield reader.line_num, row
         except csv.Error as error:
-            text = f"{path} is not a table ({str(error)[:80]}); write the file again"
+            text = f"{path} is not a table ({str(error)[:80]}); save the file again"
             raise InputError(text) from error
 
 

@@ -144,7 +144,7 @@ class ClusterSession(Session):
         beat, missing = None, f"has sent no heartbeat for {self._silent_s:g} s"
         while time.monotonic() - beat_at < self._silent_s:
             if time.monotonic() - began > within_s:
-                missing = f"has not ended a task within {within_s:.3g} s"
+                missing = f"has not finished a task within {within_s:.3g} s"
                 break
             with contextlib.suppress(TimeoutError):
                 future.exception(_LOOK_AGAIN_S)

@@ -115,8 +115,8 @@ class Link:
             reason = os.strerror(number) if number else error
             raise LinkError(
                 f"cannot open {url or 'a port without a name'} ({reason}); check that the board is "
-                "plugged in, and that you may use the port and no other program does, or choose "
-                "another port with --port"
+                "plugged in, that you have permission to use the port and that no other program "
+                "uses it, or choose another port with --port"
             ) from error
         # What pyserial does not do for a TCP port: send without waiting for acknowledgements, and
         # close a socket that the other side has closed.
@@ -357,7 +357,9 @@ class Connection:
 
     def _open_line(self) -> Link:
         if self._line is None:
-            raise LinkError(f"the line to {self.url} is closed; use the session in a with block")
+            raise LinkError(
+                f"the connection to {self.url} is closed; use the session in a 'with' block"
+            )
         return self._line
 
     def _shake_hands(self, within_s: float) -> None:

@@ -200,12 +200,12 @@ class Exchange(Generic[Key, Reply]):
         others = self._connection.messages - self._messages
         damaged = self._connection.damaged - self._damaged
         again = "reset the device, then run the command again (`hil` with --resume)"
-        cause = f"its program may hang; {again}"
+        cause = f"its program may have hung; {again}"
         if self._strays:
-            cause = f"{self._strays:,} of these had a number that no request had; {REFLASH_HINT}"
+            cause = f"{self._strays:,} of these did not match any request; {REFLASH_HINT}"
         elif damaged:
             cause = (
-                f"{damaged:,} more arrived damaged or incomplete, so the line may lose bytes; "
+                f"{damaged:,} more arrived damaged or incomplete, so the line may be losing bytes; "
                 f"check the baud rate, {again}"
             )
         return NoReplyError(

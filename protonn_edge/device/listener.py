@@ -124,8 +124,9 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
                 far_outside.append(f"{values} (in training, from {low:,} to {high:,})")
         if far_outside and self._warning == "":
             self._warning = (
-                f"counts are far outside the training data: {', '.join(far_outside)}; check the "
-                "sensor, its measuring range and its mounting, or include such data in the training"
+                f"the sensor's counts are far outside the training data: {', '.join(far_outside)}; "
+                "check the sensor, its measuring range and its mounting, or include such data in "
+                "the training"
             )
 
 

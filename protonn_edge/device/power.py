@@ -35,8 +35,9 @@ class PowerCycle:
             command = []
         if not command or shutil.which(command[0]) is None:
             raise InputError(
-                f"the command to cycle the power is {shortened(text)!r}, which has an open quote "
-                "or does not begin with a program; give one such as 'uhubctl -a cycle -p 2'"
+                f"the command to cycle the power is {shortened(text)!r}, which has an unclosed "
+                "quote or does not begin with an installed program; give one such as 'uhubctl -a "
+                "cycle -p 2'"
             )
         return cls(tuple(command))
 
@@ -59,7 +60,9 @@ class PowerCycle:
         if done.returncode != 0:
             words = shortened(relevant_lines(done.stderr), _REASON_CHARACTERS)
             reason = words or f"exit code {done.returncode}"
-            raise DeviceError(f"{fault}; cycling the power by {name!r} failed: {reason}") from fault
+            raise DeviceError(
+                f"{fault}; cycling the power with {name!r} failed: {reason}"
+            ) from fault
         end = time.monotonic() + _PORTS_DEADLINE_S
         devices = [Path(port) for port in ports if port.startswith("/")]
         while not all(map(Path.exists, devices)) and time.monotonic() < end:

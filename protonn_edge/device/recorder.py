@@ -277,14 +277,14 @@ class Recorder(sensor_board.SensorBoard[LoggerDescription, Samples]):
             self._silence.renew()
         if self._silence.left_s < 0:
             raise CheckFailed(
-                f"the board has sent no samples for {self._silence.seconds:.0f} s; the earlier "
-                "samples are in the file: plug the board in again, and run the command again"
+                f"the board has sent no samples for {self._silence.seconds:.0f} s (the earlier "
+                "samples are in the file); plug the board in again, and run the command again"
             )
         take = self.take
         if take is not None and take.wanted is not None and self._whole_take.left_s < 0:
             raise CheckFailed(
-                f"only {take.kept:,} of the take's {take.wanted:,} samples arrived, although the "
-                f"board reports {self._rate:.4g} samples a second; they are in the file: check "
+                f"only {take.kept:,} of the take's {take.wanted:,} samples arrived (they are in "
+                f"the file), although the board reports {self._rate:.4g} samples a second; check "
                 "the sensor's wires, and record the take again"
             )
 

@@ -244,7 +244,7 @@ def _result_in(line: bytes, n_classes: int) -> tuple[Result, Origin]:
 def _check_belongs(result: Result, run: Origin, origin: Origin, others: Collection[int]) -> None:
     """Raise `ValueError` if a result is not one of a run's, or repeats one of the others."""
     if run != origin:
-        raise ValueError(f"is of another run, {run}")
+        raise ValueError(f"belongs to another run, {run}")
     if result.index >= (end := origin.points + origin.unused):
         text = f"has index {result.index:,}, but this run's indices are 0 to {end - 1:,}"
         raise ValueError(text)
@@ -260,7 +260,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         with path.open("rb") as stream:
             yield stream
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check the file") from error
+        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
 
 
 def _classes_in(path: Path, stream: BinaryIO) -> int:
@@ -269,7 +269,8 @@ def _classes_in(path: Path, stream: BinaryIO) -> int:
     n_classes = len(columns) - len(_columns(0))
     if not 1 <= n_classes <= 255 or columns != _columns(n_classes):
         raise InputError(
-            f"{path} has no header of a results file; name a file that `protonn-edge hil` wrote"
+            f"{path} does not begin with the header of a results file; name a file that "
+            "`protonn-edge hil` wrote"
         )
     return n_classes
 

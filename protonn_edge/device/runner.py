@@ -167,8 +167,8 @@ def run(
         )
     if expected is not None and (expected.scores.ndim != 2 or len(expected.scores) != len(Q)):
         raise InputError(
-            f"the expected scores have shape {expected.scores.shape}, but it must be ({len(Q)}, "
-            "classes); compute the scores of the same rows"
+            f"the expected scores have shape {expected.scores.shape}, but must have shape "
+            f"({len(Q)}, classes); compute the scores of the same rows"
         )
     rows = _RowQueue(row for row in range(len(Q)) if row not in skip)
     arrivals: queue.SimpleQueue[Result | _End] = queue.SimpleQueue()

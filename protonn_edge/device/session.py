@@ -214,8 +214,8 @@ class Session:
         if not 1 <= repetitions <= most:
             raise InputError(
                 f"{repetitions:,} repetitions were requested, but at {once.cycles:,} cycles per "
-                f"prediction, the device can count only 1 to {most:,}; request a number in this "
-                "range"
+                f"prediction, the device can count the cycles of only 1 to {most:,} repetitions; "
+                "request a number in this range"
             )
         request = protocol.RepeatRequest(
             repetitions % protocol.MOST_REPETITIONS, self._feature_bytes(features)
@@ -231,8 +231,8 @@ class Session:
         if (every.label, every.cycles) != (once.label, repetitions * once.cycles):
             raise CheckFailed(
                 f"one prediction gave class {once.label} in {once.cycles:,} cycles, so "
-                f"{repetitions:,} must take {repetitions * once.cycles:,} cycles, but they gave "
-                f"class {every.label} in {every.cycles:,} cycles; {REFLASH_HINT}"
+                f"{repetitions:,} predictions must take {repetitions * once.cycles:,} cycles, but "
+                f"they gave class {every.label} in {every.cycles:,} cycles; {REFLASH_HINT}"
             )
         return every
 
@@ -282,7 +282,8 @@ class Session:
     def _no_reply(self) -> NoReplyError:
         return NoReplyError(
             f"the device on {self.url} answers HELLO but did not answer a request despite retries, "
-            "so its line may lose bytes or its program may hang; reset the device, and try again"
+            "so its line may be losing bytes or its program may have hung; reset the device, and "
+            "try again"
         )
 
     def _feature_bytes(self, features: ArrayLike) -> bytes:

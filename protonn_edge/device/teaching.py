@@ -20,7 +20,7 @@ def learn(session: Session, label: int) -> int:
     reply = session.ask(protocol.LearnRequest(label), protocol.LearnReply)
     if not reply.learned:
         raise CheckFailed(
-            f"the device has no prediction to learn, or no class {label}; first request a "
+            f"the device has no prediction to learn from, or no class {label}; first request a "
             "prediction, and name a class of the model"
         )
     return reply.examples

@@ -90,14 +90,14 @@ def _any_program(name: str | None) -> Program:
 def _simavr() -> Program:
     if not shell.LINUX:
         place = "WSL" if shell.WINDOWS else "a container"
-        raise InputError(f"simavr needs Linux; run it in {place}, or name a board with --port")
+        raise InputError(f"simavr needs Linux; run it in {place}, or use --port with a real board")
     return Program("simavr", (str(build_simavr()),), _PACKAGES)
 
 
 def _avr8js(instead: str = "") -> Program:
     node = shutil.which("node")
     if node is None:
-        raise InputError(f"node is not on PATH; install {_NODE}")
+        raise InputError(f"'node' is not on PATH; install {_NODE}")
     return Program("avr8js", (node, str(script_file(EMULATOR))), _NODE, instead)
 
 
@@ -236,7 +236,7 @@ def hex_chunks(content: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
             base = int.from_bytes(data, "big") << (4 if kind == 0x02 else 16)
         elif kind not in (0x03, 0x05):  # those two name a start address, which an AVR does not have
             raise _damaged(path, number)
-    raise InputError(f"{path} has no end record, so it is truncated; build the firmware again")
+    raise InputError(f"{path} has no end record, so it must be truncated; build the firmware again")
 
 
 def _records(content: bytes, path: Path) -> Iterator[tuple[int, int, int, bytes]]:

@@ -302,7 +302,7 @@ class EmulatedBoard:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            raise EmulatorError(f"{self._name} is not running; use it inside a with statement")
+            raise EmulatorError(f"{self._name} is not running; use it inside a 'with' statement")
         return self._process
 
     def _ended(self) -> ProtoNNEdgeError:
@@ -324,7 +324,9 @@ class EmulatedBoard:
                 f"{self._board.name} cannot be emulated: {reason} ({self._board.mcu}, "
                 f"{self._board.serial}); use --port with a real board"
             )
-        return EmulatorError(f"{self._name} ended: {reason}; install {self.program.packages} again")
+        return EmulatorError(
+            f"{self._name} stopped unexpectedly: {reason}; install {self.program.packages} again"
+        )
 
     @property
     def _name(self) -> str:

@@ -133,8 +133,8 @@ def _points_of(
     fed = reference.quantize(raw)
     if Origin.of(reference, fed, labels, rows) != origin:
         raise InputError(
-            f"{path} was measured on other points than those of --data; with --data, name the file "
-            "that was given to 'hil'"
+            f"{path} was not measured on the points of --data; with --data, name the file that was "
+            "given to 'hil'"
         )
     stages = stage_losses(model, raw, labels) if isinstance(reference, IntegerChain) else ()
     return EvidencePoints(raw, fed, labels, reference.features.saturations(raw), stages, rows)

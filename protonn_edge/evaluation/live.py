@@ -165,7 +165,10 @@ def _rate(
     here, there = dataset.instrument, model.instrument
     alike = here is None or there is None or not here.is_unlike(there)
     if strange := sorted({*dataset.classes} - {rest, *model.classes}):
-        raise InputError(f"the model lacks the recording's labels {listed(strange)}; correct them")
+        raise InputError(
+            f"the recording has labels that the model does not have: {listed(strange)}; correct "
+            "the labels in the recording"
+        )
     if rate and channels == signal.channels and alike and is_same_rate(rate, signal.rate):
         return rate
     raise InputError(

@@ -183,8 +183,8 @@ def _planned(model: Model, reference: IntegerChain, kind: Kind, limits: Limits) 
     plan = make_plan(reference, limits, activity=model.activity)
     if kind != "c" and plan.table_bytes > limits.table_bytes:
         raise CheckFailed(
-            f"the model's tables need {plan.table_bytes:,} B of flash, but besides the library's "
-            f"other tables, the generated code can read only {max(0, limits.table_bytes):,} B; try "
+            f"the model's tables need {plan.table_bytes:,} B of flash, but the generated code can "
+            f"read only {max(0, limits.table_bytes):,} B besides the library's other tables; try "
             f"{' or '.join(model.all_remedies.flash)}"
         )
     return plan

@@ -287,8 +287,8 @@ COPIES: tuple[rows.Refusal, ...] = (
                 or case.settings.image_shape is not None
             )
         ),
-        "{background_noise} is mixed only into copies of windows and clips; give {copies} and "
-        "{features} of samples, or leave {background_noise} out",
+        "{background_noise} is mixed only into copies of windows and clips; set {copies} above 0 "
+        "and {features} to features of windows or clips, or leave {background_noise} out",
     ),
     *rows.refuse_each(
         lambda case: case.settings.copies > 0,
@@ -302,8 +302,9 @@ COPIES: tuple[rows.Refusal, ...] = (
                 case.settings.image_shape is None
                 and (case.asked is None or not case.asked.of_samples)
             ),
-            "only images, windows of samples and clips of sound can be moved, and neither "
-            "{image_shape} nor {features} declares the points as one of these",
+            "copies are moved at random, which is possible only for images, windows of samples and "
+            "clips of sound, and neither {image_shape} nor {features} declares the points as one "
+            "of these",
         ),
     ),
 )

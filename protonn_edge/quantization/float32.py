@@ -171,7 +171,7 @@ def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
         if not np.isfinite(numbers).all():
             raise InputError(
                 "some numbers of the model exceed the range of 32-bit floats; train the model "
-                "again with smaller features"
+                "again with smaller feature values"
             )
     return made
 

@@ -72,8 +72,8 @@ def why_floats_alone(model: Model) -> str | None:
     """Return, as a sentence, why a model cannot be converted to integers; None if it can."""
     if model.multilabel:
         return (
-            f"the model is for sets of {model.n_classes:,} labels, but the device answers with one "
-            "class; train with one label per point, or use the float model in Python"
+            f"the model is for sets of labels ({model.n_classes:,} in all), but the device answers "
+            "with one class; train with one label per point, or use the float model in Python"
         )
     if model.normalizer.kind == "l2":
         return (
@@ -94,7 +94,7 @@ def measure_activity(model: IntegerChain, Q: NDArray[np.uint8]) -> Activity:
     """
     n = len(Q)
     if n == 0:
-        raise InputError("the data to estimate cycles with has no points; give a file with points")
+        raise InputError("the data for estimating cycles has no points; give a file with points")
     inputs = np.zeros(model.n_inputs)
     sums: dict[str, list[NDArray[np.float64]]] = {}
     stages = (*model.feature_stages, *model.own_stages)

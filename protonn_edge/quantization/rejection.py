@@ -80,10 +80,10 @@ def rejection_for(
     of them because too many share the smallest value of a statistic.
     """
     if not 0 < rate < 1:
-        raise InputError(f"the rate of false alarms is {rate:g}; give more than 0 and less than 1")
+        raise InputError(f"the rate of false alarms is {rate:g}; it must be above 0 and below 1")
     if not by or len(set(by)) < len(by):
         raise InputError(
-            f"the statistics for rejection are {by!r}; give at least one, and each only once"
+            f"the statistics for rejection are {by!r}; name at least one, and each only once"
         )
     of_each = {name: _threshold(getattr(statistics, name), rate / len(by), name) for name in by}
     return Rejection(
@@ -108,7 +108,7 @@ def check_margin(n_classes: int, by: Sequence[Statistic]) -> None:
     """Refuse the margin as a statistic if there is only one class."""
     if "margin" in by and n_classes < 2:
         raise InputError(
-            "a model of one class has no margin to reject points by; choose score or distance"
+            "a model of one class has no margin to reject points by; choose 'score' or 'distance'"
         )
 
 

@@ -129,7 +129,7 @@ def mistake_panels(one: Evidence) -> list[Panel]:
     more = len(wrong) - len(pictures)
     trace = trace_of(one)
     caption = "" if trace is None else f"Each line is a channel: {trace.words}. "
-    caption += f"{more:,} more mistakes are not shown." if more else ""
+    caption += f"{counted(more, 'more mistake')} not shown." if more else ""
     return [
         Panel(
             gallery=tuple(pictures),
@@ -153,7 +153,7 @@ def space_panels(one: Evidence) -> list[Panel]:
     if plane is None:
         return []
     shown = plane.scatter
-    caption = f"The {plane.space}, which has {plane.dimensions} dimensions"
+    caption = f"The {plane.space} ({counted(plane.dimensions, 'dimension')})"
     if plane.dimensions > 2:
         share = f"{100 * plane.explained:.0f} %"
         caption += f", drawn along two principal axes with {share} of the points' variance"

@@ -235,9 +235,9 @@ class Battery:
             else "and draws nothing in between, like a sleeping chip (see --idle-watts)"
         )
         return (
-            f"At a rate of {self.rate:g} per second, the board computes predictions in "
-            f"{100 * life.busy_share:.3g} % of the time {rests}. A battery of {self.watt_hours:g} "
-            f"Wh, with {100 * _SELF_DISCHARGE:g} % self-discharge a year, lasts {life.text}."
+            f"At a rate of {self.rate:g} per second, the board spends {100 * life.busy_share:.3g} "
+            f"% of the time computing predictions {rests}. A battery of {self.watt_hours:g} Wh, "
+            f"with {100 * _SELF_DISCHARGE:g} % self-discharge a year, lasts {life.text}."
         )
 
 
@@ -300,8 +300,8 @@ def _record(path: Path, written: str, model_sha256: str | None = None) -> Iterat
         ) from error
     if recorded_sha256 != model_sha256:
         raise InputError(
-            f"{path} is about another model than the results; use {written} with the model of the "
-            "results"
+            f"{path} is about a different model from the one in the results; use {written} with "
+            "the model of the results"
         )
 
 

@@ -193,7 +193,7 @@ class _View:
             column = columns[most] if columns else str(most + 1)
             rows.append((name, self.classes[self.y[row]], column, *figures))
         caption = f"{len(shown):,} standardized points along two principal axes, "
-        caption += f"which have {100 * explained:.0f} % of the variance."
+        caption += f"which account for {100 * explained:.0f} % of the variance."
         points, classes = marks(at, self.y[shown].tolist()), self.classes[:_CLASSES]
         plane = Scatter(_PLANE, frame.height, points, (), classes, tuple(names))
         headings = ("outlier", "class", "most unusual feature", "value", "distance / median")

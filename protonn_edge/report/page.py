@@ -42,7 +42,7 @@ _LEADS = {
     "mistakes": "Wrong answers, the most confident first.",
     "seen": "The features that the first stage extracts from a point.",
     "unknown": "The shares of the test points that other thresholds would reject.",
-    "latency": "Cycles, counted by the board's own timer. No input exceeds a proven bound.",
+    "latency": "Cycles, counted by the board's own timer. A proven bound holds for every input.",
     "memory": "Flash and SRAM of the linked firmware, including the protocol and the drivers.",
     "certificate": "Proven claims hold for every input; measured claims held on the points given.",
     "plan": "How a prediction is computed, stage by stage.",
@@ -196,7 +196,7 @@ def proof_of(one: Evidence, *, named: bool) -> tuple[bool, str] | None:
         wrong += one.on_host.mismatches
     prefix = f"{one.name}: " if named else ""
     tolerance = one.reference.score_tolerance
-    what = "class and scores" if tolerance == 0 else "class, and scores up to rounding"
+    what = "class and scores" if tolerance == 0 else "class or, beyond rounding, scores"
     comparison = f"{len(compared):,} points, {wrong:,} mismatches in {what}"
     if wrong:
         return False, f"{prefix}the executions disagree ({', '.join(executions)}): {comparison}."

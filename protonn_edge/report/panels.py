@@ -96,7 +96,7 @@ def _power_panel(power: MeteredPower, latency_ms: float) -> Panel:
     """Return a meter's trace around a batch of predictions, and the energy of one."""
     caption = (
         f"The board's power, measured by the {power.meter} before, during and after a batch of "
-        f"{power.repetitions:,} predictions; at most {max(power.trace_mw):.4g} mW."
+        f"{power.repetitions:,} predictions (maximum: {max(power.trace_mw):.4g} mW)."
     )
     rows, texts = tuple(power_facts(power, latency_ms)), frozenset({1})
     table = PageTable("By the meter", ("", "per prediction"), rows, texts)
@@ -193,8 +193,8 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     caption += (
         f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
         f"integers: {abs(lost):.2f} percentage points {'lost' if lost >= 0 else 'gained'}. {cut:,} "
-        f"of {values:,} input values ({100 * cut / values:.2f} %) had to be clamped to the range "
-        f"of the inputs{why}."
+        f"of {values:,} input values ({100 * cut / values:.2f} %) were clamped to the range of the "
+        f"inputs{why}."
     )
     drawn = figures.stage_figure([s.stage for s in stages], [s.accuracy for s in stages])
     rows = tuple(
@@ -286,8 +286,8 @@ def sketch_panels(one: Evidence) -> list[Panel]:
         "--platformio into the folder “lib” of your project."
     )
     reading = (
-        f"Read your sensor in the line “// sensor”. Feature i is {sketch.feature}; "
-        f"raw is {sketch.raw}."
+        f"Read your sensor at the line “// sensor”. Feature i is {sketch.feature}; “raw” is "
+        f"{sketch.raw}."
     )
     name, headings = "What pnn_finish() returns", ("constant", "class")
     constants = PageTable(name, headings, sketch.constants, texts=frozenset({1}))

@@ -82,7 +82,7 @@ _SENSOR = {
         "each beginning with a letter",
         _some(matches(CHANNELS), MOST_CHANNELS),
     ),
-    "units": Key("a text such as 'ax ay 1/256 g; t 1/10 degC'", matches(r".{1,160}")),
+    "units": Key("a string such as 'ax ay 1/256 g; t 1/10 degC'", matches(r".{1,160}")),
     "rates": Key(
         "a list of a lowest and a highest rate, each from 0.001 to 9,000 Hz",
         _tuple_of(_RATE, _RATE),
@@ -205,6 +205,6 @@ def _faults(kind: SensorKind, which: str) -> Iterator[str]:
     if kind.pin is not None and kind.pin + n > ANALOG_PINS:
         yield f"has {n} channels from a{kind.pin} on, but a{ANALOG_PINS - 1} is the last input"
     if chip is not None and len(chip.places) != n:
-        yield f"has {n} channels, but places has {len(chip.places)} values"
+        yield f"has {n} channels, but 'places' has {len(chip.places)} values"
     if chip is not None and (end := max(chip.places) + chip.word.bytes) > chip.data_bytes:
         yield f"has a channel that ends at byte {end}, but data_bytes is {chip.data_bytes}"

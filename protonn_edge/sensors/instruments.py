@@ -93,7 +93,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Instrument | None:
     units, sensor = arrays["units"], arrays.get("sensor", np.array(""))
     if units.dtype.kind != "U" or sensor.dtype.kind != "U" or units.ndim > 1 or sensor.ndim > 0:
         raise InputError(
-            "array 'sensor' must be one text, and 'units' one text for each channel; correct these "
+            "array 'sensor' must be one string, and 'units' one string per channel; correct these "
             "arrays, or leave them out"
         )
     try:

@@ -57,8 +57,8 @@ def unit_of(text: str) -> Unit:
     size, parts = (Fraction(match[n] or 1) if match else Fraction(0) for n in (1, 2))
     if match is None or not size or not parts:
         raise InputError(
-            f"the unit {shortened(text)!r} is neither a symbol nor a number and a symbol; give a "
-            "unit such as g, m/s^2, '1/256 g' or '1/16.4 deg/s'"
+            f"the unit {shortened(text)!r} is neither a symbol nor a number followed by a symbol; "
+            "give a unit such as g, m/s^2, '1/256 g' or '1/16.4 deg/s'"
         )
     symbol = " ".join(match[3].split())
     quantity, one = _SYMBOLS.get(symbol, (symbol, Fraction(1)))

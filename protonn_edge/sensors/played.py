@@ -172,7 +172,7 @@ class PlayedSensor:
         most = ANALOG_PINS - (pin or 0) if spreads else len(self.kind.channels)
         names = "" if spreads else f" ({', '.join(self.kind.channels)})"
         if shape[1] > most or (not spreads and shape[1] != most):
-            remedy = "remove columns" if shape[1] > most else "add the others as columns of 0"
+            remedy = "remove columns" if shape[1] > most else "add columns of zeros for the others"
             raise InputError(
                 f"{self.kind.name} has {counted(most, 'channel')}{names}, but the recording has "
                 f"{shape[1]}; {remedy}"
@@ -249,8 +249,8 @@ def check_read(
             names.add(MICROPHONE.name)
         if names.isdisjoint(reads):
             raise InputError(
-                f"--sensor plays {sensor.kind.name}, but the firmware reads {', '.join(reads)}; "
-                "play a recording of a sensor that the firmware reads"
+                f"--sensor replays {sensor.kind.name}, but the firmware reads {', '.join(reads)}; "
+                "replay a recording of a sensor that the firmware reads"
             )
 
 
@@ -316,14 +316,14 @@ def _read_csv(path: Path, kind: SensorKind) -> tuple[NDArray[np.int16], float | 
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not text in UTF-8; save it as UTF-8") from error
+        raise InputError(f"{path} is not UTF-8 text; save it as UTF-8") from error
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     said = [_RATE.match(line) for _, line in lines if line.startswith("#")]
     rates = [_number(match[1], path) for match in said if match is not None]
     recorded = _SENSOR.match(text)
     if recorded is not None and not is_chip(recorded[1], kind):
         raise InputError(
-            f"{path} was recorded from {shortened(recorded[1])}, but --sensor plays it as "
+            f"{path} was recorded from {shortened(recorded[1])}, but --sensor replays it as "
             f"{kind.name}, whose counts differ; give --sensor {shortened(recorded[1])}=FILE"
         )
     lines = [(number, line) for number, line in lines if not line.startswith("#")]
@@ -361,7 +361,10 @@ def _counts(
 ) -> list[int]:
     """Return a sample of the cells of a line."""
     if len(cells) != columns:
-        raise InputError(f"{where} has {counted(len(cells), 'cell')}, but the header has {columns}")
+        raise InputError(
+            f"{where} has {counted(len(cells), 'cell')}, but the header has {columns}; give "
+            "each row one cell per column"
+        )
     counts = []
     for cell in (cells[place] for place in kept):
         try:

@@ -34,7 +34,7 @@ def matches(pattern: str) -> Check:
     return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
-TITLE = Key("a text of 1 to 60 ASCII characters", matches(r"[ -~]{1,60}"))
+TITLE = Key("a string of 1 to 60 ASCII characters", matches(r"[ -~]{1,60}"))
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Shelf:
                 raise InputError(f"{source} lacks the key {key!r}; its value must be {must.words}")
             if key in facts and not must.holds(facts[key]):
                 raise InputError(
-                    f"{source} has {key} = {_shown(facts[key])}, but {key} must be {must.words}"
+                    f"{source} has {key} = {_shown(facts[key])}, but {key!r} must be {must.words}"
                 )
 
     def _check_name(self, path: Path) -> None:

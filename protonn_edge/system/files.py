@@ -27,7 +27,7 @@ def as_path(path: object) -> Path:
     """Return the path of a file or folder; raise `InputError` for other objects, such as data."""
     if isinstance(path, str | os.PathLike):
         return Path(path)
-    raise InputError(f"a {type(path).__name__} is not the name of a file; write it to one first")
+    raise InputError(f"a {type(path).__name__} is not a file name; save it to a file first")
 
 
 def check_file(

@@ -127,7 +127,7 @@ def pio_variables() -> dict[str, str]:
     """
     choice = os.environ.get(_CHOICE, "")
     if choice not in ("", "stock", "offline"):
-        raise InputError(f"{_CHOICE} is {choice!r}; set it to stock or offline, or unset it")
+        raise InputError(f"{_CHOICE} is {choice!r}; set it to 'stock' or 'offline', or unset it")
     if choice == "stock" or (not choice and "PLATFORMIO_PLATFORMS_DIR" in os.environ):
         return {}
     if not choice and (_stock_platform_is_installed() or _registry_is_reachable()):

@@ -127,9 +127,9 @@ def point_weights(
     limit = min(math.inf, _WEIGHT_RATIO * float(positive.min()))
     if not (weights.min() >= 0 and positive.max() < limit):
         raise InputError(
-            f"the weights of points and classes reach from {weights.min():g} to "
-            f"{weights.max():g}, but none may be below 0, and the largest may be at most "
-            f"{_WEIGHT_RATIO:g} times the smallest above 0; give weights of similar size"
+            f"the weights of points and classes range from {weights.min():g} to {weights.max():g}, "
+            f"but none may be below 0, and the largest may be at most {_WEIGHT_RATIO:g} times the "
+            "smallest above 0; give weights of similar size"
         )
     return weights
 
@@ -187,7 +187,7 @@ def classes_to_go_on(given: ArrayLike | None, before: NDArray[Any] | None) -> ND
         raise InputError("partial_fit received only one class; give all classes, at least 2")
     if before is not None and not np.array_equal(classes, before):
         raise InputError(
-            "the classes given to partial_fit differ from those of earlier calls; omit the classes "
+            "the classes given to partial_fit differ from those of earlier calls; omit 'classes' "
             "after the first call, or train a new estimator"
         )
     return classes

@@ -102,7 +102,7 @@ def parameter(default: Any, *values: Any, help: str = "", **shown: Any) -> Any: 
 
 # Parameters of several kinds of classifiers.
 N_PROJECTIONS = Parameter(
-    (COUNT,), "Number d of outputs of the projection.", "--projection-dim", True
+    (COUNT,), "d, the number of outputs of the projection.", "--projection-dim", True
 )
 SPARSITY_PROJECTION = Parameter(
     (SHARE,), "Maximum share of nonzero weights in the projection.", "--lambda-w"
@@ -309,15 +309,15 @@ class SharedParameters(FeatureParameters):
     normalization: str = parameter(
         "standard",
         Choices(NORMALIZER_KINDS),
-        help="Normalization of the features; takes no time on devices, which do not support l2.",
+        help="Normalization of the features; takes no time on devices, but they do not support l2.",
         option="--normalization",
         common=True,
     )
     dead_zone: float = parameter(
         0.0,
         Number(float, 0, 1, "left"),
-        help="Values within this share of a feature's range around its most frequent value count "
-        "as equal to it.",
+        help="Share of a feature's range around its most frequent value within which values count "
+        "as equal to that value.",
         option="--dead-zone",
     )
     clip: float = parameter(

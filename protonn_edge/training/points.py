@@ -170,9 +170,9 @@ def check_finite(X: Any, what: str = "X", first_row: int = 0) -> None:
         row, feature = int(places.row[first]), int(places.col[first])
     else:
         row, feature = (int(index) for index in np.argwhere(bad)[0])
-    value = "NaN" if np.isnan(X[row, feature]) else "an infinite or too large value"
+    value = "NaN" if np.isnan(X[row, feature]) else "a value that is infinite or too large"
     raise InputError(
-        f"row {first_row + row:,} of {what} has {value} as feature {feature:,}; fix or drop the "
+        f"row {first_row + row:,} of {what} has {value} in feature {feature:,}; fix or drop the "
         "point"
     )
 

@@ -222,9 +222,9 @@ def _in_turn(fault: str) -> Refusal:
 def _in_memory(name: str, instead: object, *reads: str) -> Refusal:
     return Refusal(
         lambda case: case.in_blocks > 0 and getattr(case.settings, name) != instead,
-        f"{{{name}}} is {{settings.{name}}}, which needs all points in memory, but the points "
-        f"take {{case.in_blocks:,}} B, and more than {LARGE_BYTES:,} B are read in blocks; set "
-        f"{{{name}}} to {instead}, or train on fewer points",
+        f"{{{name}}} is {{settings.{name}}}, which needs all points in memory, but the points take "
+        f"{{case.in_blocks:,}} B, and points of more than {LARGE_BYTES:,} B are read in blocks; "
+        f"set {{{name}}} to {instead}, or train on fewer points",
         reads,
     )
 
@@ -272,7 +272,7 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda case: case.settings.strangers > 0,
         "{strangers} is {settings.strangers:g}, but <but>; leave {strangers} out",
         *_NOT_CLASSES_IN_MEMORY,
-        _in_turn("does not use such points"),
+        _in_turn("does not use points without a class"),
         Refusal(
             lambda case: case.settings.loss == "neighbour_likelihood",
             "the likelihood of neighbours is not defined for points without a class",
@@ -322,7 +322,7 @@ REFUSALS: tuple[Refusal, ...] = (
             lambda case: case.settings.image_shape is None,
             "{image_shape} is not given; give the height and width of the images",
         ),
-        _in_turn("takes the points as they are; set {optimizer} to joint"),
+        _in_turn("takes the points as they are; set {optimizer} to 'joint'"),
     ),
     # The ends of ranges.
     *unclipped(
@@ -425,14 +425,18 @@ REFUSALS: tuple[Refusal, ...] = (
             "{init_projection} is {settings.init_projection}, which needs several classes",
             ("init_projection",),
         ),
+    ),
+    *refuse_each(
+        lambda case: case.settings.one_class,
+        "{one_class} trains without an optimizer, so <but>; leave out one or the other",
         Refusal(
             lambda case: min(case.settings.sparsity) < 1,
-            "sparse matrices are requested, which need an optimizer",
+            "the matrices cannot be sparse",
             ("sparsity",),
         ),
         Refusal(
             lambda case: not _OF_OPTIMIZERS.isdisjoint(case.given),
-            "options such as {epochs} are given, which need an optimizer",
+            "options such as {epochs} do not apply",
         ),
     ),
     # Rejection.

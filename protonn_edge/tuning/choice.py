@@ -111,8 +111,8 @@ class Choice:
             return cls()
         if not match or match[1] not in (_DEFAULT, *_COSTS):
             raise InputError(
-                f"{text!r} is not a choice; give best, 'smallest-within 0.5', 'fastest-within 0.5' "
-                f"(percentage points) or 'default-within {_CHANCE}'"
+                f"{text!r} is not a choice; give 'best', 'smallest-within 0.5', 'fastest-within "
+                f"0.5' (percentage points) or 'default-within {_CHANCE}'"
             )
         if match[2] == _CHANCE:
             return cls(match[1], None)

@@ -80,7 +80,7 @@ class _Open:
         if failures:
             return "failed", failures[0]
         if results[0].hopeless or (results[0].score or 0.0) < self.bars.get(1.0, 0.0):
-            return "pruned", "a smaller and faster trial was ahead"
+            return "pruned", "a smaller and faster trial scored higher"
         if any(result.excess for result in results):
             return "rejected", "does not fit once it is trained"
         return "complete", ""

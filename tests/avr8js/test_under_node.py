@@ -121,7 +121,7 @@ def test_what_it_has_not_is_named_with_what_to_install(tmp_path: Path, options: 
 def test_without_either_both_ways_to_get_one_are_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(
-        InputError, match=r"libsimavr-dev; alternatively, .*: node is not on PATH; install Node"
+        InputError, match=r"libsimavr-dev; alternatively, .*: 'node' is not on PATH; install Node"
     ):
         programs.find_program(None, UNO)
 

@@ -51,7 +51,7 @@ def test_hil_begins_again_once_and_its_json_states_what_was_done(
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("false", "cycling the power by 'false' failed: exit code 1"),
+        ("false", "cycling the power with 'false' failed: exit code 1"),
         ("ls --no-such-option", "failed: .*no-such-option"),
         ("sh -c 'seq 9999 | xargs >&2; exit 3'", r"failed: 1 2 3 .{280,}9998 9999$"),
         (
@@ -69,7 +69,7 @@ def test_a_command_that_fails_is_an_error_with_the_fault(command, says, monkeypa
 @pytest.mark.parametrize("command", ["", "'touch", "no-such-program --off"])
 def test_what_names_no_program_is_refused_before_anything_runs(built, command):
     words = ["hil", built / "test.csv", "--project", built, "--port", "x", "--power-cycle", command]
-    assert "does not begin with a program; give one such as" in refusal(run(*words))
+    assert "does not begin with an installed program; give one such as" in refusal(run(*words))
 
 
 def test_the_output_of_a_command_without_end_takes_no_memory(monkeypatch):

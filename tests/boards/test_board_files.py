@@ -56,15 +56,18 @@ def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
     [
         ({"mcu": None}, "lacks the key 'mcu'; its value must be a chip such as"),
         ({"mcu": "'AT90; rm -rf'"}, "mcu = 'AT90; rm -rf'"),
-        ({"core": "'avr7'"}, "core = 'avr7', but core must be one of avr25"),
-        ({"clock_hz": "16"}, "clock_hz = 16, but clock_hz must be a whole number from 1,000,000"),
+        ({"core": "'avr7'"}, "core = 'avr7', but 'core' must be one of avr25"),
+        ({"clock_hz": "16"}, "clock_hz = 16, but 'clock_hz' must be a whole number from 1,000,000"),
         ({"clock_hz": "true"}, "clock_hz = True"),
         ({"flash_bytes": "1e4"}, "flash_bytes = 10000.0"),
         ({"power_watts": "nan"}, "power_watts = nan"),
-        ({"power_watts": "0"}, "power_watts = 0, but power_watts must be a number of watts"),
-        ({"serial": "'usb'"}, "serial = 'usb', but serial must be 'usart0'"),
+        ({"power_watts": "0"}, "power_watts = 0, but 'power_watts' must be a number of watts"),
+        ({"serial": "'usb'"}, "serial = 'usb', but 'serial' must be 'usart0'"),
         ({"colour": "'blue'"}, "has the key 'colour', which this board cannot have"),
-        ({"title": '"a\\u0007"'}, "title = 'a\\x07', but title must be a text of 1 to 60 ASCII"),
+        (
+            {"title": '"a\\u0007"'},
+            "title = 'a\\x07', but 'title' must be a string of 1 to 60 ASCII",
+        ),
         ({"title": "mine"}, "is not TOML"),
         (
             {"baud": "230_400"},
@@ -75,7 +78,7 @@ def test_a_file_of_ones_own_is_a_board_named_after_it(tmp_path):
         ({"serial": "'software'", "rx_pin": "'PA3'", "tx_pin": "'PB3'"}, "rx_pin = 'PA3'"),
         (
             {"serial": "'software'", "rx_pin": "'PB3'", "tx_pin": "'PB4'", "baud": "9_600"},
-            "at 12,000,000 Hz a software serial line must have 47,059 to 120,000 baud",
+            "at 12,000,000 Hz a software serial line needs 47,059 to 120,000 baud",
         ),
         ({"usb_ids": "['2341']"}, "usb_ids = ['2341']"),
         ({"sleep_enable": "[0x53]"}, "sleep_enable = [83]"),

@@ -270,7 +270,7 @@ def test_numbers_of_classes_are_named_in_the_order_of_the_training(name: str, tm
     refused = convert(*command[:-1], "--classes", "tulip,lily,lily")
     assert refused.exit_code == 2
     assert_one_sentence(refused)
-    assert "name each of these once with --classes" in refused.stderr
+    assert "once with --classes" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["rf.joblib", "rf.pkl"])
@@ -288,7 +288,7 @@ def test_a_file_of_another_kind_is_told_the_known_ones(foo: Path, tmp_path: Path
     assert done.exit_code == 2
     assert_one_sentence(done)
     assert (
-        "no known ending; save the model as one of .skops, .json, .ubj, .txt, .onnx, .tflite, .npz"
+        "no known ending; save the model in a file whose name ends in one of .skops, .json"
         in done.stderr
     )
 

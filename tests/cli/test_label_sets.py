@@ -57,7 +57,7 @@ def test_train_has_the_precisions_in_its_json(folder: Path, tmp_path: Path) -> N
     assert 0 < record["precision_at_5"] <= record["precision_at_3"] <= record["precision_at_1"] <= 1
     assert record["train_precision_at_1"] > 0
     assert record["paper_bytes"] > 0
-    assert "sets of 5 labels" in record["no_device"]
+    assert "sets of labels (5 in all)" in record["no_device"]
     record = run_json("train", data, "-o", tmp_path / "m.npz", *options)
     assert record["n"] == 0
     assert record["precision_at_1"] is None
@@ -79,7 +79,7 @@ def test_what_needs_a_device_refuses_in_one_sentence(
 ) -> None:
     command, *files = arguments
     result = run(command, *(folder / name for name in files))
-    assert_one_sentence(result, "sets of 5 labels, but the device answers with one class")
+    assert_one_sentence(result, "sets of labels (5 in all), but the device answers with one class")
 
 
 def test_points_of_unit_norm_are_for_floats_alone(tmp_path: Path) -> None:

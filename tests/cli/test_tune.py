@@ -118,7 +118,9 @@ def test_groups_say_how_points_move_and_what_is_chosen(data: Path, tmp_path: Pat
     record = json.loads(found.stdout)
     assert record["choice"] == "default-within chance"
     assert record["cross_validated"] == record["most_accurate"]
-    assert "no other trial scores higher; by chance, the best of 1 equally good" in found.stderr
+    assert (
+        "no other trial scores higher; by chance alone, the best of 1 equally good" in found.stderr
+    )
     assert tune(*search, "--choose", "default-within", "chance").stdout == found.stdout
 
 

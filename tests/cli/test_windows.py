@@ -207,7 +207,7 @@ def test_windows_of_one_class_are_learned(log: Path, tmp_path: Path) -> None:
         (["--before", 5], "--before works only with --trigger"),
         (["--trigger", "auto", "--stride", 5], "--stride and --trigger cannot be used"),
         (["--trigger", "auto", "--before", 50], "--before is 50, but a window has only 50 samples"),
-        (["--trigger", "often"], "neither a number above 0 nor auto"),
+        (["--trigger", "often"], "neither a number above 0 nor 'auto'"),
         (["--channels", "ax,bx"], "--channels is 'bx', which is not a column"),
         (["--time", "when"], "--time is 'when', which is not a column"),
     ],
@@ -373,7 +373,7 @@ def test_noise_that_is_a_class_of_clips_is_mixed_in_at_any_place(tmp_path: Path)
         assert 1 in written["y_test"]  # the other half
     sound_of(tmp_path / "short.wav", hiss[:1000])
     short = run(*cut, "--noise", tmp_path / "short.wav", "--background", "rest", "--test", 0.5)
-    assert "--noise: no recording has 512 samples for training" in refusal(short)
+    assert "--noise: no recording has at least 512 samples for training" in refusal(short)
 
 
 def test_noise_in_folders_of_takes_has_groups(hums: Path, tmp_path: Path) -> None:
@@ -394,9 +394,9 @@ def test_noise_in_folders_of_takes_has_groups(hums: Path, tmp_path: Path) -> Non
     [
         (
             "x,z",
-            "hum.csv lacks channels of the recording ('y'); give",
+            "hum.csv lacks some channels of the recording ('y'); use",
         ),
-        ("x", "hum.csv lacks channels of the recording ('y')"),
+        ("x", "hum.csv lacks some channels of the recording ('y')"),
         ("1,2", "hum.csv has 2 channels without names, but the recording has"),
         ("z,x,y", "--noise: the longest run of equal labels without a gap has 15 samples"),
     ],

@@ -89,7 +89,7 @@ def test_names_that_come_from_data_stay_as_they_are() -> None:
         ("wave-form", "C names cannot begin"),
         ("wave\n", "C names cannot begin"),
         ("wellenlänge", "C names cannot begin"),
-        ("x" * 16, "use at most 15 characters: lower-case letters"),
+        ("x" * 16, "has at most 15 lower-case letters"),
         ("int", "reserved in C or C++"),
         ("class", "reserved in C or C++"),
         ("constexpr", "try 'constexpr_pnn'"),
@@ -116,7 +116,7 @@ def test_public_names_are_told_apart_by_any_c99_linker() -> None:
 
 def test_a_prefix_that_collides_with_a_stages_names_is_refused() -> None:
     """The stage has a static function of its own that is called so."""
-    with pytest.raises(InputError, match="makes two names in the generated C equal to projection"):
+    with pytest.raises(InputError, match="two names in the generated C would both be projection"):
         render_c(tiny_integer_model(), prefix="projection")
 
 

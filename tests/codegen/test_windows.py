@@ -237,5 +237,5 @@ def test_the_hash_covers_the_features_and_not_the_rate() -> None:
 
 
 def test_window_features_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="a classifier of .* inputs after .* features"):
+    with pytest.raises(InputError, match="features for a classifier of .* inputs"):
         replace(tiny_windows_model(), feature_stage=window_features_of("mean", 8, 5))

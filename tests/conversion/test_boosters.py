@@ -303,7 +303,7 @@ def test_what_has_no_counterpart_is_refused(change: Any, words: str, tmp_path: P
         ("is_linear=0", "is_linear=1", "linear functions in leaves"),
         ("decision_type=2", "decision_type=6", "zeros as missing values"),
         ("left_child=1", "left_child=0", "nodes of a tree are not linked as a tree"),
-        ("left_child=1", "left_child=9", "an unknown child"),
+        ("left_child=1", "left_child=9", "a child that does not exist"),
         ("left_child=1", "left_child=-90", "nodes of a tree are not linked as a tree"),
         ("num_leaves=3", "num_leaves=900000000000000", "Unable to allocate|shape"),
         ("num_leaves=3", "num_leaves=-3", "ValueError"),

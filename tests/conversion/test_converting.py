@@ -234,7 +234,9 @@ def test_bad_arguments_are_one_sentence(arguments: dict[str, Any], words: str):
 def test_more_classes_than_a_device_counts_are_refused():
     X = np.arange(600.0)[:, None]
     machine = NearestCentroid().fit(X, np.arange(600) // 2)
-    with pytest.raises(InputError, match="300 classes, but the limit of the generated code is 255"):
+    with pytest.raises(
+        InputError, match="300 classes, but the generated code supports at most 255"
+    ):
         from_sklearn(machine, X)
 
 

@@ -370,7 +370,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "behind": (
         [node("MatMul", "x w", "a"), node("Softmax", "a", "b"), node("MatMul", "b w", "y")],
         {},
-        "node 'y' \\(MatMul\\) takes .* after the decision between the classes",
+        "node 'y' \\(MatMul\\) takes .* after the scores, which could change the class",
     ),
     "unfinished": ([node("MatMul", "x w", "a")], {}, "m.onnx ends with 'a', which is not one"),
     "nan": ([node("MatMul", "x u", "y")], {"u": np.float32([[np.nan]])}, "infinite or NaN"),
@@ -409,7 +409,7 @@ def test_sizes_are_checked_before_arrays_are_made():
     model.graph.initializer[0].dims[:] = [2**40, 2**20]
     with pytest.raises(
         InputError,
-        match="of shape .1099511627776, 1048576., but here, a constant must have 1 to 16,777,216",
+        match="of shape .1099511627776, 1048576., but this constant must have 1 to 16,777,216",
     ):
         from_network(model.SerializeToString(), numbers(9, 4))
 

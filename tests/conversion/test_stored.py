@@ -144,7 +144,7 @@ def header(shape: tuple[int, ...]) -> bytes:
     ("name", "content", "words"),
     [
         (".npy", header((2**30,)), "bytes according to its header"),
-        (".npy", b"", "is not a numpy array"),
+        (".npy", b"", "is not a NumPy array"),
         ("schema.json", b"{", r"in the format of skops \(JSONDecodeError: "),
         ("schema.json", b"{}", r"in the format of skops \("),
         ("schema.json", b"[" * 100_000, r"in the format of skops \(RecursionError: "),

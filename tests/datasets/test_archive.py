@@ -48,6 +48,6 @@ def test_a_member_that_is_no_array_is_refused(tmp_path: Path) -> None:
         archive.writestr("a.npy", b"text")
     with (
         ArrayArchive(tmp_path / "a.npz", limit_bytes=2**20) as archive,
-        pytest.raises(InputError, match="'a' is not a numpy array"),
+        pytest.raises(InputError, match="'a' is not a NumPy array"),
     ):
         archive.read("a")

@@ -60,7 +60,7 @@ def test_all_columns_are_listed_at_once(messy: Path) -> None:
     assert record["n_train"] == COUNT - 1
     said = {notice["kind"]: notice["text"] for notice in record["notices"]}
     assert (
-        "column 'load (%)' has 1 cell without a number, such as 'error' in line 10"
+        "column 'load (%)' has 1 cell without a number, such as 'error' on line 10"
         in said["unreadable"]
     )
     assert said["constant"] == "1 of 3 features never vary in the training points: 'fixed'"

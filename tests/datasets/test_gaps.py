@@ -55,7 +55,7 @@ def texts(dataset: Dataset, kind: str) -> list[str]:
 def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
     sentence = refusal(run("train", gappy, "-o", gappy.with_name("m.npz")))
     assert (
-        "d.csv:5 has '' in column 'x', one of 2 gaps (1 in column 'x', 1 in column 'y [mm]');"
+        "d.csv:5 has '' in column 'x', a gap (all gaps: 1 in column 'x', 1 in column 'y [mm]');"
         in sentence
     )
     assert (
@@ -67,7 +67,9 @@ def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
 def test_rows_with_gaps_are_left_out(gappy: Path) -> None:
     dataset = load_dataset(gappy, missing="drop")
     assert len(dataset.X_train) == 38
-    assert texts(dataset, "missing") == ["left out: 2 of 40 rows, which have gaps or no label"]
+    assert texts(dataset, "missing") == [
+        "left out: 2 of 40 rows, because they have gaps or no label"
+    ]
 
 
 @pytest.mark.parametrize(("missing", "x", "y"), [("median", 4, 6), ("most-frequent", 0, 5)])
@@ -347,5 +349,5 @@ def test_a_second_file_is_the_test_part_as_a_model_reads_it(tmp_path: Path) -> N
         load_dataset(tmp_path / "train.csv", test=tmp_path / "other.csv", **options)
     np.savez(tmp_path / "two.npz", **{f"X_{part}": data.X_train for part in ("train", "test")},
              **{f"y_{part}": data.y_train for part in ("train", "test")})  # fmt: skip
-    with pytest.raises(InputError, match="the data has a test part, but test is"):
+    with pytest.raises(InputError, match="the data has a test part, but"):
         load_dataset(tmp_path / "two.npz", test=tmp_path / "test.csv")

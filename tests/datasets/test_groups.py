@@ -111,5 +111,5 @@ def test_a_class_of_one_group_alone_is_not_held_out() -> None:
         assert set(split.y_train) == {0, 1}
         assert split.notices[-1].columns == ("b",)
     each_its_own = replace(whole, y_train=whole.groups, classes=("a", "b", "c"))
-    with pytest.raises(InputError, match="leaves no training point of some class"):
+    with pytest.raises(InputError, match="leaves at least one class without training"):
         holdout(each_its_own, 0.34, 0)

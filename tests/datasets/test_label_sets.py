@@ -114,12 +114,21 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
         ({"Y_train_indices": [-1, 0, 1, 2]}, "'Y_train_indices' contains the column -1"),
         ({"Y_train_indices": None}, "no array 'Y_train_indices'"),
         ({"Y_train_indptr": None}, "no array 'Y_train_indptr'"),
-        ({"Y_train_indptr": [0, 2, 1, 3, 4]}, "'Y_train_indptr' must rise from 0 to 4, the number"),
-        ({"Y_train_indptr": [0, 2, 3, 3, 9]}, "'Y_train_indptr' must rise from 0 to 4, the number"),
-        ({"Y_train_indptr": [1, 2, 3, 3, 4]}, "'Y_train_indptr' must rise from 0 to 4, the number"),
+        (
+            {"Y_train_indptr": [0, 2, 1, 3, 4]},
+            "'Y_train_indptr' must increase from 0 to 4, the",
+        ),
+        (
+            {"Y_train_indptr": [0, 2, 3, 3, 9]},
+            "'Y_train_indptr' must increase from 0 to 4, the",
+        ),
+        (
+            {"Y_train_indptr": [1, 2, 3, 3, 4]},
+            "'Y_train_indptr' must increase from 0 to 4, the",
+        ),
         (
             {"Y_train_indptr": np.zeros(0, int)},
-            "'Y_train_indptr' must rise from 0 to 4, the number",
+            "'Y_train_indptr' must increase from 0 to 4, the",
         ),
         (
             {"Y_train_indptr": [0, 4]},
@@ -196,7 +205,7 @@ def refusal_of_rows(starts: list[int], places: list[int], count: int) -> str | N
     if count < 1:
         return "'n_labels' must be one whole number"
     if starts[0] != 0 or starts[-1] != len(places) or sorted(starts) != starts:
-        return "'Y_train_indptr' must rise from 0"
+        return "'Y_train_indptr' must increase from 0"
     if places and not 0 <= min(places) <= max(places) < count:
         return "'Y_train_indices' contains"
     if count < 2:

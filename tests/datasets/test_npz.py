@@ -100,7 +100,7 @@ def test_more_axes_are_flattened(tmp_path: Path) -> None:
         ({"class_names": ["a"]}, "'y_train' must contain indices of 'class_names'"),
         ({"class_names": ["a", "a"]}, "twice"),
         ({"class_names": ["a", "b\x07"]}, "printable"),
-        ({"class_names": [1, 2]}, "'class_names' must be a vector of texts"),
+        ({"class_names": [1, 2]}, "'class_names' must be a vector of strings"),
         ({"feature_names": ["a"]}, "'feature_names' has 1 names"),
         ({"feature_names": ["a", "b", ""]}, "printable"),
         ({"y_train": ["a", "b", "c" * 101, "a"]}, "printable"),

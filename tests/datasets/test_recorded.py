@@ -102,7 +102,7 @@ def test_files_without_a_header_are_samples(tmp_path: Path) -> None:
     [
         (
             [("a.csv", "ax,ay"), ("b.csv", "ax,az")],
-            "b.csv lacks channels of .*a.csv .'ay'.; give all files",
+            "b.csv lacks some channels of .*a.csv .'ay'.; give all files",
         ),
         ([("a.csv", "ax,ay"), ("b/1.csv", "ax,ay")], "only files or only folders"),
         ([("a/b/1.csv", "ax,ay")], "contains folders"),
@@ -152,7 +152,7 @@ def test_faster_wav_files_are_sampled_as_by_an_analog_input(tmp_path: Path) -> N
         assert spectrum.argmax() == hertz
         assert spectrum[hertz] / 4000 == pytest.approx(20_000 / 64, rel=0.01)
     # slower files stay as they are
-    with pytest.raises(InputError, match="a --rate that is not above any of theirs"):
+    with pytest.raises(InputError, match="a --rate no higher than the lowest of their rates"):
         read_recording(tmp_path, TableOptions(sample_rate=16_000))
 
 

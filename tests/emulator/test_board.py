@@ -152,7 +152,7 @@ def test_commands_are_answered_while_the_firmware_computes(compile_firmware):
 
 def test_nothing_is_said_about_a_board_that_is_off(compile_firmware):
     uno = EmulatedUno(compile_firmware(GREETS))
-    with pytest.raises(EmulatorError, match="with statement"):
+    with pytest.raises(EmulatorError, match="'with' statement"):
         uno.stats()
     for _ in range(2):  # one object can be switched on again
         with uno:
@@ -163,7 +163,7 @@ def test_a_dead_emulator_is_reported_in_a_sentence(compile_firmware):
     with EmulatedUno(compile_firmware(GREETS)) as uno:
         assert uno._process is not None
         uno._process.kill()
-        with pytest.raises(EmulatorError, match="ended: exit code -9"):
+        with pytest.raises(EmulatorError, match="stopped unexpectedly: exit code -9"):
             uno.stats()
 
 

@@ -82,8 +82,8 @@ def test_the_usual_prefix_may_be_given(tmp_path: Path, model_file: Path):
     [
         ("My-Wave", "C names cannot begin with the prefix 'My-Wave'"),
         ("switch", "the prefix 'switch' is reserved in C or C++"),
-        ("print", "makes two names in the generated C equal to print_difference"),
-        ("projection", "makes two names in the generated C equal to projection_"),
+        ("print", "two names in the generated C would both be print_difference"),
+        ("projection", "two names in the generated C would both be projection_"),
     ],
 )
 def test_a_bad_prefix_is_refused_in_one_sentence(

@@ -124,7 +124,8 @@ def test_what_no_counter_holds_is_refused() -> None:
         n_features=1,
     )
     with pytest.raises(
-        InputError, match="bytes in a tree, but the limit of the generated code is 65,535"
+        InputError,
+        match="bytes in its largest tree, but the generated code supports at most 65,535",
     ):
         stage.table.content  # noqa: B018
 

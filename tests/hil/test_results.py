@@ -153,7 +153,7 @@ def test_without_resume_a_file_starts_anew(tmp_path):
         (f"1,0,0,1,0,,1,3000000000,{RUN}", "'score' must be an integer"),
         (f"1,0,0,1,0,,1,\N{ARABIC-INDIC DIGIT ONE},{RUN}", "'score' must be an integer"),
         ("1,0,0,1,0,,1,2,", "'run' must be two hashes and a number"),
-        (f"1,0,0,1,0,,1,2,{RUN}0", f"is of another run, {RUN}0"),
+        (f"1,0,0,1,0,,1,2,{RUN}0", f"belongs to another run, {RUN}0"),
         (f"0,0,0,1,0,,1,2,{RUN}", "line 3 repeats index 0"),
         (" " * 70_000, "line 3 is longer than 65536 bytes"),
     ],

@@ -47,7 +47,10 @@ KIND = replace(
     tuning=(*_STUDENT, *_QUICK, "--trials", "1", "--max-latency-ms", "4"),
     refused_options=(
         (("--prototypes", "20"), "--prototypes is given, but the classifier 'basis-images'"),
-        (("--hidden", "10,20,30"), "hidden is '10,20,30'; give the numbers of units of one or two"),
+        (
+            ("--hidden", "10,20,30"),
+            "'hidden' is '10,20,30'; give the numbers of units of one or two",
+        ),
         (
             ("--set", "image_parts=6x6"),
             "parts need 144 weights, but the limit is 128",

@@ -57,7 +57,7 @@ KIND = Kind(
         (
             "T",
             np.ones((2, 6), np.float32),
-            "array 'W' has 9 rows and 'T' has 2, which do not form a tree",
+            "array 'W' has 9 rows and 'T' has 2; these do not form a tree",
         ),
         ("T", np.ones((31, 6), np.float32), "do not form a tree of at most 4 levels"),
         ("T", None, "array 'classes' has 3 names instead of 9"),

@@ -87,7 +87,7 @@ def test_no_window_spans_a_gap_in_time(model: Path, tmp_path: Path) -> None:
     ("parts", "names", "complaint"),
     [
         (PARTS, "b0", "lacks the column 'a0'"),
-        ([*PARTS, (4, "fall", True)], "a0", "lacks the recording's labels 'fall'; correct"),
+        ([*PARTS, (4, "fall", True)], "a0", "that the model does not have: 'fall'; correct"),
     ],
 )
 def test_unlike_recordings_are_refused(

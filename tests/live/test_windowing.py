@@ -289,7 +289,7 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
     wide = random_window_model(
         window_features_of("mean,deviation,min,max,change,crossings,bands:6", 250, 6)
     )
-    with pytest.raises(CheckFailed, match=r"of which 1,5\d\d B buffer .* give --hop 250"):
+    with pytest.raises(CheckFailed, match=r"of which 1,5\d\d B hold .* give --hop 250"):
         build_live(wide, windows_of(wide, hop=50))
     apart = windows_of(wide)
     assert apart.ring_samples(make_plan(apart.model)) < 10
@@ -301,7 +301,7 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
         (
             MODEL,
             {"sensor": "a0"},
-            "takes 6 channels .* but a0 provides a0; train the model on data from this sensor",
+            "takes 6 channels .* but a0 provides a0; name a sensor for each channel",
         ),
         (plain_model(7), {"sensor": "a0,a1"}, "7 values, which is not a multiple"),
         (MODEL, {"votes": 16}, "--votes is 16; it must be 1 to 15"),
@@ -373,8 +373,8 @@ def test_the_command_asks_for_a_rate_and_keeps_that_of_the_training(tmp_path: Pa
     )
     stage = replace(MODEL.feature_stage, rate=50.0)
     save_model(replace(MODEL, feature_stage=stage), path)
-    assert "was trained at 50 Hz" in refusal(run(*words, "--rate", 100))
-    assert "was trained at 50 Hz" in refusal(run(*words, "--rate", 51))
+    assert "data sampled at 50 Hz" in refusal(run(*words, "--rate", 100))
+    assert "data sampled at 50 Hz" in refusal(run(*words, "--rate", 51))
     nearly = replace(MODEL, feature_stage=replace(MODEL.feature_stage, rate=49.995))
     windowing = LiveOptions(("mpu6050",), 50.0, None, None, None, None).windowing(nearly, UNO)
     assert windowing is not None

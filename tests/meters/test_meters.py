@@ -364,5 +364,5 @@ def test_a_report_refuses_what_is_no_power(tmp_path: Path, change: dict[str, Any
     for power in POWER.to_json(1.0) | change, None, 3:
         with pytest.raises(InputError, match="is not the output of 'hil --meter METER --json'"):
             content.read_power(written(tmp_path / "p.json", power), "ab")
-    with pytest.raises(InputError, match="is about another model"):
+    with pytest.raises(InputError, match="is about a different model"):
         content.read_power(written(tmp_path / "p.json", POWER.to_json(1.0)), "cd")

@@ -130,7 +130,9 @@ def test_the_upload_is_a_command_without_variables(on_windows: None):
 
 
 def test_the_emulator_says_what_to_do_instead(on_windows: None):
-    with pytest.raises(InputError, match=r"run it in WSL, or name a board with --port; .* Node.js"):
+    with pytest.raises(
+        InputError, match=r"run it in WSL, or use --port with a real board; .* Node.js"
+    ):
         EmulatedUno(None, bootloader=True)
 
 

@@ -44,5 +44,5 @@ def test_stages_report_the_mean_over_all_points() -> None:
 
 def test_no_points_are_refused() -> None:
     model = quantize(random_model())
-    with pytest.raises(InputError, match="estimate cycles with has no points"):
+    with pytest.raises(InputError, match="estimating cycles has no points"):
         measure_activity(model, np.zeros((0, 12), np.uint8))

@@ -93,7 +93,7 @@ def test_hash_covers_average_pooling() -> None:
     [
         ("zero", "averages of values on different scales"),
         ("step", "averages of values on different scales"),
-        ("shape", "a classifier of .* inputs after .* features"),
+        ("shape", "features for a classifier of .* inputs"),
     ],
 )
 def test_average_pooling_that_does_not_fit_is_refused(change: str, words: str) -> None:

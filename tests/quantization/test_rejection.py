@@ -70,9 +70,9 @@ def test_several_statistics_share_the_rate() -> None:
             ("score",),
             "100 % of the known points have the smallest possible score; train on more points",
         ),
-        (np.ones(200), 1.0, ("score",), "more than 0 and less than 1"),
-        (np.ones(200), 0.1, (), "give at least one, and each only once"),
-        (np.ones(200), 0.1, ("score", "score"), "give at least one, and each only once"),
+        (np.ones(200), 1.0, ("score",), "must be above 0 and below 1"),
+        (np.ones(200), 0.1, (), "name at least one, and each only once"),
+        (np.ones(200), 0.1, ("score", "score"), "name at least one, and each only once"),
     ],
 )
 def test_rates_that_cannot_be_are_refused(

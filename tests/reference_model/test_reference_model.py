@@ -100,13 +100,13 @@ def header(shape: tuple[int, ...], descr: str = "<f4") -> bytes:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"no array", "is not a numpy array"),
+        (b"no array", "is not a NumPy array"),
         (header((2**39, 2**20)), "bytes according to its header"),
         (header((3, 5)) + b"\0" * 59, "bytes according to its header, but has "),
         (header((3, 5), "|O") + pickle.dumps([1]), "pickled objects are not read"),
         (header((3, 5), "<U9") + bytes(540), "does not contain numbers"),
         (b"\x93NUMPY\x01\x00\xff\xff{", "has a header of 65,535 bytes"),
-        (b"\x93NUMPY\x09\x00", "is not a numpy array"),
+        (b"\x93NUMPY\x09\x00", "is not a NumPy array"),
     ],
 )
 def test_a_damaged_npy_file_is_named(tmp_path: Path, content: bytes, words: str) -> None:

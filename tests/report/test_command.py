@@ -166,7 +166,7 @@ def test_what_does_not_belong_together_is_one_sentence(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--data", "others.csv"], "was measured on other points than those of --data"),
+        (["--data", "others.csv"], "was not measured on the points of --data"),
         (["--image-shape", "5x5"], "has 25 pixels, but the model takes 12 features"),
     ],
 )

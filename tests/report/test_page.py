@@ -196,7 +196,7 @@ def test_the_space_has_the_points_of_the_page_and_the_prototypes(one, page):
 def test_other_kinds_show_the_space_of_their_scores():
     model = random_linear_model()
     page = render_page([evidence_of(model)], SCRIPT)
-    assert f"The space of scores, which has {model.n_classes} dimensions" in page
+    assert f"The space of scores ({model.n_classes} dimensions)" in page
     assert json.loads(Reader(page).scripts[0])["plane"]["source"] == "scores"
 
 

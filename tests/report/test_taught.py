@@ -59,5 +59,5 @@ def test_anything_else_is_one_sentence(people: Any, tmp_path: Path) -> None:
 
 
 def test_another_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is about another model than the results"):
+    with pytest.raises(InputError, match="is about a different model from the one in the results"):
         read_taught(written(tmp_path / "t.json", PEOPLE), "cd")

@@ -71,7 +71,7 @@ def test_a_wav_file_fills_the_range_of_an_analog_input(
             "mpu6050",
             "x,y\n1,2\n",
             ",rate=1",
-            r"6 channels \(ax, ay, .*\), but the recording has 2; add the others",
+            r"6 channels \(ax, ay, .*\), but the recording has 2; add columns of zeros",
         ),
     ],
 )

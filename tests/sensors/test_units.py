@@ -40,7 +40,7 @@ def test_radians_are_converted_to_degrees() -> None:
     "text", ["", " ", "256", "1/0 g", "0 g", "1/256", "g; g\n", "x" * 61, "-3 g", "+g"]
 )
 def test_what_is_no_unit_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="is neither a symbol nor a number and a symbol"):
+    with pytest.raises(InputError, match="is neither a symbol nor a number followed by a symbol"):
         unit_of(text)
 
 

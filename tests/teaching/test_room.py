@@ -78,7 +78,7 @@ def test_training_warns_before_it_begins(tmp_path: Path) -> None:
     found = run_json(*words, "--teachable", 200, "--projection-dim", 4)
     (notice,) = [each for each in found["notices"] if each["kind"] == "eeprom"]
     assert (
-        "room for 200 taught examples needs 1,417 B of EEPROM, but uno has 1,024" in notice["text"]
+        "storing 200 taught examples takes 1,417 B of EEPROM, but uno has 1,024" in notice["text"]
     )
     for room in (0, 100):
         found = run_json(*words, "--teachable", room, "--projection-dim", 4)
@@ -90,6 +90,6 @@ def test_the_commands_say_so_in_a_sentence(tmp_path: Path) -> None:
     for words in (["build", "-o", tmp_path / "project"], ["export", "--c", tmp_path / "library"]):
         said = refusal(run(words[0], tmp_path / "model.npz", *words[1:]), exit_code=1)
         assert said == (
-            "error: room for 200 taught examples needs 2,221 B of EEPROM, but uno has 1,024; train "
+            "error: storing 200 taught examples takes 2,221 B of EEPROM, but uno has 1,024; train "
             "with --teachable 91"
         )

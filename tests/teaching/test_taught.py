@@ -202,8 +202,8 @@ def test_float_builds_cannot_be_taught() -> None:
         ({"teachable": 250}, "'teachable' is 250"),
         ({"teachable": 3, "taught_vote": float("nan")}, "'taught_vote' is nan"),
         ({"teachable": 3, "taught_vote": 1.5}, "'taught_vote' is 1.5"),
-        ({"teachable": 3, "new_classes": 4}, "less than the number of classes, 4"),
-        ({"new_classes": 1}, "and a 'teachable' above 0"),
+        ({"teachable": 3, "new_classes": 4}, "below the number of classes, 4"),
+        ({"new_classes": 1}, "and 'teachable' must be above 0"),
     ],
 )
 def test_refusals_of_models(numbers: dict[str, float], match: str) -> None:

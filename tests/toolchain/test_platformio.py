@@ -167,7 +167,7 @@ def test_a_choice_is_followed_unasked(registry, monkeypatch, choice, answer):
 
 def test_another_choice_is_refused(monkeypatch):
     monkeypatch.setenv("PROTONN_EDGE_PLATFORMIO", "sometimes")
-    with pytest.raises(InputError, match="'sometimes'; set it to stock or offline"):
+    with pytest.raises(InputError, match="'sometimes'; set it to 'stock' or 'offline'"):
         pio_variables()
 
 

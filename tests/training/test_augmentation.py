@@ -120,7 +120,7 @@ def test_augmentation_trains_and_is_repeatable() -> None:
         ({"augment": True}, "image_shape is not given"),
         (
             {"augment": True, "image_shape": (8, 8), "optimizer": "alternating"},
-            "set optimizer to joint",
+            "set optimizer to 'joint'",
         ),
         ({"image_shape": (8, 9)}, "8x9 has 72 pixels, but the points have 64 features"),
         ({"image_shape": (-8, -8)}, "give \\(height, width\\)"),

@@ -30,7 +30,11 @@ def refused(words: str, *data: Any, **settings: Any) -> None:
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(np.nan, "has NaN as feature 7"), (np.inf, "has an infinite"), (-np.inf, "has an infinite")],
+    [
+        (np.nan, "has NaN in feature 7"),
+        (np.inf, "has a value that is infinite"),
+        (-np.inf, "has a value that is infinite"),
+    ],
 )
 def test_a_value_that_is_no_number_is_found(value: float, words: str) -> None:
     points = X.copy()

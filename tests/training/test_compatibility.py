@@ -132,7 +132,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (AVERAGES, SPARSE, "pooled to averages, but the points are sparse"),
     ({**IMAGES, "augment": True}, SPARSE, "augment is True, but the points are sparse"),
     ({"augment": True}, {}, "augment is True, but image_shape is not given"),
-    ({**IMAGES, "augment": True} | IN_TURN, {}, "as they are; set optimizer to joint"),
+    ({**IMAGES, "augment": True} | IN_TURN, {}, "as they are; set optimizer to 'joint'"),
     ({"augment": 0.5}, {}, "augment is 0.5, but image_shape is not given"),
     ({"window_shape": (4, 2)}, {}, "window_shape is given, but no features of windows are"),
     (
@@ -181,7 +181,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         COPIES,
         {},
-        "copies is 2, but only images, windows of samples and clips of sound can be moved",
+        "copies is 2, but copies are moved at random",
     ),
     (NOISE, {}, "background_noise is mixed only into copies of windows and clips"),
     (COPIES | IMAGES, SETS, "copies is 2, but points have sets of labels"),
@@ -273,8 +273,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (ONE | {"normalization": "l2"}, {}, "one_class is set, but the normalization is l2"),
     (ONE | {"budget": 900}, {}, "one_class is set, but budget divides bytes"),
     (ONE | {"init_projection": "nca"}, {}, "is nca, which needs several classes"),
-    (ONE | {"sparsity_labels": 0.5}, {}, "one_class is set, but sparse matrices are requested"),
-    (ONE, {"given": {"epochs"}}, "options such as epochs are given, which need"),
+    (ONE | {"sparsity_labels": 0.5}, {}, "one_class trains without an optimizer, so the matrices"),
+    (ONE, {"given": {"epochs"}}, "options such as epochs do not apply"),
     (
         {"normalization": "l2"},
         {"rejecting": True},

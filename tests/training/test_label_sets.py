@@ -211,7 +211,7 @@ def test_a_model_of_label_sets_is_the_same_after_its_file(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("settings", "y", "sentence"),
     [
-        ({"normalization": "standard"}, Y_TRAIN, "sets of 6 labels"),
+        ({"normalization": "standard"}, Y_TRAIN, "sets of labels .6 in all."),
         ({"normalization": "l2"}, Y_TRAIN[:, 0], "unit norm"),
     ],
 )

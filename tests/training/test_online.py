@@ -49,7 +49,7 @@ def test_call_after_call_the_digits_are_learned(loss: str) -> None:
 
 
 def test_the_first_call_needs_all_classes() -> None:
-    with pytest.raises(InputError, match="needs the labels of all calls"):
+    with pytest.raises(InputError, match="needs all class labels, including those of later calls"):
         classifier().partial_fit(DIGITS.X_train, DIGITS.y_train)
     with pytest.raises(InputError, match="only one class"):
         classifier().partial_fit(DIGITS.X_train[:5], [1] * 5, classes=[1])

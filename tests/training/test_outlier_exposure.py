@@ -127,7 +127,10 @@ def test_the_same_seed_gives_the_same_model_whatever_the_order_of_the_points() -
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"optimizer": "alternating"}, "the alternating optimizer does not use such points"),
+        (
+            {"optimizer": "alternating"},
+            "the alternating optimizer does not use points without a class",
+        ),
         ({"image_shape": (3, 3)}, "has 9 pixels"),
     ],
 )

@@ -154,7 +154,7 @@ def test_a_rare_class_is_in_the_sample(small_limits: None) -> None:
 def test_a_value_that_is_no_number_is_found_by_its_row(tmp_path: Path, small_limits: None) -> None:
     X = DIGITS.X_train.copy()
     X[1_200, 5] = np.nan
-    with pytest.raises(InputError, match="row 1,200 of X has NaN as feature 5"):
+    with pytest.raises(InputError, match="row 1,200 of X has NaN in feature 5"):
         fit(mapped(tmp_path, X), DIGITS.y_train)
 
 

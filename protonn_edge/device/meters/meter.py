@@ -146,7 +146,7 @@ class SerialMeter(Meter):
                 silence.renew()
             received += data
             if silence.left_s < 0 or len(received) > _MOST_BYTES:
-                raise self._fault(f"sent no samples for {_SILENCE_S:g} s, or too many")
+                raise self._fault(f"sent no samples for {_SILENCE_S:g} s, or sent too many")
         self._line.write(self.STOP)
         received += self._rest()
         return self._decode(bytes(received))

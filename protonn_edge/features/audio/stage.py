@@ -83,8 +83,8 @@ class AudioStage(Frames, FeatureStage):
         super().__post_init__()
         if not (abs(self.zero) <= FLOAT32_MAX and 0 < self.step <= FLOAT32_MAX):
             raise InputError(
-                f"the sound has the zero {self.zero:g} and the step {self.step:g}, but both must "
-                f"be at most {FLOAT32_MAX:.2g}, and the step above 0; train the model again"
+                f"the sound has the zero point {self.zero:g} and the step {self.step:g}, but both "
+                f"must be at most {FLOAT32_MAX:.2g}, and the step above 0; train the model again"
             )
         check_rate(self.rate)
         check_onset(self.onset)

@@ -79,7 +79,7 @@ class Areas(crop.CroppedImage):
         if self.n_features > _PIXEL_LIMIT:
             raise InputError(
                 f"an image of {crop.shape_text(self.image_shape)} has {self.n_features:,} pixels, "
-                f"but the limit of the generated code is {_PIXEL_LIMIT:,}; give smaller images"
+                f"but the generated code supports at most {_PIXEL_LIMIT:,}; give smaller images"
             )
         self._check_area()
 

@@ -115,13 +115,14 @@ def _check_shapes(stage: IntegerConvolution) -> None:
     check_holds(stage.stride in strides, f"a stride of {stage.stride}", "(1, 1) and (2, 2)")
     allowed = stage.margins in (((0, 0), (0, 0)), same_margins(stage.window))
     check_holds(
-        allowed, f"padding of {stage.margins} pixels", "none, or half a kernel on each side"
+        allowed, f"padding of {stage.margins} pixels", "0 pixels, or half a kernel on each side"
     )
     height, width, out = stage.output_shape
     fits = min(height, width) >= 1
     check_holds(fits, "a kernel that is larger than its image", "smaller kernels")
     most = max(stage.shape[0] + rows, width, columns * stage.shape[2], out)
-    check_holds(most <= MOST_IN_A_ROW, f"a layer that counts to {most:,}", f"up to {MOST_IN_A_ROW}")
+    loops = f"a layer whose loops count to {most:,}"
+    check_holds(most <= MOST_IN_A_ROW, loops, f"up to {MOST_IN_A_ROW}")
 
 
 def same_margins(window: tuple[int, int]) -> Margins:

@@ -59,8 +59,8 @@ class PixelScale:
         off = single and not -BYTE_MAXIMUM <= float(zero) / float(step or 1) <= 0
         if step == 0 or max(abs(zero), abs(step)) > FLOAT32_MAX or off:
             raise InputError(
-                f"array {name!r} has the zero {zero:g} and the step {step:g}, with which pixels "
-                "cannot be converted to bytes; train the model again"
+                f"array {name!r} has the zero point {zero:g} and the step {step:g}, with which "
+                "pixels cannot be converted to bytes; train the model again"
             )
         return cls(float(zero), step if single else float(step), to_even or None)
 

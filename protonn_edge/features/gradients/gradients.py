@@ -357,7 +357,7 @@ class Gradients(Cells, FeatureStage):
             strokes[features[..., 0] > 0].reshape(-1, 4),
             f"The {self.n_outputs:,} inputs of the classifier, {self.directions} in each of "
             f"{crop.shape_text(self.cells)} cells: how much the image changes along each "
-            f"direction{'' if both else ', where a line points to more ink'}; the longest line is "
+            f"direction{'' if both else ' (lines point towards more ink)'}; the longest line is "
             "the largest input.",
         )
 

@@ -95,6 +95,6 @@ class WindowSums(ImageStage):
         channels = self.shape[2]
         full, each = depth == channels, depth == 1 and out == channels
         what = f"kernels that read {depth} of {channels} channels"
-        check_holds(full or each, what, "all channels, or one per kernel")
+        check_holds(full or each, what, "kernels that read all channels, or one each")
         fits = self.bias.shape == (out,)
         check_holds(fits, f"{self.bias.size} biases for {out} channels", "one per channel")

@@ -133,7 +133,8 @@ def _check_shapes(layer: IntegerInt8Layer) -> None:
     check_holds(fits, "a kernel that is larger than its image", "smaller kernels")
     rows = layer.shape[0] + sum(layer.margins[0])
     most = max(rows, *layer.output_shape[1:], channels if layer.depthwise else 0)
-    check_holds(most <= MOST_IN_A_ROW, f"a layer that counts to {most:,}", f"up to {MOST_IN_A_ROW}")
+    loops = f"a layer whose loops count to {most:,}"
+    check_holds(most <= MOST_IN_A_ROW, loops, f"up to {MOST_IN_A_ROW}")
     row, most = width * channels, _MOST_IN_A_WINDOW_ROW
     check_holds(row <= most, f"kernel rows of {row:,} values", f"up to {most:,}")
 
@@ -150,4 +151,4 @@ def _check_numbers(layer: IntegerInt8Layer) -> None:
         check_holds(fits, f"{name} from {low:,} to {high:,}", f"{least:,} to {most:,}")
     check_bits("biases", Range(layer.bias, layer.bias), SUM_BITS[-1])
     low, high = layer.limits
-    check_holds(low <= high, f"the limits {low} and {high} of values", "ascending limits")
+    check_holds(low <= high, f"value limits of {low} and {high}", "ascending limits")

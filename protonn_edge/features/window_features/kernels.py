@@ -385,6 +385,7 @@ def energy_maximum(window: int, level: int) -> int:
 def _definitions(of: reference.Windows) -> tuple[str, ...]:
     """Return the definitions of the features, with their ranges, for the generated code."""
     n, features, level = of.window, of.features, 1 << reference.LEVEL_BITS
+    apart = features.hysteresis
     share = 1 << reference.LEVEL_SHIFT
     least, most = -reference.CENTRE, BYTE_MAXIMUM - reference.CENTRE
     spread = math.isqrt(n * n * BYTE_MAXIMUM * BYTE_MAXIMUM // 4)
@@ -400,9 +401,9 @@ def _definitions(of: reference.Windows) -> tuple[str, ...]:
             f"change     (sum of |x[t] - x[t - 1]|) >> 1: 0..{BYTE_MAXIMUM * (n - 1) >> 1}",
         ),
         "crossings": (
-            "crossings  how often x changes from below its level to above it, or back, differing",
-            f"           by more than {features.hysteresis}: 0..{n - 1}; the level begins as x[0]",
-            f"           and moves by a {share}th of its difference to each x, in steps of",
+            f"crossings  how often x goes from more than {apart} below its level to more than",
+            f"           {apart} above it, or back: 0..{n - 1}; the level begins as x[0]",
+            f"           and moves by a {share}th of its difference from each x, in steps of",
             f"           1/{level}, rounded down",
         ),
         "bands": (

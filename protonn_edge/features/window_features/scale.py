@@ -30,7 +30,7 @@ class ChannelScale:
             usable = all(abs(number) <= FLOAT32_MAX for number in numbers)  # false for NaN, too
             if len(numbers) != self.channels or not usable:
                 raise InputError(
-                    f"the samples need a {name} of at most {FLOAT32_MAX:.2g} for each of "
+                    f"the samples need a {name!r} of at most {FLOAT32_MAX:.2g} for each of "
                     f"{self.channels} channels; train the model again"
                 )
         if min(self.step) <= 0:

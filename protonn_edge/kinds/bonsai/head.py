@@ -76,7 +76,7 @@ class TreeHead(CompleteTree, Head):
         set_checked(self, "gates", checked_matrix(self.gates, "V", rows=len(W), columns=columns))
         if depth_of(len(self.branches)) not in DEPTHS or len(W) % self.n_nodes:
             raise InputError(
-                f"array 'W' has {len(W):,} rows and 'T' has {len(self.branches):,}, which do not "
+                f"array 'W' has {len(W):,} rows and 'T' has {len(self.branches):,}; these do not "
                 f"form a tree of at most {DEPTHS[-1]} levels; train the model again"
             )
 

@@ -144,8 +144,8 @@ class TreeTable:
         size = sum(map(len, left))
         if size > _WORD:
             raise InputError(
-                f"the model has {size:,} bytes in a subtree, but the limit of the generated code "
-                f"is {_WORD:,}; train it with smaller shares of non-zero weights"
+                f"the model has {size:,} bytes in a subtree, but the generated code supports at "
+                f"most {_WORD:,}; train with smaller shares of non-zero weights"
             )
         branch = self._row(tree.branches, node), size.to_bytes(SKIP_BYTES, "little")
         return [*own, *branch, *left, *right]

@@ -259,8 +259,8 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
         numbers = [int(part) if part.strip().isdecimal() else 0 for part in parts]
         if len(numbers) > 2 or not all(1 <= number <= MOST_UNITS for number in numbers):
             raise InputError(
-                f"hidden is {self.hidden[:40]!r}; give the numbers of units of one or two layers, "
-                f"1 to {MOST_UNITS} each, such as 20 or 40,20"
+                f"'hidden' is {self.hidden[:40]!r}; give the numbers of units of one or two "
+                f"layers, 1 to {MOST_UNITS} each, such as 20 or 40,20"
             )
         return tuple(numbers)
 

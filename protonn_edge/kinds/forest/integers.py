@@ -197,12 +197,12 @@ class ForestTable:
         """The bytes; `InputError` if trees are too large or too many."""
         for what, most in (
             ("trees", len(self.tree_bytes)),
-            ("bytes in a tree", int(self.tree_bytes.max())),
+            ("bytes in its largest tree", int(self.tree_bytes.max())),
         ):
             if most > _WORD:
                 raise InputError(
-                    f"the model has {most:,} {what}, but the limit of the generated code is "
-                    f"{_WORD:,}; train it with a smaller --size-budget"
+                    f"the model has {most:,} {what}, but the generated code supports at most "
+                    f"{_WORD:,}; train with a smaller --size-budget"
                 )
         sizes = iter(self.tree_bytes.tolist())
         roots = set(self.trees.roots.tolist())

@@ -62,6 +62,6 @@ class ForestParameters(declared.SharedParameters):
     leaves: str = declared.parameter(
         "votes",
         declared.Choices(LEAVES),
-        help="The values that leaves add to the scores; not for boosting.",
+        help="What each leaf adds to the scores; does not apply to boosting.",
     )
     size_budget: int | None = declared.SIZE_BUDGET(16_000)

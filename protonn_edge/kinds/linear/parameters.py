@@ -48,5 +48,5 @@ class LinearParameters(SharedParameters):
     tolerance: float = parameter(
         3e-3,
         Number(float, 1e-12, 1.0),
-        help="Stop when a pass changes less than this (scikit-learn's tol).",
+        help="Stop when a pass changes the model by less than this (scikit-learn's tol).",
     )

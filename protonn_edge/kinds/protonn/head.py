@@ -79,7 +79,7 @@ class ProtoNNHead(Head):
         super().__post_init__()
         check_gamma(self.gamma)
         if not 0 <= self.cutoff < 1:
-            raise InputError(f"'cutoff' is {self.cutoff:g}; give at least 0 and less than 1")
+            raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
         if self.projection_bits not in PROJECTION_BITS:
             raise InputError(f"'projection_bits' is {self.projection_bits}; give 8 or 4")
         self._check_teaching()
@@ -87,11 +87,13 @@ class ProtoNNHead(Head):
     def _check_teaching(self) -> None:
         check_teachable(self.teachable, self.n_classes)
         if not 0 < self.taught_vote <= 1:  # true for NaN, too
-            raise InputError(f"'taught_vote' is {self.taught_vote:g}; give above 0 and at most 1")
+            raise InputError(
+                f"'taught_vote' is {self.taught_vote:g}; it must be above 0 and at most 1"
+            )
         if self.new_classes and not (0 < self.new_classes < self.n_classes and self.teachable):
             raise InputError(
-                f"'new_classes' is {self.new_classes}; give less than the number of classes, "
-                f"{self.n_classes}, and a 'teachable' above 0"
+                f"'new_classes' is {self.new_classes}; it must be below the number of classes, "
+                f"{self.n_classes}, and 'teachable' must be above 0"
             )
 
     def check_eeprom(self, board: Board) -> None:

@@ -169,12 +169,13 @@ class ProtoNNParameters(MiniBatchParameters):
     trained: tuple[str, ...] = parameter(
         MATRICES,
         Subset(MATRICES),
-        help="Matrices to train: W (projection), B (prototypes), Z (labels); others stay as is.",
+        help="Matrices to train: W (projection), B (prototypes), Z (labels); the others stay "
+        "as they are.",
     )
     optimizer: str = parameter(
         "joint",
         Choices(("joint", "alternating")),
-        help="Train W, B and Z together or, as in the ProtoNN paper, alternating.",
+        help="Train W, B and Z together or, as in the ProtoNN paper, alternately.",
         option="--optimizer",
     )
     loss: str = parameter(
@@ -189,7 +190,7 @@ class ProtoNNParameters(MiniBatchParameters):
         help="Joint optimizer: round like the integer model in the second half of training.",
     )
     iterations: int = parameter(20, TURNS, help="Alternating optimizer: passes over Z, B and W.")
-    pass_epochs: int = parameter(20, TURNS, help="Alternating optimizer: epochs of a pass.")
+    pass_epochs: int = parameter(20, TURNS, help="Alternating optimizer: epochs per pass.")
     step_sizes: str = parameter(
         "inverse_sqrt",
         Choices(STEP_SIZES),
@@ -248,8 +249,8 @@ class ProtoNNParameters(MiniBatchParameters):
     new_classes: int = parameter(
         0,
         Number(int, 0, MOST_SLOTS - 2),
-        help="With --teachable: number of classes that are only taught on the board. Training "
-        "then leaves W as it starts.",
+        help="With --teachable: number of additional classes, which are learned only by teaching "
+        "the board. Training then leaves W at its initial value.",
         option="--new-classes",
     )
 

@@ -164,7 +164,7 @@ def load_taught(path: Path, model: IntegerChain) -> Taught:
         model_hash, points, classes = map(archive.read, _TAUGHT_ARRAYS)
         if model_hash.tolist() != model.model_sha256:
             raise InputError(
-                f"{path} has examples of another model than {model.model_sha256[:16]}; teach this "
+                f"{path} has examples of a model other than {model.model_sha256[:16]}; teach this "
                 "model again, or give the model that was taught"
             )
     taught = Taught(points, classes)

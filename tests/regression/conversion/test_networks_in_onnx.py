@@ -78,17 +78,17 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         "node 'a' \\(MaxPool\\) has windows that extend beyond the edge of the image; pool without",
     ),
     "a convolution with an unknown padding": (
-        [node("Conv", "x k", "y", auto_pad="SAME")], IMAGE, r"pads \[0\] \(SAME\)"
+        [node("Conv", "x k", "y", auto_pad="SAME")], IMAGE, r"pads \[0\] \(auto_pad SAME\)"
     ),
     "an image in another shape": (
         [CONV, node("Relu", "a", "b"), node("Reshape", "b s", "c"), node("Conv", "c l", "y")],
         {**IMAGE, "s": np.array([0, 2, -1, 1]), "l": numbers(2, 2, 1, 1)},
-        "node 'y' \\(Conv\\) takes an image of 7x7x2 after a Reshape",
+        "node 'y' \\(Conv\\) takes an image .7x7x2. that comes from",
     ),
     "averages of rows": (
         [node("Conv", "x k", "a"), node("Relu", "a", "b"), node("ReduceMean", "b axes", "y")],
         {**IMAGE, "k": numbers(1, 1, 3, 3), "axes": np.array([1, 2])},
-        "node 'y' \\(ReduceMean\\) takes an image of 5x5 after a Reshape",
+        "node 'y' \\(ReduceMean\\) takes an image .5x5. that comes from",
     ),
     "whole numbers": (
         [GEMM, node("Cast", "a", "b", to=6), node("Cast", "b", "y", to=1)],
@@ -100,7 +100,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         [GEMM, node("ArgMax", "a", "y")], {}, "node 'y' \\(ArgMax\\) has an attribute"
     ),
     "the last of equal scores": (
-        [GEMM, node("ArgMax", "a", "y", axis=1, select_last_index=1)], {}, "may change the class"
+        [GEMM, node("ArgMax", "a", "y", axis=1, select_last_index=1)], {}, "could change the class"
     ),
     "probabilities among points": (
         [GEMM, node("Softmax", "a", "y", axis=0)], {}, "node 'y' \\(Softmax\\) has an attribute"
@@ -114,20 +114,20 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         SIGMOID, {**ALONE, "one": np.float32(1), "output": "q"}, "ends with 'a', which is not one"
     ),
     "two minus a probability": (
-        SIGMOID, {**ALONE, "one": np.float32(2), "output": "q"}, "or a constant that may"
+        SIGMOID, {**ALONE, "one": np.float32(2), "output": "q"}, "or a constant that could"
     ),
     "probabilities in the other order": (
         [*SIGMOID, node("Concat", "p q", "y", axis=1)],
         {**ALONE, "one": np.float32(1)},
-        "node 'y' \\(Concat\\) takes a probability and 1 - a probability after the decision",
+        "node 'y' \\(Concat\\) takes a probability and 1 - a probability after the scores",
     ),
     "operators of another domain": (
         [GEMM, foreign("Relu")], {}, "node 'y' \\(example.Relu\\) has no counterpart"
     ),
     "probabilities that hide scores of 0": (
-        [unfinished("SOFTMAX_ZERO", 3)], {}, "has 3 scores, and applies SOFTMAX_ZERO"
+        [unfinished("SOFTMAX_ZERO", 3)], {}, "has the post_transform SOFTMAX_ZERO"
     ),
-    "a classifier of one score": ([unfinished("NONE", 1)], {}, "has 1 scores, and applies NONE"),
+    "a classifier of one score": ([unfinished("NONE", 1)], {}, "has the post_transform NONE"),
     "labels of fewer classes": (
         [GEMM, machine_learning("ZipMap", "a", "y", classlabels_int64s=[1, 2])],
         {},
@@ -150,7 +150,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "no weights": (
         [GEMM, node("MatMul", "a e", "y")],
         {"e": np.zeros((4, 0), np.float32)},
-        r"constant 'e' of shape \(4, 0\), but here, a constant must have 1 to .* values",
+        r"constant 'e' of shape \(4, 0\), but this constant must have 1 to .* values",
     ),
     "an attribute that is no number": (
         [GEMM, node("BatchNormalization", "a g o m v", "y", epsilon=float("nan"))],

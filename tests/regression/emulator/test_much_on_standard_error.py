@@ -55,5 +55,8 @@ def test_a_program_that_writes_many_errors_answers(
 
 def test_its_first_words_are_the_reason(firmware: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(monkeypatch, to_the_end=True)
-    with EmulatedUno(firmware) as board, pytest.raises(EmulatorError, match="ended: why the bus"):
+    with (
+        EmulatedUno(firmware) as board,
+        pytest.raises(EmulatorError, match="unexpectedly: why the bus"),
+    ):
         board.reset()

@@ -74,7 +74,7 @@ def test_a_worker_whose_task_never_ends_is_lost(
         monkeypatch.setattr(of_cluster, "_replies", lambda *_: time.sleep(2))
         # 30 s more, the time of a lost heartbeat, are a moment.
         monkeypatch.setattr(session, "_policy", RetryPolicy(0.1, 1, progress_s=-29.7))
-        with pytest.raises(LinkError, match=r"worker lab has not ended a task within 0\.3\d* s"):
+        with pytest.raises(LinkError, match=r"worker lab has not finished a task within 0\.3\d* s"):
             session.predict(Q)
 
 

@@ -148,7 +148,7 @@ def test_replies_with_the_number_of_the_next_request_are_called_that():
         lambda _, right, number: protocol.encode_message(right, (number + 1) % 256)
     )
     error = failure_on(device)
-    assert "of these had a number that no request had" in str(error)
+    assert "of these did not match any request" in str(error)
 
 
 # --- what a device reports of itself -------------------------------------------------------------
@@ -367,7 +367,7 @@ def test_the_ends_of_the_plans_range_are_possible():
 def test_repetitions_must_be_those_of_one_prediction(change):
     answer = to(RepeatRequest, change)
     error = failure_on(HostileDevice(honest_model(), answer=answer), repeat=100)
-    assert "so 100 must take" in str(error)
+    assert "so 100 predictions must take" in str(error)
 
 
 def test_a_class_that_is_another_in_both_kinds_of_request_is_noticed():

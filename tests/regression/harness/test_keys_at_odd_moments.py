@@ -61,7 +61,7 @@ def test_a_second_key_for_the_same_window_is_refused() -> None:
         (
             b"12\n",
             0,
-            "a line of the pipe has 2 characters, but must be the key of one class; send one",
+            "a line from the pipe has 2 characters, but must be the key of one class; send one",
         ),
         (b"\xff\x00\xe4\n", 0, "has 3 characters, but must be"),
         (b"1" * 5000, 0, "has 1000 characters, but must be"),

@@ -21,7 +21,7 @@ def test_a_port_that_is_in_use_is_refused_until_it_is_closed():
     try:
         name = os.ttyname(slave)
         with contextlib.closing(Link(name, 9600)) as first:
-            words = f"cannot open {re.escape(name)} .*and no other program does, or choose another"
+            words = f"cannot open {re.escape(name)} .*no other program uses it, or choose another"
             with pytest.raises(LinkError, match=words):
                 Link(name, 9600)
             os.write(master, b"reply\n")

@@ -73,7 +73,7 @@ def test_a_sensor_of_another_quantity_is_refused_with_any_unit(tmp_path: Path) -
     for words in ([], ["--unit", "1/1023 of the supply voltage"]):
         done = run("build", model, "-o", tmp_path / "live", "--sensor", "adxl345", *words)
         sentence = refusal(done)
-        assert "a unit of voltage, but channel ax of adxl345 has the unit 1/256 g" in sentence
+        assert "but adxl345 returns channel ax in 1/256 g, which cannot be converted to" in sentence
 
 
 @needs_emulated_avr
@@ -157,7 +157,7 @@ def test_counts_without_a_unit_are_taken_for_the_sensors_and_that_is_said(tmp_pa
     windowing = built(load_model(trained(tmp_path, "", 256)), "adxl345")
     assert windowing.model.counts is None
     (notice,) = windowing.notices
-    assert "assumes counts of adxl345 (1/256 g)" in notice.text
+    assert "assumes that the values are counts of adxl345 (1/256 g)" in notice.text
 
 
 def test_recordings_of_two_sensors_make_no_windows(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_windows_with_too_many_units_are_refused(tmp_path: Path) -> None:
 
 def test_a_recording_is_not_played_by_another_sensor(tmp_path: Path) -> None:
     path = recording(tmp_path / "r.csv", HEAD.format("mpu6050", "ax ay az 1/8192 g"), 8192)
-    with pytest.raises(InputError, match="was recorded from mpu6050, but --sensor plays it as adx"):
+    with pytest.raises(InputError, match="was recorded from mpu6050, but --sensor replays it as"):
         read_sensor(f"adxl345={path}")
     own = recording(tmp_path / "own.csv", ADXL345, 256)
     assert read_sensor(f"adxl345={own}").values.shape == (800, 3)

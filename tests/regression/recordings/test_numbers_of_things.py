@@ -29,7 +29,7 @@ def test_windows_say_what_is_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ((), "no training run is as long as a window"),
+        ((), "no run of equal labels in the training part is as long as a window"),
         (("--trigger", 3), "every training run is shorter than a window"),
         (("--onset", 4), "no sound above the level 4 is followed by enough samples for a clip"),
     ],

@@ -42,7 +42,7 @@ def test_a_rate_that_is_not_the_firmwares_is_told(rate: float, words: str | None
         assert notices == []
     else:
         (notice,) = notices
-        assert notice.text.endswith(f"the firmware takes 100, so {words}")
+        assert notice.text.endswith(f"the firmware reads 100, so {words}")
 
 
 @needs_emulated_avr
@@ -56,7 +56,7 @@ def test_a_logger_and_a_model_of_an_analog_input_say_so(
     assert "the firmware reads a0, but the emulated board has no" in refusal(run(*record))
     assert not Path("r.csv").exists()
     done = succeed(*record, "--sensor", "a0=light.csv")
-    assert "a0 plays 50 samples a second, but the firmware takes 100, so" in done.stderr
+    assert "a0 replays 50 samples a second, but the firmware reads 100, so" in done.stderr
     assert "r.csv: 1 take, 100 samples of a0 at 100 Hz" in done.stdout
     stage = window_features_of("mean,max", 20, 1)
     model = random_window_model(stage)
@@ -66,7 +66,7 @@ def test_a_logger_and_a_model_of_an_analog_input_say_so(
     assert "the firmware reads analog, but the emulated board has no" in refusal(run(*monitor))
     done = succeed(*monitor, "--sensor", "a0=light.csv")
     assert "0 windows in 1 s" in done.stdout
-    assert "the first one takes 20 s; wait for longer" in done.stdout
+    assert "the first one takes 20 s; wait longer" in done.stdout
 
 
 def test_a_board_that_classifies_is_no_silent_logger() -> None:

@@ -46,7 +46,7 @@ def test_the_longest_run_is_told(tmp_path: Path) -> None:
     )
     path = table(tmp_path / "s.csv", "x,label", [f"{i % 7},{'ab'[i // 60]}" for i in range(120)])
     assert (
-        "has 60 samples, a share of 0.5 of which is for testing, but a window has 50; use shorter"
+        "has 60 samples, of which a share of 0.5 is for testing, but a window has 50; use shorter"
         in refusal(run(*cut(path, "--test", 0.5)))
     )
 
@@ -56,7 +56,7 @@ def test_files_of_other_channels_are_told_without_a_model(tmp_path: Path) -> Non
     sound(folder / "hum.wav")
     table(folder / "walk.csv", "ax,ay", [f"{i % 9},{i % 7}" for i in range(99)])
     sentence = refusal(run(*cut(folder)))
-    assert "walk.csv lacks channels of " in sentence
+    assert "walk.csv lacks some channels of " in sentence
     assert "hum.wav ('microphone'); give all files the same channels" in sentence
 
 
@@ -120,7 +120,7 @@ def test_windows_that_are_trained_on_as_they_are_are_told(tmp_path: Path) -> Non
     run_json(*cut(table(tmp_path / "r.csv", "ms,ax,ay,label", rows))[:-1], 20)
     train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--epochs", 2)
     said = [notice["text"] for notice in run_json(*train)["notices"]]
-    assert "the features are the single samples of the windows; use --features" in said[0]
+    assert "the features are the individual samples of the windows; use --features" in said[0]
     assert run_json(*train, "--features", "mean,max")["notices"] == []
 
 

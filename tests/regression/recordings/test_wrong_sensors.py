@@ -43,7 +43,9 @@ def test_what_is_read_is_played(name: str, reads: list[str]) -> None:
     ],
 )
 def test_what_is_not_read_is_refused(name: str, reads: list[str]) -> None:
-    with pytest.raises(InputError, match=f"plays {name}, but the firmware reads {reads[0]}; play"):
+    with pytest.raises(
+        InputError, match=f"replays {name}, but the firmware reads {reads[0]}; replay"
+    ):
         check_read([played(name)], reads)
 
 

@@ -82,7 +82,7 @@ def test_a_help_text_that_cannot_be_written_is_one_sentence(words):
     assert done.returncode == 2
     assert (
         done.stderr
-        == "error: cannot print the text: No space left on device; choose another output\n"
+        == "error: cannot print the help text: No space left on device; redirect the output\n"
     )
 
 

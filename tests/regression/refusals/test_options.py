@@ -103,7 +103,7 @@ def test_copies_of_a_plain_table_are_refused_by_the_name_of_the_option(tmp_path)
     (tmp_path / "a.csv").write_text("x,z,label\n" + "1,2,a\n4,3,b\n" * 5)
     done = run("train", tmp_path / "a.csv", "-o", tmp_path / "m.npz", "--classifier", "best",
                "--copies", 2)  # fmt: skip
-    assert "--copies is 2, but only images" in refusal(done)
+    assert "--copies is 2, but copies are moved" in refusal(done)
 
 
 def test_every_training_number_has_an_upper_end():

@@ -31,7 +31,7 @@ def test_a_very_wide_table_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [np.zeros((3, 2)), None, {"a": [1]}])
 def test_data_instead_of_its_file_is_refused(data: Any) -> None:
-    with pytest.raises(InputError, match=f"a {type(data).__name__} is not the name of a file; "):
+    with pytest.raises(InputError, match=f"a {type(data).__name__} is not a file name; "):
         load_dataset(data)
 
 

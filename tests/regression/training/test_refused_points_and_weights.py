@@ -42,7 +42,7 @@ def test_a_first_call_that_is_refused_does_not_count() -> None:
     estimator = ProtoNNClassifier(random_state=0)
     with pytest.raises(InputError, match="every feature is constant"):
         estimator.partial_fit(CONSTANT, Y, classes=[0, 1, 2])
-    with pytest.raises(InputError, match="the first call of partial_fit needs the labels"):
+    with pytest.raises(InputError, match="the first call of partial_fit needs all class labels"):
         estimator.partial_fit(X, Y)
     few = Y < 2
     estimator.partial_fit(X[few, :3], Y[few], classes=[0, 1])
@@ -63,12 +63,12 @@ def test_after_a_refused_fit_an_estimator_is_not_fitted(kind: Any) -> None:
 @pytest.mark.parametrize("weight", [1e300, 1e-60, -1.0, np.nan, np.inf])
 def test_weights_of_classes_are_positive_and_of_similar_size(weight: float) -> None:
     estimator = ProtoNNClassifier(class_weight={0: weight, 1: 1.0, 2: 1.0})
-    with pytest.raises(InputError, match="the weights of points and classes reach from"):
+    with pytest.raises(InputError, match="the weights of points and classes range from"):
         estimator.fit(X, Y)
 
 
 def test_weights_of_points_are_of_similar_size() -> None:
-    with pytest.raises(InputError, match="reach from 1e-60 to 1, but none may be below 0"):
+    with pytest.raises(InputError, match="range from 1e-60 to 1, but none may be below 0"):
         ProtoNNClassifier().fit(X, Y, np.where(Y > 0, 1.0, 1e-60))
     usual = ProtoNNClassifier(epochs=2, random_state=0).fit(X, Y).predict(X)
     tiny = ProtoNNClassifier(epochs=2, random_state=0).fit(X, Y, np.full(len(Y), 1e-300))

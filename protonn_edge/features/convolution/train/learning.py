@@ -39,7 +39,7 @@ _STEPS_AN_EPOCH = 100
 _STEP = 1 / BYTE_MAXIMUM  # scales the image's bytes for the float network
 
 OnEpoch = Callable[[int, float, networks.Network], object]
-"""Called after an epoch with its number, its mean loss, and the network."""
+"""Called after each epoch with its number, its mean loss and the network."""
 
 
 def reporting(callback: Callback | None, network: str, passes: int) -> OnEpoch | None:

@@ -140,6 +140,6 @@ def shapes_of(layers: tuple[Layout, ...], shape: ImageShape) -> Iterator[ImageSh
         if min(shape) < 1:
             raise InputError(
                 f"the layer {layer!s} does not fit in the {height}x{width} values that the layers "
-                "before it leave; leave layers out, or add p to earlier ones, as in 8x3p"
+                "before it produce; leave some layers out, or add p to earlier ones, as in 8x3p"
             )
         yield shape

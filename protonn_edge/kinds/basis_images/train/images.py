@@ -113,8 +113,8 @@ class EstimatorTeacher:
         else:
             raise InputError(
                 f"the teacher is a {type(estimator).__name__}; give a fitted MLPClassifier or "
-                "linear classifier, an object with the methods forward and backward, or a text of "
-                "layers"
+                "linear classifier, an object with the methods 'forward' and 'backward', or a "
+                "string of layers"
             )
         if weights[0].shape[1] != shape[0] * shape[1]:
             raise InputError(

@@ -116,7 +116,7 @@ class Teaching:
         if 0 < board.eeprom_bytes < store.size:
             most = (board.eeprom_bytes - store.header) // store.record - 1
             raise CheckFailed(
-                f"room for {self.room} taught examples needs {store.size:,} B of EEPROM, but "
+                f"storing {self.room} taught examples takes {store.size:,} B of EEPROM, but "
                 f"{board.name} has {board.eeprom_bytes:,}; train with --teachable {most}"
             )
 

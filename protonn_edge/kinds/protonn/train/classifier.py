@@ -190,7 +190,8 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         first = given is None
         if first and classes is None:
             raise InputError(
-                "the first call of partial_fit needs the labels of all calls; pass them as classes"
+                "the first call of partial_fit needs all class labels, including those of later "
+                "calls; pass them as 'classes'"
             )
         changed = {} if given is None else {"initial_model": given, "budget": None}
         settings = self.frozen(**changed)

@@ -122,8 +122,8 @@ class OnlineTraining:
         self._rate, self.n_seen, prepared.data_sha256, prepared.rows = state
         raise InputError(
             f"partial_fit diverges at a learning rate of {lowest:.2g} "
-            f"({self.restarts[-1].reason}); try a smaller learning rate, or pass points that are "
-            "more representative in the first call"
+            f"({self.restarts[-1].reason}); try a smaller learning rate, or pass more "
+            "representative points in the first call"
         )
 
     def trained(self) -> progress.Trained:
