@@ -248,7 +248,7 @@ def live_board(
             if written_in(folder).kind != LIVE:
                 raise InputError(
                     f"{folder} has no firmware that reads a sensor; run `protonn-edge build "
-                    "--sensor`, and name the folder that it wrote with --pnn-project"
+                    "--sensor`, and use --pnn-project to name the folder that it wrote"
                 )
             sources = folder if copy is None else copied_project(folder, copy)
             elf = build_firmware(sources, board.environment)

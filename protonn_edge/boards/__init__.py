@@ -183,8 +183,8 @@ _CHIP = {
     "tx_pin": _text("PB[0-7]|", _PIN),
     "baud": whole_number(1_200, 2_000_000),
     "power_watts": Key("a number of watts from 0.000001 to 1,000", number(*POWER_WATTS)),
-    "platformio_board": _text(r"[A-Za-z0-9_.-]{0,60}", "PlatformIO's name of a board"),
-    "upload_protocol": _text(r"[a-z0-9_-]{1,40}", "avrdude's name of a programmer"),
+    "platformio_board": _text(r"[A-Za-z0-9_.-]{0,60}", "PlatformIO's name for a board"),
+    "upload_protocol": _text(r"[a-z0-9_-]{1,40}", "avrdude's name for a programmer"),
     "upload_baud": whole_number(0, 2_000_000),
     "usb_ids": Key(
         "a list such as ['2341:0043']",
@@ -192,7 +192,7 @@ _CHIP = {
     ),
     "meter_pin": _text("PB[0-7]", _PIN),
     "gpior0": whole_number(0x20, 0x5F),
-    "sleep_enable": Key("a list of a register's data address and a bit's number", _is_place),
+    "sleep_enable": Key("a list of two numbers: a register's data address and a bit", _is_place),
     "analog_inputs": Key(
         "a list of six different ADC channels from 0 to 7",
         lambda value: list_of(whole(0, 7), 6)(value) and len(set(value)) == 6,

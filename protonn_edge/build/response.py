@@ -89,7 +89,8 @@ def _interrupt_cycles(program: LinkedProgram, windowing: Windowing) -> int:
     handlers = interrupt_handlers(program)
     if handlers.keys() - times.keys():
         raise CheckFailed(
-            "the firmware has an interrupt handler that sampling does not need; build it again"
+            "the firmware has an interrupt handler that sampling does not need; build the firmware "
+            "again"
         )
     starts = {address: Times(0, times[number]) for number, address in handlers.items()}
     return longest_part(program, starts).cycles + entry_cycles * sum(times.values())

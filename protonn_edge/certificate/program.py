@@ -33,8 +33,8 @@ def certify_program(elf: Path, board: Board, settings: Settings) -> Certificate:
     program = read_program(elf)
     if board.core != program.core.name:
         raise InputError(
-            f"{elf} is compiled for {program.core.chip}, which {board.name} does not have; name "
-            "the board with --board"
+            f"{elf} is compiled for {program.core.chip}, which is not the chip of {board.name}; "
+            "name the board with --board"
         )
     made = tuple(program_claims(program, settings.entry))
     hashes = {claims.FIRMWARE: image_sha256(program)}
@@ -123,7 +123,7 @@ def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterato
         if routines:
             called = ", ".join(sorted(routines)[:3])
             raise CheckFailed(f"{entry} {what}: it calls {called}; remove the code that needs this")
-        sentence = f"no function that {entry} calls {what}{given}"
+        sentence = f"no function called by {entry} {what}{given}"
         yield Claim(name, sentence, claims.PROVEN, _FOLLOWED)
     try:
         size = stack_of(program, entry)

@@ -48,8 +48,8 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
             )
         if plan.core.name != board.core:
             raise InputError(
-                f"{folder} was built for {plan.core.chip}, which {board.name} does not have; name "
-                "the board with --board"
+                f"{folder} was built for {plan.core.chip}, which is not the chip of {board.name}; "
+                "name the board with --board"
             )
         Q = trial_points(model, reference, settings.points)
         options = BuildOptions(reference=reference, plan=plan)

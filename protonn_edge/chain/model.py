@@ -263,7 +263,7 @@ def why_clamped(model: Model) -> str:
     if isinstance(settings, dict) and settings.get("dead_zone"):
         return "including background in the dead zone"
     converted_trees = model.head.kind == "forest" and "conversion" in model.record
-    return "on purpose, beyond all thresholds of the trees" if converted_trees else ""
+    return "on purpose: they are beyond all thresholds of the trees" if converted_trees else ""
 
 
 def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:

@@ -271,7 +271,10 @@ def why_unobserved(chain: Any) -> str | None:
     """Return the reason why a model cannot be observed, None if it can."""
     if not 2 <= chain.n_classes <= MOST_CLASSES:
         plural = "es" if chain.n_classes > 1 else ""
-        return f"a model of {chain.n_classes} class{plural}, but only models of 2 to {MOST_CLASSES}"
+        return (
+            f"a model of {chain.n_classes} class{plural}, but only models of 2 to {MOST_CLASSES} "
+            "classes"
+        )
     if getattr(chain.own_stages[-1], "teaching", None) is not None:
         return "a model that can be taught, because its scores change as it learns"
     return None

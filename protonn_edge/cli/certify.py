@@ -97,7 +97,7 @@ def _check_applicable(path: Path, settings: Settings) -> None:
     names = ("entry", "points") if library else ("points", "prove")
     for name in names if library or path.is_file() else ():
         if getattr(settings, name) != getattr(Settings, name):
-            raise InputError(f"--{name} does not apply to {kind}, such as {path}; omit --{name}")
+            raise InputError(f"--{name} does not apply to {path}, which is {kind}; omit --{name}")
 
 
 def _check(out: Output, path: Path, earlier: Certificate) -> None:

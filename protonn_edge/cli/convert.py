@@ -110,7 +110,7 @@ def convert_command(
     elif given.source.is_file() and given.source.suffix != ".npz":
         known = ", ".join((*_ESTIMATORS, ".npz"))
         raise InputError(
-            f"{given.source} has no known ending; save the model in a file whose name ends "
+            f"{given.source} has no known file extension; save the model in a file whose name ends "
             f"in one of {known}"
         )
     elif given.output.suffix == ".onnx":

@@ -146,7 +146,7 @@ def _labels(
     if len(classes) != len(fitted):
         raise InputError(
             f"{estimator.name} has {len(fitted):,} classes, but {given.data} has {len(classes):,}; "
-            "use data with all classes of the classifier"
+            "use data with exactly the classes of the estimator"
         )
     if sorted(names) != sorted(classes):
         raise InputError(

@@ -142,7 +142,7 @@ def _range(values: DataSummary | FeatureSummary) -> str:
 def _repetition_sentence(in_train: int, contradicting: int, in_test: int) -> str:
     sentence = f"duplicate training points: {in_train:,}"
     if contradicting:
-        sentence += f", {contradicting:,} of them with another label"
+        sentence += f", including {contradicting:,} with another label"
     if in_test:
         sentence += f"; test points that are also training points: {in_test:,}"
     return sentence

@@ -25,8 +25,8 @@ from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.toolchain.ports import find_port
 
 EMULATOR = option(
-    "The emulator of the board; avr8js runs an Uno's firmware under Node.js.  [default: simavr, "
-    "or avr8js if only avr8js is installed]",
+    "The emulator of the board; avr8js, under Node.js, emulates only the Uno's chip.  [default: "
+    "simavr, or avr8js if only avr8js is installed]",
     click.Choice(EMULATORS),
 )
 PLAYED = option(

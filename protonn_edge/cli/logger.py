@@ -29,7 +29,7 @@ def logger_command(
     ),
     output: Path = option("The folder of the project.", options.FOLDER, shown=Path("logger")),
     arduino: bool = option(
-        "Write a sketch for the Arduino IDE, not a PlatformIO project.", is_flag=True
+        "Write a sketch for the Arduino IDE instead of a PlatformIO project.", is_flag=True
     ),
     baud: int | None = options.baud_rate(
         "Baud rate of the serial line.  [default: the board's rate, or a higher one if the board's "

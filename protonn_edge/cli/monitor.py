@@ -148,7 +148,7 @@ def _introduced(listener: Listener) -> str:
     every = f"every {counted(board.hop, 'sample')} ({board.hop / board.rate:.3g} s)"
     return (
         f"{board.sensor}: windows of {counted(board.window, 'sample')} at {board.rate:.6g} Hz, one "
-        f"{'where sound begins' if board.from_onset else every}; model {board.model_hash}"
+        f"{'at each onset of sound' if board.from_onset else every}; model {board.model_hash}"
     )
 
 
@@ -302,7 +302,7 @@ class Labels:
                 f"warning: this example of {name} is from the same moment as another one, so it "
                 "adds little; teach a window from another moment"
             )
-        late = f"{name} came too late (the board has classified another window since)"
+        late = f"the key for {name} came too late (the board has classified another window since)"
         sentence = f"{late if what == 'too late' else f'{what} {name}'}: {self._counts}"
         counts = dict(zip(self._names, self._teacher.taught.counts, strict=True))
         record = {"lesson": what, "class": name, "same_moment": neighbour}

@@ -217,7 +217,7 @@ def picture(recorder: Recorder, labels: Sequence[str]) -> Group:
     take = recorder.take
     if take is None:
         chosen = "  ".join(f"{i} {label}" for i, label in enumerate(labels[:9], 1))
-        doing = f"{counted(len(recorder.takes), 'take')}; {chosen}  x discard the last  q quit"
+        doing = f"{counted(len(recorder.takes), 'take')}; {chosen}  x discard the last take  q quit"
     elif not take.kept:
         doing = f"{take.label} in {recorder.countdown_s:.1f} s"
     else:

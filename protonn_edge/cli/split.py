@@ -73,7 +73,9 @@ def split_command(
     if isinstance(source, TextRows):
         known = set(compress(source.rows, ~chosen))
         if equal := sum(row in known for row in compress(source.rows, chosen)):
-            text = f"test rows that are equal to a training row: {equal:,}; remove duplicate rows"
+            text = (
+                f"test rows that are identical to a training row: {equal:,}; remove duplicate rows"
+            )
             out.notice([Notice("repeated", text, warning=True)])
     out.say(
         fact_table([(part, _shown(each["n"], each["classes"])) for part, each in record.items()])

@@ -195,9 +195,9 @@ def _set_values(texts: Iterable[str], parameters: Mapping[str, Parameter]) -> An
         number = "boolean" in values and len(values) > 1  # a flag that may be a number, too
         if name not in parameters or (flag != f"--set {name}" and not number):
             raise InputError(
-                f"--set {name} is given, but {name} has an option of its own; use {flag}"
+                f"--set {name} is given, but this parameter has an option of its own; use {flag}"
                 if flag
-                else f"--set {name} is given, but {name} can be set only in Python; omit it"
+                else f"--set {name} is given, but this parameter can be set only in Python; omit it"
             )
         declared = parameters[name]
         absent = value == "none" and None in declared.values

@@ -381,7 +381,7 @@ class _Cut:
             nothing = "no run of equal labels in the training part is as long as a window"
             reason = nothing if self.trigger is None else self.trigger.missing
             yield Notice(
-                "no_window", f"classes left out, because {reason}: {listed(missing)}", warning=True
+                "no_window", f"classes left out: {listed(missing)}, because {reason}", warning=True
             )
         if test_share and not len(self.windows.y_test):
             text = (

@@ -85,7 +85,7 @@ class Int8Network:
             layer = max(self.layers, key=size)
             shapes = f"{image_text(layer.shape)} to {image_text(layer.output_shape)}"
             number = self.layers.index(layer) + 1
-            return f"a smaller layer {number} ({shapes}), the largest one"
+            return f"a smaller layer {number} (the largest: {shapes})"
 
         def buffered(layer: Layer) -> int:
             return layer.n_inputs if layer is self.layers[0] else layer.lines * layer.line_bytes

@@ -99,7 +99,7 @@ class OnnxChain:
         there = [name for name in node.outputs if name in self._given]
         if there or not node.outputs:
             raise node.unsupported(
-                f"has no outputs, or repeats those of earlier nodes: {shortened(str(there), 40)}"
+                f"has no outputs, or repeats outputs of earlier nodes ({shortened(str(there), 40)})"
             )
         self._given.update(filter(None, node.outputs))
         try:
@@ -338,7 +338,9 @@ def _product(node: Node, values: list[Any]) -> NDArray[Any]:
     """Return a product or quotient, as PyTorch has for the scales and integers of biases."""
     one, other = values
     if math.prod(np.broadcast_shapes(one.shape, other.shape)) > max(one.size, other.size):
-        raise node.unsupported("multiplies constants whose product would be larger than both")
+        raise node.unsupported(
+            "multiplies constants whose product would have more values than either"
+        )
     return np.asarray(one / other if node.operator == "Div" else one * other)
 
 

@@ -78,7 +78,8 @@ class Decision:
             )
         if made is None:
             raise node.unsupported(
-                f"takes {' and '.join(kinds[:3])} after the scores, which could change the class",
+                f"comes after the scores and takes {' and '.join(kinds[:3])}, so it could change "
+                "the class",
                 "end the network with its scores, or with their Softmax, Sigmoid or ArgMax",
             )
         node.read.update(range(len(node.inputs)))

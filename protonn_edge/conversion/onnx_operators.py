@@ -40,7 +40,7 @@ def _convolution(net: Builder, node: Node) -> None:
     if W.ndim != 4 or not (depthwise or (groups == 1 and W.shape[1] == channels)):
         raise node.unsupported(
             f"has weights of shape {W.shape} for {channels} channels in {groups} groups",
-            "use one group in all, or one group for each channel",
+            "use a single group, or one group for each channel",
         )
     window = _window(node, sides, net.shape)
     places = math.prod(window.places)

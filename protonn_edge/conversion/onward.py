@@ -57,9 +57,9 @@ def to_onnx(model: Model | IntegerChain) -> bytes:
     for stage in (*chain.feature_stages, *chain.own_stages):
         if stage.kind not in _OPERATORS:
             raise InputError(
-                f"the model begins with {stage.kind.replace('_', ' ')}, but ONNX cannot express "
-                "the square roots and filters of this stage in integers; choose a model with "
-                "other features"
+                f"the model has the stage '{stage.kind.replace('_', ' ')}', but ONNX cannot "
+                "express the square roots and filters of this stage in integers; choose a model "
+                "with other features"
             )
         before, x = x, _OPERATORS[stage.kind](x, stage)
     given = chain.features

@@ -169,8 +169,8 @@ def refusing(what: str, library: str) -> Iterator[None]:
     except Exception as error:  # an untrusted file may cause any error
         why = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise InputError(
-            f"{what} is not a classifier in the format of {library} ({shortened(why)}); train and "
-            "save the classifier again"
+            f"{what} is not a classifier in {library}'s format ({shortened(why)}); train and save "
+            "the classifier again"
         ) from error
 
 

@@ -211,8 +211,8 @@ def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = 
     stale = next((path for path in paths if path.exists()), None)
     if stale is not None:
         raise InputError(
-            f"{stale} already exists and belongs to a model in the other layout; remove the model, "
-            "or choose another folder"
+            f"{stale} already exists and belongs to a model in the other layout; remove that "
+            "model's files, or choose another folder"
         )
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is not a folder; choose another name")

@@ -201,9 +201,9 @@ def affine_map(affine: AffineMap, transformers: list[tuple[str, Any]]) -> Affine
         if then is None:
             readable = ", ".join(sorted(each.__name__ for each in _READERS))
             raise InputError(
-                f"the pipeline's {step} is a {type(transformer).__name__}, but each step before "
-                f"the classifier must be a feature selector or one of {readable}; apply this one "
-                "to the data first, and fit a pipeline without it"
+                f"the pipeline's {step} has the type {type(transformer).__name__}, but each step "
+                f"before the classifier must be a feature selector or one of {readable}; apply "
+                "this step to the data first, and fit a pipeline without it"
             )
         try:
             affine = then(affine, transformer)
@@ -238,8 +238,8 @@ def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
     is_nan = isinstance(empty, float | np.floating) and np.isnan(empty)
     if before.axes is not None or not is_nan or flag_of(imputer, "add_indicator"):
         raise InputError(
-            "the SimpleImputer follows a PCA, adds indicators or fills values other than NaN; fit "
-            "an imputer before the PCA, with add_indicator=False and missing_values=numpy.nan"
+            "the SimpleImputer follows a PCA, adds indicators or replaces values other than NaN; "
+            "fit an imputer before the PCA, with add_indicator=False and missing_values=numpy.nan"
         )
     statistics = np.array(attribute(imputer, "statistics_"), dtype=np.float64)
     if np.isinf(statistics).any():
@@ -394,8 +394,8 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     *steps, (_, classifier) = pipeline.steps or [("", None)]
     if not isinstance(classifier, DeviceClassifier):
         raise InputError(
-            f"the pipeline ends in a {type(classifier).__name__}, which is not a classifier of "
-            "protonn-edge; convert the pipeline with from_sklearn"
+            f"the pipeline ends in an object of the type {type(classifier).__name__}, which is not "
+            "a classifier of protonn-edge; convert the pipeline with from_sklearn"
         )
     check_fitted(classifier)
     fitted = (getattr(step, "n_features_in_", None) for _, step in (*steps, ("", classifier)))

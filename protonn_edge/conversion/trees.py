@@ -137,8 +137,8 @@ def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[st
     """
     if features.axes is not None or not (features.scale > 0).all():
         raise InputError(
-            "trees test single features, but the pipeline mixes features or reverses their order; "
-            "fit the trees without the PCA, on unscaled features"
+            "trees test single features, but the pipeline mixes or negates features; fit the trees "
+            "without the PCA, on unscaled features"
         )
     grown, inner = rule.grown, rule.grown.shape.inner
     asked = grown.features[inner]

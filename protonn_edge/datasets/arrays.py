@@ -77,8 +77,8 @@ def read_npz(path: Path) -> tuple[Table, Table | None, tuple[str, ...]]:
             return table, None, _checked_classes(table, None, classes)
     listed = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "none"
     raise InputError(
-        f"{path} has neither an array 'X_train' nor 'X' (its arrays: {listed}); name the arrays "
-        "'X_train' and 'y_train', or 'X' and 'y'"
+        f"{path} has no array 'X_train' or 'X' (its arrays: {listed}); name the arrays 'X_train' "
+        "and 'y_train', or 'X' and 'y'"
     )
 
 
@@ -351,7 +351,7 @@ def _sparse_points(archive: ArrayArchive, name: str, n_columns: int) -> Sparse:
     matrix.sum_duplicates()
     if matrix.nnz < len(indices):
         raise archive.refusal(
-            f"{name}_indices", "has a feature of a point twice; give each feature once"
+            f"{name}_indices", "lists a feature of a point twice; list each feature once"
         )
     matrix.eliminate_zeros()
     return matrix

@@ -103,7 +103,9 @@ class Numbers:
                 column, first = min(places.items(), key=lambda each: each[1].line)
                 where = f"{path}:{first.line} has {quoted(first.cell)} in {column.title}"
                 if places is self.gaps:
-                    raise InputError(f"{where}, a gap (all gaps: {counts(places)}); {remedy}")
+                    raise InputError(
+                        f"{where} (this is a gap; all gaps: {counts(places)}); {remedy}"
+                    )
                 problem = self.decimals.problem(first.cell)
                 if first.line == 1 and not column.name:
                     problem += " (if line 1 has the names of columns, none may be a number)"

@@ -67,7 +67,7 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
             here, there = ("x".join(map(str, each.shape)) for each in (image, first))
             raise InputError(
                 f"{take.path} has {here} pixels, but {takes[0].path} has {there}; scale all images "
-                "to the same size, such as --size 16x16"
+                "to the same size, for example with --size 16x16"
             )
         X[row] = image.ravel()
     tested = np.array([take.tested for take in takes])

@@ -132,8 +132,8 @@ def match_columns(
         if channels <= {split_unit(name)[0] for name in names}:
             remedy = "cut this recording into windows with 'protonn-edge windows'"
         raise InputError(
-            f"{source} lacks {count} {listed(missing)}, which the model was trained with (its "
-            f"columns are {listed(names)}); {remedy}"
+            f"{source}, with the columns {listed(names)}, lacks {count} {listed(missing)}, which "
+            f"the model was trained with; {remedy}"
         )
     order = [index for index, name in enumerate(names) if name in used]
     in_order = [names[index] for index in order] == list(wanted)

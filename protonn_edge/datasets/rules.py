@@ -432,7 +432,7 @@ def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> I
     names = ",".join(each.flag_value for each in columns)
     labels = [each.flag_value for each in columns if each.may_be_label] or [columns[0].flag_value]
     wanted = " or ".join(f"--label {name}" for name in labels)
-    unnamed = "no column called label, class or target, but " if guessed else ""
+    unnamed = "no column called label, class or target, but has " if guessed else ""
     return InputError(
         f"{path} has {unnamed}text in {titles}; name the column of classes with {wanted}, or leave "
         f"columns of text out with --drop {names}"

@@ -97,7 +97,7 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     absent = np.setdiff1d(classes, y[chosen]).tolist() if by_groups else []
     if missing := tuple(dataset.classes[label] for label in absent):
         text = (
-            f"classes with unknown recall, because no held-out point belongs to them: "
+            "classes whose recall is unknown because no held-out point belongs to them: "
             f"{listed(missing)}; add groups with such points, or hold out a larger share"
         )
         notice = Notice("held_out", text, warning=True, columns=missing)

@@ -218,9 +218,9 @@ def _about_stand_ins(values: NDArray[np.float32], name: str, number: int) -> lis
     if not nearest or min(nearest) <= np.ptp(others):
         return []
     text = (
-        f"{title(name, number)} contains {' and '.join(f'{each:g}' for each in likely)} "
-        f"{len(values) - len(others):,} times, but otherwise only {others.min():g} to "
-        f"{others.max():g}; if this stands for a missing value, empty these cells"
+        f"{title(name, number)} has {counted(len(values) - len(others), 'cell')} with "
+        f"{' or '.join(f'{each:g}' for each in likely)}, but otherwise only values from "
+        f"{others.min():g} to {others.max():g}; if such a cell stands for a missing value, empty it"
     )
     return [Notice("stand_in", text, warning=True, columns=(name or str(number),))]
 

@@ -158,8 +158,8 @@ class ClusterSession(Session):
                 beat, beat_at = beats[self._worker], time.monotonic()
         self._silent_s = min(self._silent_s, _CLOSING_S)
         return (
-            f"worker {self._worker} {missing}; check its computer, other tasks and network, and "
-            "start it again"
+            f"worker {self._worker} {missing}; check its computer, its network and its other "
+            "tasks, and start it again"
         )
 
 

@@ -36,8 +36,8 @@ class PowerCycle:
         if not command or shutil.which(command[0]) is None:
             raise InputError(
                 f"the command to cycle the power is {shortened(text)!r}, which has an unclosed "
-                "quote or does not begin with an installed program; give one such as 'uhubctl -a "
-                "cycle -p 2'"
+                "quote or does not begin with an installed program; give a command such as "
+                "'uhubctl -a cycle -p 2'"
             )
         return cls(tuple(command))
 

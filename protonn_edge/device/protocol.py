@@ -113,7 +113,7 @@ class Message:
             count, beyond = divmod(beyond, each)
         if count < 0 or beyond:
             raise ProtocolError(
-                f"a {cls.NAME} has a payload of {len(payload)} bytes, but must have {allowed}"
+                f"{cls.NAME}: the payload has {len(payload)} bytes, but must have {allowed}"
             )
         values = struct.unpack(cls._format(count), payload)
         if cls.REST is not None and cls.REST[1] != "*s":

@@ -221,8 +221,8 @@ def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
             if expected not in (None, origin):
                 what = "another model" if origin.model != expected.model else "other points"
                 raise InputError(
-                    f"{path} was measured with {what} (run {origin}, not {expected}); name another "
-                    "file with -o, or delete this one"
+                    f"the results in {path} were measured with {what} (run {origin}, not "
+                    f"{expected}); name another file with -o, or delete this one"
                 )
             results[result.index] = result
     return RecordedRun(origin, list(results.values()))

@@ -203,7 +203,7 @@ def load_image(path: Path, flash_bytes: int = FLASH_BYTES, mcu: str = "atmega328
         return FlashImage(flash, program.data_end, program.symbols)
     if content.lstrip().startswith(b":"):
         return FlashImage(_placed(hex_chunks(content, path), path, flash_bytes, mcu))
-    raise InputError(f"{path} is neither an ELF nor an Intel HEX file; give such a file")
+    raise InputError(f"{path} is neither an ELF nor an Intel HEX file; give one of these")
 
 
 def _placed(chunks: Iterable[tuple[int, bytes]], path: Path, flash_bytes: int, mcu: str) -> bytes:

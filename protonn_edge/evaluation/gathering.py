@@ -116,8 +116,8 @@ def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Mode
             if reference.model_sha256.startswith(origin.model):
                 return model, reference
     raise InputError(
-        f"{path} was measured with the model {origin.model}, which is not among the given models; "
-        "name this model's file with --model"
+        f"the results in {path} were measured with the model {origin.model}, which is not among "
+        "the given models; name this model's file with --model"
     )
 
 
@@ -133,8 +133,8 @@ def _points_of(
     fed = reference.quantize(raw)
     if Origin.of(reference, fed, labels, rows) != origin:
         raise InputError(
-            f"{path} was not measured on the points of --data; with --data, name the file that was "
-            "given to 'hil'"
+            f"the results in {path} were not measured on the points of --data; with --data, name "
+            "the file that was given to 'hil'"
         )
     stages = stage_losses(model, raw, labels) if isinstance(reference, IntegerChain) else ()
     return EvidencePoints(raw, fed, labels, reference.features.saturations(raw), stages, rows)

@@ -124,7 +124,7 @@ class Measurement(FactsRepr):
     def _spread(self, spread: device.Spread | None) -> device.Spread:
         if spread is None:
             raise DeviceError(
-                f"{self.agreement.execution} answered no point; run the measurement again"
+                f"{self.agreement.execution} did not answer any point; run the measurement again"
             )
         return spread
 

@@ -56,8 +56,8 @@ def check_folder(folder: Path, kind: str = EXPORT) -> None:
         raise InputError(f"{folder} is neither empty nor {kind}; choose another folder")
     if written.kind != kind:
         raise InputError(
-            f"{folder} contains {written.kind}, which {kind} does not replace; remove this folder, "
-            "or choose another one"
+            f"{folder} contains {written.kind}, which cannot be replaced by {kind}; remove this "
+            "folder, or choose another one"
         )
     check_no_links(folder, written.digests)
     for name, digest in written.digests.items():

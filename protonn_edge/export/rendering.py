@@ -410,5 +410,5 @@ def _raw(model: IntegerChain) -> str:
     if not sent:
         return "its value in the unit of the training data, as a whole number"
     if len({each.factor for each in sent}) == 1:
-        return f"its value in the training data times {sent[0].factor}, rounded"
+        return f"its value in the unit of the training data, times {sent[0].factor}, rounded"
     return "its value in the unit that the library's README lists, as a whole number"

@@ -161,7 +161,9 @@ def space_panels(one: Evidence) -> list[Panel]:
     caption += ", ringed where the answer is wrong" if any(p.wrong for p in shown.points) else ""
     if shown.prototypes:
         caption += f"; squares are {len(shown.prototypes):,} prototypes"
-    caption += f" (and {plane.far:,} too far away to be shown)" if plane.far else ""
+    caption += (
+        f" (and {counted(plane.far, 'prototype')} too far away to be shown)" if plane.far else ""
+    )
     return [Panel(scatter=shown, caption=caption + ".", live="plane")]
 
 

@@ -219,7 +219,7 @@ def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
                 f"{who}, {counted(n, 'example')}: {100 * accuracies[n]:.2f} %" for n in counts
             )
             _dots(area, counts, accuracies, labels, colour, markersize=6)
-        area.set_xlabel("taught examples per class (lower line: the worst person)")
+        area.set_xlabel("taught examples per class (lower line: lowest accuracy of any person)")
         area.xaxis.set_major_locator(MaxNLocator(integer=True))
         area.set_ylim(top=min(area.get_ylim()[1], 1.01))  # room for a dot at 100 %
         _percent_axis(area, 1)

@@ -196,7 +196,7 @@ def proof_of(one: Evidence, *, named: bool) -> tuple[bool, str] | None:
         wrong += one.on_host.mismatches
     prefix = f"{one.name}: " if named else ""
     tolerance = one.reference.score_tolerance
-    what = "class and scores" if tolerance == 0 else "class or, beyond rounding, scores"
+    what = "class and scores" if tolerance == 0 else "class, or in scores beyond rounding"
     comparison = f"{len(compared):,} points, {wrong:,} mismatches in {what}"
     if wrong:
         return False, f"{prefix}the executions disagree ({', '.join(executions)}): {comparison}."

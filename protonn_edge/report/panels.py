@@ -250,7 +250,10 @@ def front_section(front: Front) -> Section:
         drawn = figures.front_figure(costs, accuracies, cost)
         table = PageTable("The alternatives", ("flash B", "mean ms", "accuracy"), rows)
         panels.append(Panel.drawn(drawn, caption, table=table))
-    lead = "The best models of a search in cross-validation: no trial was both better and cheaper."
+    lead = (
+        "The best models of a search in cross-validation: no trial was both better and cheaper "
+        "than any of these."
+    )
     return Section("search", "Search", lead, tuple(panels))
 
 
@@ -266,8 +269,8 @@ def taught_section(people: Sequence[TaughtPerson]) -> Section:
     )
     caption = (
         f"With {counts[-1]} per class, the accuracy changes from {100 * mean[0]:.2f} to "
-        f"{100 * mean[-1]:.2f} % on average, and from {100 * worst[0]:.2f} to "
-        f"{100 * worst[-1]:.2f} % for the worst person."
+        f"{100 * mean[-1]:.2f} % on average, and the lowest accuracy of any person from "
+        f"{100 * worst[0]:.2f} to {100 * worst[-1]:.2f} %."
     )
     table = PageTable("Each person", ("person", *counts), rows)
     panel = Panel.drawn(figures.taught_figure(mean, worst), caption, table=table)
@@ -283,7 +286,7 @@ def sketch_panels(one: Evidence) -> list[Panel]:
     exporting = (
         "Run the command in the project's folder to export the library. Then put the folder "
         f"{NAME} into the folder “libraries” of your sketchbook. For PlatformIO, export with "
-        "--platformio into the folder “lib” of your project."
+        "--platformio into the folder “lib” of your PlatformIO project."
     )
     reading = (
         f"Read your sensor at the line “// sensor”. Feature i is {sketch.feature}; “raw” is "

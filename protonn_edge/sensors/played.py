@@ -94,7 +94,7 @@ def read_wave(path: Path) -> Wave:
 
 def _check(path: Path, width: int, channels: int, rate: float) -> None:
     if not rate:
-        raise InputError(f"{path} has a sampling rate of 0; convert it again")
+        raise InputError(f"{path} has a sampling rate of 0; save it again with its true rate")
     if width not in (1, 2):
         raise InputError(f"{path} has samples of {8 * width} bits; convert it to 8 or 16 bits")
     # The data after the header may be shorter than stated here, never longer.
@@ -373,8 +373,8 @@ def _counts(
             count = math.nan
         if not (count.is_integer() and -(1 << 15) <= count < 1 << 15):
             raise InputError(
-                f"{where} has {shortened(cell)!r}, which is not a whole number of 16 bits; give "
-                f"only the sensor's own counts ({kind.units}), and call a column of classes 'label'"
+                f"{where} has {shortened(cell)!r}, which is not a 16-bit whole number; give only "
+                f"the sensor's own counts ({kind.units}), and call a column of classes 'label'"
             )
         counts.append(int(count))
     return counts

@@ -265,4 +265,4 @@ def resource(name: str) -> Path:
         candidate = root / name
         if candidate.exists():
             return candidate
-    raise InputError(f"{name} is missing from this installation of protonn-edge; install it again")
+    raise InputError(f"{name} is missing from this installation; install protonn-edge again")

@@ -143,4 +143,6 @@ def only_term(terms: Sequence[str]) -> str:
 
 def unread(term: str, what: str) -> InputError:
     """Return the error for a term, as one sentence."""
-    return InputError(f"the term {shortened(repr(term))} of the features {what}; correct it")
+    return InputError(
+        f"the term {shortened(repr(term))} of the features {what}; correct or remove it"
+    )

@@ -316,8 +316,8 @@ class SharedParameters(FeatureParameters):
     dead_zone: float = parameter(
         0.0,
         Number(float, 0, 1, "left"),
-        help="Share of a feature's range around its most frequent value within which values count "
-        "as equal to that value.",
+        help="Values within this share of a feature's range around its most frequent value count "
+        "as equal to it.",
         option="--dead-zone",
     )
     clip: float = parameter(

@@ -176,8 +176,8 @@ def models_all_at_once(kind: str, what: str) -> Refusal:
     """Return the row for models whose features `partial_fit` cannot continue."""
     return Refusal(
         lambda case: case.in_parts and kind in case.kinds,
-        f"partial_fit continues a model of {what}, which needs all points at once; choose another "
-        "model, or call fit",
+        f"partial_fit cannot continue a model of {what}, because such a model needs all points at "
+        "once; choose another model, or call fit",
     )
 
 
@@ -358,8 +358,8 @@ REFUSALS: tuple[Refusal, ...] = (
             case.settings.projection_bits != case.settings.weight_bits
             and (case.settings.projection_bits < 8 or "projection_bits" in case.given)
         ),
-        "{projection_bits} is {settings.projection_bits}, but the model to start from has "
-        "{settings.weight_bits} bits and keeps these; leave {projection_bits} out",
+        "{projection_bits} is {settings.projection_bits}, but the model to start from keeps its "
+        "{settings.weight_bits} bits per weight; leave {projection_bits} out",
         ("projection_bits",),
     ),
     # There always is a number of projections; only the command line knows whether it was given.
@@ -399,7 +399,7 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda case: case.settings.one_class,
         "{one_class} is set, but <but>; leave out one of the two",
         AUGMENTED,
-        Refusal(lambda case: case.in_parts, "partial_fit was called, which needs several classes"),
+        Refusal(lambda case: case.in_parts, "partial_fit needs several classes"),
         Refusal(
             lambda case: case.settings.initial_model is not None, "there is a model to start from"
         ),
@@ -428,7 +428,8 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     *refuse_each(
         lambda case: case.settings.one_class,
-        "{one_class} trains without an optimizer, so <but>; leave out one or the other",
+        "{one_class} trains without an optimizer, so <but>; leave out {one_class}, or what needs "
+        "an optimizer",
         Refusal(
             lambda case: min(case.settings.sparsity) < 1,
             "the matrices cannot be sparse",

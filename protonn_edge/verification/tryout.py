@@ -146,7 +146,9 @@ def _checked(agreement: Agreement) -> Tried:
     wrong = agreement.mismatches + agreement.lost
     tried = Tried(agreement.execution, agreement.n, wrong)
     if wrong:
-        where = f", first at {agreement.first}" if agreement.first else ", and left some unanswered"
+        where = (
+            f", first at {agreement.first}" if agreement.first else ", and leaves some unanswered"
+        )
         raise WrongAnswers(
             tried,
             f"{agreement.execution} differs from the NumPy model at {wrong:,} of {agreement.n:,} "

@@ -90,7 +90,7 @@ def test_memory_is_bounded_for_many_points() -> None:
         ((28, 28), (24, 29), (12, 12), "cropped to 24x29; give at most 28 rows"),
         ((1, 256), (1, 256), (1, 1), "choose from 1x2"),
         ((263, 1), (263, 1), (2, 1), "crop the image to sides that have common divisors"),
-        ((240, 300), (240, 300), (7, 7), "72,000 pixels, but the limit of .* 65,535"),
+        ((240, 300), (240, 300), (7, 7), "72,000 pixels, but the generated code .* 65,535"),
         ((8, 8), (8, 8), (0, 4), "the shape .0, 4. is not"),
         ((8, 8), (8, 8), (4,), "the shape .4,. is not two"),
     ],

@@ -69,7 +69,9 @@ def test_a_command_that_fails_is_an_error_with_the_fault(command, says, monkeypa
 @pytest.mark.parametrize("command", ["", "'touch", "no-such-program --off"])
 def test_what_names_no_program_is_refused_before_anything_runs(built, command):
     words = ["hil", built / "test.csv", "--project", built, "--port", "x", "--power-cycle", command]
-    assert "does not begin with an installed program; give one such as" in refusal(run(*words))
+    assert "does not begin with an installed program; give a command such as" in refusal(
+        run(*words)
+    )
 
 
 def test_the_output_of_a_command_without_end_takes_no_memory(monkeypatch):

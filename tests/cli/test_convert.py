@@ -338,4 +338,4 @@ def test_a_network_becomes_a_model(names: list[str], tmp_path: Path):
     done = convert(tmp_path / "net.onnx", "-o", tmp_path / "n.npz", "--data", data)
     assert done.exit_code == 2
     assert_one_sentence(done)
-    assert "not a classifier in the format of ONNX" in done.stderr
+    assert "not a classifier in ONNX's format" in done.stderr

@@ -186,7 +186,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--set", "onset=3"], "--set onset is given, but the classifier 'protonn' has no such"),
         (
             ["--set", "epochs=3"],
-            "--set epochs is given, but epochs has an option of its own; use --ep",
+            "--set epochs is given, but this parameter has an option of its own; use --ep",
         ),
         (["--set", "gamma"], "--set gamma has no value; use --set NAME=VALUE"),
         (["--set", "callback=1"], "can be set only in Python"),

@@ -55,7 +55,7 @@ def test_onnxruntime_computes_the_same_integers(kind: str):
 
 @pytest.mark.parametrize("kind", sorted(FEATURES))
 def test_other_features_are_refused_in_a_sentence(kind: str):
-    words = f"begins with {kind.replace('_', ' ')}"
+    words = f"has the stage '{kind.replace('_', ' ')}'"
     with pytest.raises(InputError, match=words) as caught:
         to_onnx(instances_of(kind)[0].model)
     assert "\n" not in str(caught.value)

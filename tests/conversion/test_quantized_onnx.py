@@ -349,7 +349,7 @@ REFUSED = {
     ),
     "scores": (
         lambda: begun().layer("Gemm", 3, 6, transB=1),
-        "node 'n3' \\(Gemm\\) gives scores that are not quantized; quantize",
+        "node 'n3' \\(Gemm\\) outputs scores that are not quantized; quantize",
     ),
     "values": (
         lambda: (

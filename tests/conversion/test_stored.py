@@ -145,9 +145,9 @@ def header(shape: tuple[int, ...]) -> bytes:
     [
         (".npy", header((2**30,)), "bytes according to its header"),
         (".npy", b"", "is not a NumPy array"),
-        ("schema.json", b"{", r"in the format of skops \(JSONDecodeError: "),
-        ("schema.json", b"{}", r"in the format of skops \("),
-        ("schema.json", b"[" * 100_000, r"in the format of skops \(RecursionError: "),
+        ("schema.json", b"{", r"in skops's format \(JSONDecodeError: "),
+        ("schema.json", b"{}", r"in skops's format \("),
+        ("schema.json", b"[" * 100_000, r"in skops's format \(RecursionError: "),
     ],
 )
 def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, content: bytes, words: str):
@@ -164,7 +164,7 @@ def test_another_file_is_refused(tmp_path: Path):
         load_estimator(tmp_path / "machine.skops")
     np.savez(tmp_path / "model.npz", W=np.ones(3))
     (tmp_path / "model.npz").rename(tmp_path / "machine.skops")
-    with pytest.raises(InputError, match="in the format of skops"):
+    with pytest.raises(InputError, match="in skops's format"):
         load_estimator(tmp_path / "machine.skops")
 
 

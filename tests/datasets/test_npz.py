@@ -76,7 +76,7 @@ def test_more_axes_are_flattened(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"X_train": None}, "neither an array 'X_train'"),
+        ({"X_train": None}, "no array 'X_train' or 'X'"),
         ({"y_train": None}, "no array 'y_train'"),
         ({"y_test": None}, "no array 'y_test'"),
         ({"X_test": None}, "no array 'X_test'"),

@@ -88,7 +88,9 @@ def test_one_kind_replaces_itself_and_no_other(tmp_path: Path, kind: str):
     assert written_in(tmp_path / "library").kind == kind
     before = files_in(tmp_path / "library")
     for other in {EXPORT, LOGGER, LIVE} - {kind}:
-        with pytest.raises(InputError, match=f"contains {kind}, which {other} does not replace"):
+        with pytest.raises(
+            InputError, match=f"contains {kind}, which cannot be replaced by {other}"
+        ):
             write_folder(tmp_path / "library", FILES, other)
     assert files_in(tmp_path / "library") == before == {"a.txt": "two\n"}
 

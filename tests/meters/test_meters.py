@@ -250,8 +250,11 @@ def test_a_library_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"trigger": False}, "got 0 of 10 pulses of 250 ms, and 0 other pulses; connect PB0 of"),
-        ({"seconds": 1.2}, "got 0 of 10 pulses of 250 ms, and 10 other pulses"),
+        (
+            {"trigger": False},
+            "detected 0 of 10 expected pulses of 250 ms, and 0 other pulses; connect PB0 of",
+        ),
+        ({"seconds": 1.2}, "detected 0 of 10 expected pulses of 250 ms, and 10 other pulses"),
         ({"amperes": np.nan}, "sends impossible values"),
         ({"amperes": 1e300}, "sends impossible values"),
         (

@@ -84,7 +84,7 @@ def test_beside_a_project_the_results_are_enough(folder, tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert "does not include the emulated Uno: it is a test." in page
     assert str(folder) not in page
-    assert "no function that pnn_predict calls uses floating point" in page
+    assert "no function called by pnn_predict uses floating point" in page
     assert "bound, proven from the machine code" in page
 
 
@@ -166,7 +166,7 @@ def test_what_does_not_belong_together_is_one_sentence(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--data", "others.csv"], "was not measured on the points of --data"),
+        (["--data", "others.csv"], "were not measured on the points of --data"),
         (["--image-shape", "5x5"], "has 25 pixels, but the model takes 12 features"),
     ],
 )

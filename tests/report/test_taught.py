@@ -31,9 +31,7 @@ def test_what_inspect_prints_is_a_section_with_mean_and_worst(tmp_path: Path) ->
     assert people == (TaughtPerson("<b>", 20, (0.5, 0.9)), TaughtPerson("eve", 30, (0.8, 0.7)))
     page = render_page([evidence_of(random_model())], PageScript(None, "x"), taught=people)
     assert '<section id="taught">' in page
-    assert (
-        "from 65.00 to 80.00 % on average, and from 50.00 to 70.00 % for the worst person" in page
-    )
+    assert "from 65.00 to 80.00 % on average, and the lowest accuracy of any person" in page
     assert ">1 example<" in page
     assert "&lt;b&gt;" in page
     assert "<b>" not in page[page.index('<section id="taught">') :]

@@ -148,7 +148,7 @@ def test_a_file_of_another_model_is_refused(folder: Path, tmp_path: Path) -> Non
     other = quantize(with_numbers(random_model(projections=3, features=6, classes=3), teachable=3))
     teaching.save_taught(tmp_path / "taught.npz", other, Taught.nothing(3))
     words = ["--project", folder, "--port", "none", "--restore", tmp_path / "taught.npz"]
-    assert "taught.npz has examples of a model other than " in refused(*words)
+    assert "taught.npz has examples of a model other than the given one, " in refused(*words)
 
 
 WRONG = {

@@ -103,9 +103,10 @@ def test_a_request_names_the_window_and_the_reply_says_what_became_of_it(teacher
     assert board._line.requests == [
         bytes.fromhex(text) for text in ("0601010300", "0602010900", "070300")
     ]
+    late = "wave came too late (the board has classified another window since)"
     assert said == [
         "taught wave: rest 1, wave 1",
-        "wave came too late (the board has classified another window since): rest 1, wave 1",
+        f"the key for {late}: rest 1, wave 1",
         "forgotten rest: rest 0, wave 1",
     ]
     assert told == []

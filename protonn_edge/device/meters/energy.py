@@ -163,9 +163,10 @@ def _batches(samples: MeterSamples, meter: Meter, work: Work) -> Floats:
     marked = pulses[np.abs(pulses[:, 1] - pulses[:, 0] - work.batch_s) <= slack_s]
     if len(marked) != _BATCHES or (marked[1:, 0] - marked[:-1, 1] < 0.9 * work.pause_s).any():
         raise MeterError(
-            f"the {meter.NAME} got {len(marked)} of {_BATCHES} pulses of {1000 * work.batch_s:.4g} "
-            f"ms, and {len(pulses) - len(marked)} other pulses; connect {work.board.meter_pin} of "
-            f"{work.board.name} to the meter's {meter.TRIGGER}, and connect the grounds"
+            f"the {meter.NAME} detected {len(marked)} of {_BATCHES} expected pulses of "
+            f"{1000 * work.batch_s:.4g} ms, and {len(pulses) - len(marked)} other pulses; connect "
+            f"{work.board.meter_pin} of {work.board.name} to the meter's {meter.TRIGGER}, and "
+            "connect the grounds"
         )
     return marked
 

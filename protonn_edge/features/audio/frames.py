@@ -186,8 +186,8 @@ class Frames:
         mirrored = [band.mirrored for band in self.bands]
         if mirrored != sorted(mirrored):
             raise InputError(
-                "mirrored bands of sound must come last, but an unmirrored band follows one; train "
-                "the model again"
+                "mirrored bands of sound must come last, but an unmirrored band follows a mirrored "
+                "one; train the model again"
             )
 
     @property

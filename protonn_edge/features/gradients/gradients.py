@@ -103,7 +103,8 @@ class Cells(crop.CroppedImage):
         if max(image) > deskewing.SIDE_LIMIT:
             raise InputError(
                 f"gradients are limited to images of {deskewing.SIDE_LIMIT} pixels a side, but "
-                f"these have {crop.shape_text(image)}; give smaller images, as with --size 28x28"
+                f"these have {crop.shape_text(image)} pixels; give smaller images, as with --size "
+                "28x28"
             )
         height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:
@@ -377,8 +378,8 @@ class Gradients(Cells, FeatureStage):
         directions, shift, deskew = others[4:]
         if deskew not in (0, 1):
             raise InputError(
-                f"array 'gradients' ends with {deskew}, but must end with 1 if it deskews images "
-                "and with 0 if not; train the model again"
+                f"array 'gradients' ends with {deskew}, but must end with 1 if the model deskews "
+                "images, and with 0 if not; train the model again"
             )
         pixels = deskewing.PixelScale.from_arrays(arrays, "gradients_pixels")
         return cls((height, width), cropped, cells, directions, pixels, bool(deskew), shift)

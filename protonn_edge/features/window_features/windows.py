@@ -156,8 +156,9 @@ class Windows:
         check_window(self.window, self.channels)
         if self.features.bands and 2**self.features.bands > self.window:
             raise InputError(
-                f"{self.features.bands} bands need windows of {2**self.features.bands} samples, "
-                f"but these have {self.window}; use at most {int(math.log2(self.window))} bands"
+                f"{self.features.bands} bands need windows of at least {2**self.features.bands} "
+                f"samples, but these have {self.window}; use at most {int(math.log2(self.window))} "
+                "bands"
             )
 
     @property

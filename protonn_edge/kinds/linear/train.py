@@ -58,7 +58,8 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
                 case.settings.solver == NETWORK and not isinstance(case.asked, ConvolutionRequest)
             ),
             "{solver} is 'network', which keeps weights that were learned with convolutions, but "
-            "{features} requests none; request some, such as conv:8x3,max2, or choose 'saga'",
+            "{features} requests no convolutions; request some, such as conv:8x3,max2, or choose "
+            "'saga'",
         ),
         Refusal(
             lambda case: case.settings.solver == NETWORK and case.for_floats_alone,

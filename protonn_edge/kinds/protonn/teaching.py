@@ -164,8 +164,9 @@ def load_taught(path: Path, model: IntegerChain) -> Taught:
         model_hash, points, classes = map(archive.read, _TAUGHT_ARRAYS)
         if model_hash.tolist() != model.model_sha256:
             raise InputError(
-                f"{path} has examples of a model other than {model.model_sha256[:16]}; teach this "
-                "model again, or give the model that was taught"
+                f"{path} has examples of a model other than the given one, "
+                f"{model.model_sha256[:16]}; teach the given model again, or give the one that was "
+                "taught"
             )
     taught = Taught(points, classes)
     with_taught(model, taught)

@@ -182,7 +182,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         [GEMM], {"shape": (1,) * 2_000}, "in at most 8 axes, all of fixed size"
     ),
     "a name that is there already": (
-        [GEMM, node("Relu", "a", "w")], {"output": "w"}, "repeats those of earlier nodes"
+        [GEMM, node("Relu", "a", "w")], {"output": "w"}, "repeats outputs of earlier nodes"
     ),
 }  # fmt: skip
 

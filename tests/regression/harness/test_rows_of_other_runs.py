@@ -71,5 +71,7 @@ def test_a_row_with_more_points_is_of_another_run(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     resumed(path, lambda row: replace(row, label=2))
     path.write_text(path.read_text().replace(f"-{N}\n", "-9000000\n"))
-    with pytest.raises(InputError, match=f"^{path} was measured with other points .*-9000000, not"):
+    with pytest.raises(
+        InputError, match=f"^the results in {path} were measured with other points .*-9000000, not"
+    ):
         measure_on([HostileDevice(honest_model())], results=path, resume=True)

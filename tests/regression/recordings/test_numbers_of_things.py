@@ -43,4 +43,4 @@ def test_each_way_to_cut_says_why_a_class_has_no_windows(
     done = succeed(
         "windows", tmp_path / "r.csv", "-o", tmp_path / "w.npz", "--window", 50, *options
     )
-    assert f"classes left out, because {reason}: 'wave'" in " ".join(done.output.split())
+    assert f"classes left out: 'wave', because {reason}" in " ".join(done.output.split())

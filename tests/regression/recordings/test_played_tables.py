@@ -47,8 +47,8 @@ def test_a_rate_may_be_written_large(tmp_path: Path) -> None:
     [
         ("1,2,3\n4,5,6\n", "walk.csv has no header; write a first row with the names"),
         ("ax,ay,az\n1,2,0.5\n", r"walk.csv:2 has '0.5', which is not a .* own counts \(1/256 g\)"),
-        ("ax,ay,az\n1,2,ovf\n", "has 'ovf', which is not a whole number of 16 bits; give only the"),
-        ("ax,ay,az\n1,2,inf\n", "walk.csv:2 has 'inf', which is not a whole number"),
+        ("ax,ay,az\n1,2,ovf\n", "has 'ovf', which is not a 16-bit whole number; give only the"),
+        ("ax,ay,az\n1,2,inf\n", "walk.csv:2 has 'inf', which is not a 16-bit whole number"),
         ("ax,ay,az\n1,2\n", "walk.csv:2 has 2 cells, but the header has 3"),
         ("ax,ay,az\n1,2," + 150_000 * "3" + "\n", "walk.csv:2 has 0 cells, but the header has 3"),
     ],

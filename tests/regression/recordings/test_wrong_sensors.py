@@ -68,6 +68,6 @@ def test_a_word_that_is_too_quiet_is_left_out_for_that(tmp_path: Path) -> None:
     done = run("windows", path, "-o", tmp_path / "w.npz", "--window", 40, "--onset", 9)
     assert done.exit_code == 0, done.output
     assert (
-        "left out, because no sound above the level 9 is followed by enough samples for a clip: 'c'"
+        "left out: 'c', because no sound above the level 9 is followed by enough samples for a clip"
         in done.stderr
     )

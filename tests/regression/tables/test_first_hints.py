@@ -42,7 +42,7 @@ def test_rows_that_are_in_both_parts_are_counted(write: Write, tmp_path: Path) -
     equal = sum(row in train for row in test)
     (told,) = (each["text"] for each in done["notices"])
     assert equal > 0
-    assert told == f"test rows that are equal to a training row: {equal}; remove duplicate rows"
+    assert told == f"test rows that are identical to a training row: {equal}; remove duplicate rows"
     alone = run_json("split", write(ROWS, ["x", "y", "label"]), "-o", tmp_path / "alone")
     assert not alone.get("notices")
 

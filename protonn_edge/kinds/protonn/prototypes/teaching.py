@@ -165,9 +165,9 @@ class Taught:
             )
         if self.points.shape[1] != dimension or (self.classes >= n_classes).any():
             raise InputError(
-                f"taught examples have {self.points.shape[1]} coordinates and the class "
-                f"{self.classes.max(initial=0)}, but the model has {dimension} coordinates and "
-                f"the classes 0 to {n_classes - 1}; use examples of this model"
+                f"the taught examples have {self.points.shape[1]} coordinates and classes up to "
+                f"{self.classes.max(initial=0)}, but the model has {dimension} coordinates and the "
+                f"classes 0 to {n_classes - 1}; use examples of this model"
             )
 
     @classmethod
