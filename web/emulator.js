@@ -191,10 +191,14 @@ class Line {
         this.server.listen(port, "127.0.0.1", () => opened(this.server.address().port));
     }
 
-    /** A client that disconnects and reconnects must not be refused, so its end is handled first. */
+    /**
+     * A client that disconnects and reconnects must not be refused, so its end is handled first. Timers
+     * run before events of sockets, and immediates after them.
+     */
     accept(client) {
         client.on("error", () => client.destroy());
-        setTimeout(() => (this.client ? client.destroy() : this.connect(client)), this.client ? 20 : 0);
+        const decide = () => (this.client ? client.destroy() : this.connect(client));
+        setTimeout(() => setImmediate(decide), this.client ? 20 : 0);
     }
 
     connect(client) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import socket
 import struct
 import time
@@ -158,6 +159,26 @@ def test_a_client_that_leaves_before_it_is_served_does_not_keep_the_line(tmp_pat
                 waiting.close()  # by a reset
                 time.sleep(0.002)
         assert any(answers(address) for _ in range(20))
+
+
+@needs_avr_gcc
+def test_a_client_that_reconnects_to_a_busy_board_is_served(tmp_path: Path):
+    firmware = compile_text(BROKEN % "", tmp_path / "firmware.elf", "-Os")
+    with EmulatedUno(firmware, emulator="avr8js") as uno:
+        address, process = ("127.0.0.1", uno.port), uno._running()
+        for attempt in range(40):
+            with socket.create_connection(address) as first:
+                assert first.recv(1) == b"."
+                process.send_signal(signal.SIGSTOP)
+                first.sendall(b"abc")
+            with socket.create_connection(address) as second:
+                process.send_signal(signal.SIGCONT)
+                time.sleep(attempt / 10_000)  # in which the program accepts the second client
+                process.send_signal(signal.SIGSTOP)
+                time.sleep(0.05)
+                process.send_signal(signal.SIGCONT)
+                assert second.recv(1) == b"."
+            time.sleep(0.05)
 
 
 def answers(address: tuple[str, int]) -> bool:
