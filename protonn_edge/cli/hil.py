@@ -135,10 +135,10 @@ def hil_command(
     show(measurement, out, model)
     say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)
     say_unproven(measurement.possible, out)
-    if output is not None:
-        out.say("write a report:", f"  {_report_line(output, folder, data, board_name, table)}")
     plan = None if ports else measurement.plan
     library = library_check(out, model, measurement.reference, plan, board, points, emulator)
+    if output is not None:
+        out.say("write a report:", f"  {_report_line(output, folder, data, board_name, table)}")
     out.finish(measurement.to_json() | library.to_json(), measurement.failure or library.failure)
 
 

@@ -277,9 +277,6 @@ def _record(
         **facts,
         "cross_validated": refitted.candidate.to_json(board),
         "most_accurate": choices.Choice().ranked(candidates)[0].to_json(board),
-        "best_of_kinds": {
-            kind: each.score for kind, each in choices.best_of_kinds(candidates).items()
-        },
         "kinds": {
             kind: each.to_json(board) for kind, each in choices.best_of_kinds(candidates).items()
         },

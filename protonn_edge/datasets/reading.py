@@ -143,9 +143,7 @@ def _dataset(path: Path, options: TableOptions | None, least_classes: Literal[1,
 
 def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Dataset:
     if len(dataset.y_test):
-        raise InputError(
-            f"the data has a test part, but 'test' is also given ({path}); omit 'test'"
-        )
+        raise InputError(f"the data has a test part, but test={path} is given; omit 'test'")
     given = options and replace(options, missing=None, one_hot=())  # as in the training part
     notices: list[Notice] = []
     facts = dataset.n_features, dataset.feature_names, dataset.classes, dataset.instrument

@@ -180,7 +180,7 @@ def check_library(
     agreements = [way.on_host()] if has_compiler() else []
     left_out = ""
     if plan is None:
-        left_out = "there is no emulated board"
+        left_out = "no emulated board classified the points"
     elif check.identity:
         left_out = "pnn_quantize returns its argument unchanged"
     elif 2 * way.model.n_features > MOST_FEATURES:

@@ -288,7 +288,7 @@ def test_a_file_of_another_kind_is_told_the_known_ones(foo: Path, tmp_path: Path
     assert done.exit_code == 2
     assert_one_sentence(done)
     assert (
-        "no known ending; save the model in a file whose name ends in one of .skops, .json"
+        "no known file extension; save the model in a file whose name ends in one of .skops, .json"
         in done.stderr
     )
 

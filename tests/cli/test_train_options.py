@@ -107,7 +107,7 @@ def test_a_model_to_start_from_keeps_its_bits(data: Path) -> None:
         assert train(data, "--start-from", first).head.projection_bits == bits
         result = run_train(data, "--start-from", first, "--projection-bits", other)
         assert result.exit_code == 2
-        said = f"--projection-bits is {other}, but the model to start from has {bits}"
+        said = f"--projection-bits is {other}, but the model to start from keeps its {bits}"
         assert said in " ".join(result.stderr.split())
 
 
@@ -165,7 +165,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--features", "men,max"], "the term 'men' of the features is not one of mean, deviation"),
         (
             ["--features", "deskwe,pool:2x2"],
-            "audio, deskew, crop; correct it",
+            "audio, deskew, crop; correct or remove it",
         ),
         (
             ["--features", "crop:6x6/4,pool:2x2"],

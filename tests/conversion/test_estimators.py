@@ -136,7 +136,7 @@ def test_decisions_are_scikit_learns():
         (NearestCentroid(metric="manhattan").fit(X, Y), "the metric 'manhattan'"),
         (
             make_pipeline(PolynomialFeatures(2), SVC()).fit(X, Y),
-            "step 'polynomialfeatures' is a PolynomialFeatures",
+            "step 'polynomialfeatures' has the type PolynomialFeatures",
         ),
         (make_pipeline(MinMaxScaler(clip=True), SVC()).fit(X, Y), "the MinMaxScaler clips"),
         (SVC().fit(X[:, :5], Y), "was fitted with 5 features, but the points have 13"),

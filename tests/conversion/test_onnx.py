@@ -333,7 +333,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "groups": (
         [node("Conv", "x w", "y", group=2)],
         {"shape": (4, 8, 8), "w": numbers(4, 2, 3, 3)},
-        "for 4 channels in 2 groups; use one group",
+        "for 4 channels in 2 groups; use a single group",
     ),
     "linear": (
         [CONV, node("Conv", "a u", "y")],
@@ -370,7 +370,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "behind": (
         [node("MatMul", "x w", "a"), node("Softmax", "a", "b"), node("MatMul", "b w", "y")],
         {},
-        "node 'y' \\(MatMul\\) takes .* after the scores, which could change the class",
+        "node 'y' \\(MatMul\\) comes after the scores and takes .* so it could change the class",
     ),
     "unfinished": ([node("MatMul", "x w", "a")], {}, "m.onnx ends with 'a', which is not one"),
     "nan": ([node("MatMul", "x u", "y")], {"u": np.float32([[np.nan]])}, "infinite or NaN"),

@@ -222,12 +222,15 @@ def test_a_file_of_an_estimator_with_a_selector_is_converted(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("step", "complaint"),
     [
-        (KNNImputer(), "step 'odd' is a KNNImputer"),
+        (KNNImputer(), "step 'odd' has the type KNNImputer"),
         (FunctionTransformer(np.log1p), "step 'odd', the FunctionTransformer calls"),
         (SimpleImputer(missing_values=-1), "step 'odd', the SimpleImputer"),
         (SimpleImputer(add_indicator=True), "step 'odd', the SimpleImputer"),
         (make_pipeline(PCA(5), SimpleImputer()), "step 'simpleimputer', the SimpleImputer"),
-        (columns(("a", KNNImputer(), [1, 2])), "step 'odd', the pipeline's step 'a' is a KNN"),
+        (
+            columns(("a", KNNImputer(), [1, 2])),
+            "step 'odd', the pipeline's step 'a' has the type KNN",
+        ),
         (columns(("a", PCA(1), [1, 2])), "step 'odd', the ColumnTransformer contains a PCA"),
         (
             columns(("a", MinMaxScaler(), [1, 2]), ("b", "passthrough", [2])),

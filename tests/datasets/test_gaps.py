@@ -55,7 +55,7 @@ def texts(dataset: Dataset, kind: str) -> list[str]:
 def test_gaps_are_refused_with_all_columns_and_the_remedy(gappy: Path) -> None:
     sentence = refusal(run("train", gappy, "-o", gappy.with_name("m.npz")))
     assert (
-        "d.csv:5 has '' in column 'x', a gap (all gaps: 1 in column 'x', 1 in column 'y [mm]');"
+        "d.csv:5 has '' in column 'x' (this is a gap; all gaps: 1 in column 'x', 1 in column"
         in sentence
     )
     assert (

@@ -167,7 +167,7 @@ def test_sparse_features_may_have_one_label_a_point(tmp_path: Path) -> None:
                 "X_train_indices": [1, 1],
                 "X_train_data": [1.0, 2.0],
             },
-            "'X_train_indices' has a feature of a point twice",
+            "'X_train_indices' lists a feature of a point twice",
         ),
     ],
 )

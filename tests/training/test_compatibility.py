@@ -92,10 +92,10 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"clip": 0.1}, PARTS, "called with clip, which needs all points"),
     (DESKEWED, PARTS, "called with features, which needs all points"),
     (WINDOWS, PARTS, "called with features, which needs all points"),
-    ({"initial_model": OF_GRADIENTS}, PARTS, "continues a model of gradients"),
+    ({"initial_model": OF_GRADIENTS}, PARTS, "cannot continue a model of gradients"),
     (GRADIENTS, SPARSE, "cannot be summed, because the points are sparse"),
     (GRADIENTS, BLOCKS, "summed, because the points are read in blocks"),
-    ({"initial_model": OF_CONVOLUTIONS}, PARTS, "continues a model of convolutions"),
+    ({"initial_model": OF_CONVOLUTIONS}, PARTS, "cannot continue a model of convolutions"),
     (
         CONVOLUTIONS | {"window_shape": (4, 2)},
         {},
@@ -117,7 +117,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"initial_model": CLIPPED_GRADIENTS}, {}, "clips outliers, but gradients are summed"),
     ({"strangers": 1.0}, PARTS, "called with strangers, which needs all points"),
     ({"initial_model": CLIPPED}, PARTS, "continues from a model that clips outliers"),
-    ({"initial_model": OF_WINDOWS}, PARTS, "continues a model of windows of samples"),
+    ({"initial_model": OF_WINDOWS}, PARTS, "cannot continue a model of windows of samples"),
     ({"initial_model": OF_SETS}, {}, "is for sets of labels, but the data has one class per point"),
     ({"initial_model": PLAIN}, SETS, "is for one class per point, but the data has sets of labels"),
     (
@@ -156,7 +156,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         "of one channel, but window_shape is 4x2, with several",
     ),
-    ({"initial_model": OF_SOUND}, PARTS, "continues a model of clips of sound"),
+    ({"initial_model": OF_SOUND}, PARTS, "cannot continue a model of clips of sound"),
     ({"dead_zone": 0.1, **SOUND}, {}, "dead_zone is 0.1, but energies of sound are computed"),
     ({"clip": 0.1, **SOUND}, {}, "clip is 0.1, but energies of sound are computed"),
     ({"initial_model": CLIPPED_SOUND}, {}, "clips outliers, but energies of sound are computed"),
@@ -199,7 +199,11 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ),
     ({"new_classes": 1}, {}, "new_classes is 1, but teachable is 0; give both"),
     ({"teachable": 4, "new_classes": 1} | ONE, {}, "new_classes is 1, but one_class is set"),
-    ({"projection_bits": 4, "initial_model": PLAIN}, {}, "is 4, but the model to start from has 8"),
+    (
+        {"projection_bits": 4, "initial_model": PLAIN},
+        {},
+        "is 4, but the model to start from keeps its 8",
+    ),
     *(
         (settings, {"given": {name}}, f"{name} has no effect, because {why}; leave {name} out")
         for names, settings, why in (
@@ -265,7 +269,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (ONE, SPARSE, "one_class is set, but the points are sparse"),
     (ONE, BLOCKS, "one_class is set, but the points are read in blocks"),
     (ONE | IMAGES | {"augment": True}, {}, "one_class is set, but augment moves images"),
-    (ONE, PARTS, "one_class is set, but partial_fit was called"),
+    (ONE, PARTS, "one_class is set, but partial_fit needs"),
     (ONE | {"initial_model": PLAIN}, {}, "one_class is set, but there is a model to start from"),
     (ONE | {"strangers": 0.5}, {}, "one_class is set, but strangers is 0.5"),
     (ONE | {"clip": 0.1}, {}, "one_class is set, but clip is 0.1"),

@@ -116,5 +116,5 @@ def test_parts_of_the_data_are_refused() -> None:
         classifier().partial_fit(X, Y, classes=[0, 1, 2])
     fitted = classifier(epochs=2).fit(X, Y)
     fitted.set_params(features=None, window_shape=None)
-    with pytest.raises(InputError, match="continues a model of windows"):
+    with pytest.raises(InputError, match="continue a model of windows"):
         fitted.partial_fit(X, Y)

@@ -178,7 +178,7 @@ def test_a_program_for_another_chip_is_refused(tmp_path: Path) -> None:
     elf = compile_text(text, tmp_path / "mega.elf", "-O1", mcu="atmega2560")
     sentence = refusal(run("certify", elf, "-o", tmp_path / "c.json"))
     assert (
-        "compiled for an ATmega2560, which uno does not have; name the board with --board"
+        "compiled for an ATmega2560, which is not the chip of uno; name the board with --board"
         in sentence
     )
     run_json("certify", elf, "-o", tmp_path / "c.json", "--board", "mega2560")

@@ -28,4 +28,4 @@ def test_convert_warns_of_a_class_without_answers_and_counts_clamped_inputs(
         assert ("inputs clamped" in done.stdout) == unlike
     done = succeed("predict", tmp_path / "same.npz", tmp_path / "same.csv")
     assert "values (" in done.stderr
-    assert "%), on purpose, beyond all thresholds of the trees" in done.stderr
+    assert "%), on purpose: they are beyond all thresholds of the trees" in done.stderr

@@ -119,7 +119,7 @@ REFUSED: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "probabilities in the other order": (
         [*SIGMOID, node("Concat", "p q", "y", axis=1)],
         {**ALONE, "one": np.float32(1)},
-        "node 'y' \\(Concat\\) takes a probability and 1 - a probability after the scores",
+        "node 'y' \\(Concat\\) comes after the scores and takes a probability and 1 - a",
     ),
     "operators of another domain": (
         [GEMM, foreign("Relu")], {}, "node 'y' \\(example.Relu\\) has no counterpart"

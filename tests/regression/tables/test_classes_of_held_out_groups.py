@@ -40,7 +40,7 @@ def test_a_class_of_one_group_is_named_and_trained_on(tmp_path: Path) -> None:
     options = "--groups", "Maschine", "--holdout", 0.25, "--classifier", "linear"
     done = succeed("train", path, "-o", tmp_path / "m.npz", *options)
     assert (
-        done.stderr.count("unknown recall, because no held-out point belongs to them: 'bad'") == 1
+        done.stderr.count("recall is unknown because no held-out point belongs to them: 'bad'") == 1
     )
     options = "--groups", "Maschine", "--stratify"
     done = succeed("split", path, "-o", tmp_path / "parts", *options)

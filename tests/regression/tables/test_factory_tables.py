@@ -51,7 +51,7 @@ def test_a_number_that_may_stand_for_gaps_is_reported(write: Write, value: int) 
     printed = run_json("data", write(rows, HEADER))
     texts = [each["text"] for each in printed["notices"] if each["kind"] == "stand_in"]
     assert len(texts) == 1
-    assert texts[0].startswith(f"column 'pressure' contains {value} 3 times, but otherwise only ")
+    assert texts[0].startswith(f"column 'pressure' has 3 cells with {value}, but otherwise only ")
 
 
 def test_a_number_near_others_stands_for_itself(write: Write) -> None:

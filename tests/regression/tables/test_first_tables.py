@@ -198,7 +198,9 @@ def test_text_that_may_be_the_label_is_refused_with_the_option_that_helps(write:
     rows = [[("red", "green")[row % 2], "ab"[row % 2], 0.5 * row, row % 3] for row in range(30)]
     path = write(rows, ["colour", "kind", "size", "count"])
     sentence = refusal(run("train", path, "-o", path.with_name("m.npz")))
-    assert "no column called label, class or target, but text in column 'colour' (such" in sentence
+    assert (
+        "no column called label, class or target, but has text in column 'colour' (such" in sentence
+    )
     assert "; name the column of classes with --label colour or --label kind, or leave" in sentence
     assert "text out with --drop colour,kind" in sentence
 
