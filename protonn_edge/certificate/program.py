@@ -56,13 +56,15 @@ def program_claims(
     entry: str,
     *,
     own_sources: bool = False,
+    whole_stack: bool = True,
     prediction: Callable[[], Paths] | None = None,
 ) -> Iterator[Claim]:
     """Yield the claims about a linked program: its memory, and the behaviour of `entry`.
 
     With `own_sources` it was just linked from generated code. Otherwise a claim states what it
     assumes besides the machine code: labels, and tables of jumps. The cycles are counted for
-    `entry`, or for a `prediction` that consists of several calls.
+    `entry`, or for a `prediction` that consists of several calls. Without `whole_stack`, no claim
+    is about the stack of the whole program.
     """
     sections = program.sections
     flash, sram = sections.flash_bytes, sections.sram_bytes
@@ -70,7 +72,8 @@ def program_claims(
     yield Claim(
         "sram", f"the program's variables take {sram:,} B of SRAM", claims.PROVEN, _READ, sram
     )
-    yield _whole_stack(program, own_sources)
+    if whole_stack:
+        yield _whole_stack(program, own_sources)
     yield from _behaviour(program, entry, own_sources)
     what = entry if prediction is None else "a prediction"
     paths = prediction or partial(paths_through, program, entry)

@@ -125,7 +125,7 @@ def _introduce(
     bootloader = emulated.has_bootloader
     out.say(f"emulated {board.name} with {firmware or 'an empty flash'} at {url}")
     name, python = shlex.quote(url), Path(sys.executable).name
-    out.say(f"  a terminal:  {python} -m serial.tools.miniterm {name} {board.baud} (for text)")
+    out.say(f"  text:        {python} -m serial.tools.miniterm {name} {board.baud}")
     out.say(f"  {reader} --port {name}")
     if bootloader:
         out.say(f"  upload:      protonn-edge upload --port {name}")

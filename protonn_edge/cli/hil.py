@@ -211,8 +211,8 @@ def say_unproven(possible: PossibleCycles, out: Output) -> None:
     """Print a note if there is no proven bound on the cycles."""
     if not possible.proven:
         out.say(
-            f"this build has no proven bound, so the cycles are only checked against the "
-            f"range {possible}"
+            "this build has no proven bound, so the cycles are only checked against the range "
+            f"{possible}"
         )
 
 

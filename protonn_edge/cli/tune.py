@@ -75,7 +75,7 @@ class TuneOptions:
     )
     scheduler: str | None = option("A Dask scheduler, such as tcp://host:8786.", flag="--dask")
     folds: int | None = option(
-        "Number of folds.  [default: 3, or 7 with --groups]",
+        "Folds.  [default: 3; 7 with --groups; 4 x 5 for few points]",
         click.IntRange(2, 20),
     )
     groups: str | None = options.GROUPS

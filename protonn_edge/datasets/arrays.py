@@ -374,8 +374,7 @@ def _places(
         raise archive.refusal(
             f"{name}_indptr",
             f"must increase from 0 to {len(indices):,}, the number of elements of "
-            f"'{name}_indices'; "
-            "save the file again",
+            f"'{name}_indices'; save the file again",
         )
     if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= n_columns):
         wrong = int(indices.min()) if int(indices.min()) < 0 else int(indices.max())

@@ -260,7 +260,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         with path.open("rb") as stream:
             yield stream
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+        raise InputError(f"cannot read {path}: {error.strerror}; check the file") from error
 
 
 def _classes_in(path: Path, stream: BinaryIO) -> int:

@@ -84,9 +84,8 @@ def _claims(
     else:
         by = f"the self-test on the {tried.execution}"
         answers = Claim("self-test", sentence, claims.MEASURED, by, points=tried.n)
-    made = program_claims(program, f"{prefix}_predict")
     return program, (
         memory_safety(sources, asked=prove, prefix=prefix),
-        *(claim for claim in made if claim.name != "stack"),  # the whole program is not the user's
+        *program_claims(program, f"{prefix}_predict", whole_stack=False),
         answers,
     )
