@@ -24,8 +24,8 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.preparation import Preparation
+from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.row_sketch import RowSketch
-from protonn_edge.datasets.rules import Expected
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
 

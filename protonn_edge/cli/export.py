@@ -17,7 +17,7 @@ from protonn_edge.cli.live import (
     say_tried,
 )
 from protonn_edge.cli.options import BOARD, BYTES, MODEL_FILE, OBSERVE, PATH, TRY
-from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
+from protonn_edge.cli.tables import TABLE_FLAGS, UNNAMED_TABLE, points_for
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.export import Imprint, Kind, check_folder, export
@@ -71,7 +71,7 @@ def export_command(
     observe: bool = OBSERVE,
     tries: bool = TRY,
     live: LiveOptions = LIVE_OPTIONS,
-    table: TableOptions = TABLE,
+    table: TableOptions = UNNAMED_TABLE,
     out: Output = OUTPUT,
 ) -> None:
     """Write MODEL as a library for the Arduino IDE or PlatformIO, or as plain C.

@@ -54,7 +54,16 @@ _COLUMNS = {
         metavar="COLUMN",
     ),
     "drop": columns_option("Columns to leave out, separated by commas."),
+    "keep": columns_option("Columns to use although they look like times, counters or labels."),
     "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
+    "decimal": option(
+        "The decimal mark: comma or point.  [default: guessed]", click.Choice(("comma", "point"))
+    ),
+    "name": option(
+        "For a folder: the pattern of names, such as '{class}_{person}_{take}'; a slash separates "
+        "folders.",
+        metavar="PATTERN",
+    ),
 }
 _VALUES = {
     "missing": option(
@@ -71,10 +80,15 @@ _VALUES = {
 TABLE = together(TableOptions, {**_COLUMNS, **_VALUES})
 """The options for reading a table."""
 
+UNNAMED_TABLE = together(
+    TableOptions, {key: each for key, each in {**_COLUMNS, **_VALUES}.items() if key != "name"}
+)
+"""Those of a command whose --name is something else."""
+
 COLUMNS = together(TableOptions, _COLUMNS)
 """Those for a table whose values are not turned into features."""
 
-TABLE_FLAGS = "--label --drop --delimiter --missing --one-hot --size"
+TABLE_FLAGS = "--label --drop --keep --delimiter --decimal --name --missing --one-hot --size"
 
 
 def with_group_column(table: TableOptions, groups: str | None) -> TableOptions:
@@ -85,10 +99,13 @@ def with_group_column(table: TableOptions, groups: str | None) -> TableOptions:
 def words_of(table: TableOptions) -> list[str]:
     """Return the command-line options for reading a table with these options."""
     words = [] if table.label is None else ["--label", table.label]
-    for flag, names in (("--drop", table.drop), ("--one-hot", table.one_hot)):
+    lists = {"--drop": table.drop, "--keep": table.keep, "--one-hot": table.one_hot}
+    for flag, names in lists.items():
         for name in names:
             words += [flag, f'"{name}"' if "," in name else name]
-    words += [] if table.delimiter is None else ["--delimiter", table.delimiter]
+    for name in ("delimiter", "decimal", "name"):
+        value = getattr(table, name)
+        words += [] if value is None else [f"--{name}", value]
     words += [] if table.size is None else ["--size", "x".join(map(str, table.size))]
     return words if table.missing is None else [*words, "--missing", table.missing]
 

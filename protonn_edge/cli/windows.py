@@ -20,12 +20,12 @@ from protonn_edge.cli.tables import COLUMNS, columns_option
 from protonn_edge.datasets import Notice, TableOptions, recordings
 from protonn_edge.datasets.naming import check_names, label_text, listed, title
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
-from protonn_edge.datasets.rules import is_called_as_time
+from protonn_edge.datasets.roles import is_called_as_time
 from protonn_edge.errors import InputError, counted
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
 from protonn_edge.features.audio.onset import THRESHOLDS
 from protonn_edge.features.audio.stage import Clips
-from protonn_edge.features.window_features.windows import check_window
+from protonn_edge.features.window_features.windows import CHANNEL_LIMIT, check_window
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.instruments import to_arrays
@@ -75,23 +75,22 @@ def windows_command(
         shown=0.0,
     ),
     channels: tuple[str, ...] = columns_option(
-        "Columns of a table to use as channels: names or numbers, separated by commas.  [default: "
-        "all columns of numbers except labels, times and sessions]"
+        "Columns of a table to use as channels: names or numbers, separated by commas; "
+        "'ax=Acceleration x' renames one.  [default: all columns of measurements]"
     ),
     session: str | None = option(
         "Column with the session, person or recording of each row; no window spans two sessions.  "
-        "[default: a column called session, subject, person, user, ...]",
+        "[default: found by its values]",
         metavar="COLUMN",
     ),
     time: str | None = option(
-        "Column with the time of each row; no window spans a gap.  [default: a column called "
-        "time, timestamp, t, ms, ...]",
+        "Column with the time of each row; no window spans a gap.  [default: found by its values]",
         metavar="COLUMN",
     ),
-    name: str | None = option(
-        "For a folder: the pattern of file names, such as '{class}_{person}_{take}'; the persons "
-        "become groups or, if the pattern has no {person}, all fields except class and take do.",
-        metavar="PATTERN",
+    files: tuple[str, ...] = columns_option(
+        "For a folder with a folder for each take: the file with the samples, or several, separated "
+        "by commas, that are joined by their times.",
+        metavar="FILES",
     ),
     background: str | None = option(
         "The class for unlabelled samples of a table and for --noise, such as 'nothing'.",
@@ -120,7 +119,7 @@ def windows_command(
         raise InputError(f"the data set is called {output.name!r}; its name must end in .npz")
     if background is not None:
         check_names([label_text(background)], "--background", distinct=True)
-    if name is not None and recording.exists() and not recording.is_dir():
+    if table.name is not None and recording.exists() and not recording.is_dir():
         raise InputError(
             f"--name is for a folder of takes, but {recording} is not a folder; omit --name"
         )
@@ -129,7 +128,7 @@ def windows_command(
         session=session,
         time=time,
         channels=channels,
-        name=name,
+        files=files,
         background=background,
         sample_rate=rate,
     )
@@ -164,6 +163,11 @@ def windows_command(
 
 def _check_window(window: int, channels: int) -> None:
     """Refuse windows that no features can be computed from; one channel may be audio."""
+    if channels > CHANNEL_LIMIT:
+        raise InputError(
+            f"the recording has {channels} channels, but the limit is {CHANNEL_LIMIT}; choose some "
+            "with --channels or, if each row is a whole window, give the file to 'train --window'"
+        )
     if channels > 1:
         check_window(window, channels)
     elif window > SAMPLE_LIMIT:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.archive import ArrayArchive
+from protonn_edge.datasets.cells import loses_differences
 from protonn_edge.datasets.dataset import (
     INDEX_LIMIT,
     LABEL_LIMIT,
@@ -68,12 +69,13 @@ def read_npz(path: Path) -> tuple[Table, Table | None, tuple[str, ...]]:
         classes = _names(archive, "class_names")
         check_class_names(classes, str(path), LABEL_LIMIT)
         if _has(archive, "X_train"):
-            train = _table(archive, "_train", classes)
             tested = _has(archive, "X_test") or _has(archive, "y_test")
-            test = _table(archive, "_test", classes) if tested else None
+            one_hot = all(_is_one_hot(archive, f"y_{n}") for n in ("train", "test")[: 1 + tested])
+            train = _table(archive, "_train", classes, one_hot=one_hot)
+            test = _table(archive, "_test", classes, one_hot=one_hot) if tested else None
             return train, test, _checked_classes(train, test, classes)
         if _has(archive, "X"):
-            table = _table(archive, "", classes)
+            table = _table(archive, "", classes, one_hot=_is_one_hot(archive, "y"))
             return table, None, _checked_classes(table, None, classes)
     listed = ", ".join(repr(name[:40]) for name in archive.names[:8]) or "none"
     raise InputError(
@@ -132,13 +134,22 @@ def _checked_classes(train: Table, test: Table | None, classes: tuple[str, ...])
     return classes
 
 
-def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...]) -> Table:
+def _is_one_hot(archive: ArrayArchive, name: str) -> bool:
+    """Return whether an array of labels has exactly one 1, and zeros, in each row."""
+    name = _spelled(archive, name)
+    y = archive.read(name) if name in archive.names else np.empty(0)
+    if y.ndim != 2 or y.shape[1] < 2 or y.dtype.kind not in "buif":
+        return False
+    return bool(np.isin(y, (0, 1)).all() and (y.sum(axis=1) == 1).all())
+
+
+def _table(archive: ArrayArchive, part: str, classes: tuple[str, ...], *, one_hot: bool) -> Table:
     points, labels = _spelled(archive, f"X{part}"), _spelled(archive, f"y{part}")
     for name in (points, labels):
         if not _has(archive, name):
             raise InputError(f"{archive.path} has no array {name!r}; add it")
     X, shape = _points(archive, points)
-    y = _label_sets(archive, labels)
+    y = archive.read(labels).argmax(axis=1) if one_hot else _label_sets(archive, labels)
     is_set = y.ndim == 2
     if y.ndim not in (1, 2) or y.shape[0] != X.shape[0]:
         raise archive.refusal(
@@ -289,10 +300,19 @@ def _points(archive: ArrayArchive, name: str) -> tuple[Features, tuple[int, ...]
             f"has {raw.size:,} values, but the limit is {TABLE_LIMIT_BYTES // 4:,}; use fewer "
             "points",
         )
+    flat = raw.reshape(len(raw), math.prod(raw.shape[1:]))
     with np.errstate(over="ignore"):
-        X = raw.reshape(len(raw), math.prod(raw.shape[1:])).astype(np.float32)
+        X = flat.astype(np.float32)
     if not np.isfinite(X).all():
         raise _not_finite(archive, name, *np.argwhere(~np.isfinite(X))[0])
+    if len(X) and raw.dtype.kind != "b" and raw.dtype.itemsize > 2:
+        low, high = flat.min(axis=0).astype(np.float64), flat.max(axis=0).astype(np.float64)
+        for column in np.flatnonzero(loses_differences(low, high))[:1].tolist():
+            raise archive.refusal(
+                name,
+                f"has values from {low[column]:.15g} to {high[column]:.15g} in feature {column}, "
+                "whose differences are lost in 32-bit floats; subtract an offset from them",
+            )
     return X, raw.shape[1:]
 
 
@@ -316,6 +336,8 @@ def _label_sets(archive: ArrayArchive, name: str) -> Any:
         sets.data[:] = 1.0  # a repeated label counts once
         return sets
     y = archive.read(name)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y.ravel()
     if y.ndim != 2:
         return y
     if y.shape[1] > LABEL_LIMIT or y.dtype.kind not in "buif" or not np.isin(y, (0, 1)).all():

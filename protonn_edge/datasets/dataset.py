@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import Instrument
 
 if TYPE_CHECKING:
+    from protonn_edge.datasets.columns import Column
     from protonn_edge.datasets.preparation import Preparation
-    from protonn_edge.datasets.rules import Column
 
 CLASS_LIMIT = 1_000
 _FRACTIONAL_CLASSES = 10
@@ -76,7 +76,7 @@ class TableLayout:
     """How a text table was read.
 
     Columns are written ``column 'species'`` or ``column 5``, as in messages; sessions and times are
-    names, or empty. `rules` contains the decisions by the five `protonn_edge.datasets.rules`.
+    names, or empty. `rules` contains the decisions by the five `protonn_edge.datasets.roles`.
     """
 
     delimiter: str
@@ -88,6 +88,17 @@ class TableLayout:
     session: str
     time: str
     rules: dict[str, str] = field(default_factory=dict)
+
+
+class Times(NamedTuple):
+    """The column of times of a table: its name, and the time of each row (n,).
+
+    The values are seconds if the cells are dates, and otherwise in a unit that is not known yet.
+    """
+
+    name: str
+    values: NDArray[np.float64]
+    are_dates: bool
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -106,7 +117,7 @@ class Provenance:
     layout: TableLayout | None = None  # how a text table was read
     # the session and the time of each row of a table, if there are such columns
     sessions: Sequence[str] | None = None
-    times: Sequence[str] | None = None
+    times: Times | None = None
     sample_rate: float | None = None  # sampling rate of a recording or of windows
     onset: int | None = None  # the level at which clips of sound begin, if windows were cut there
     # (k, D): windows of noise, to mix into copies of training windows; see `with_noise`
@@ -153,10 +164,11 @@ class Table(Provenance):
     source: str  # the file and its part, for messages
     X: Features  # (n, D): all finite
     labels: Sequence[str]  # see `protonn_edge.datasets.naming.label_text`
-    # (n,): rows at which a session begins, by any column of sessions
+    # (n,): rows at which a file, a take or a session begins, or that follow left-out rows
     seams: NDArray[np.bool_] | None = None
     # (rows of the file,): which rows are points; None if all are
     kept: NDArray[np.bool_] | None = None
+    file_of: NDArray[np.int64] | None = None  # (n,): the number of each row's file
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,8 +234,8 @@ def dataset_from(
     if not classes and (measured := measurements_in(labels, train.X.shape[0])):
         raise InputError(
             f"{train.source} has {len(labels):,} different labels, and some, such as "
-            f"{min(measured):g}, are measurements instead of classes; correct these labels or, in "
-            "a table, name another column with --label"
+            f"{min(measured):g}, are measurements instead of classes; divide them into classes, "
+            "because regression is not supported, or name another column with --label"
         )
     if len(labels) < least_classes:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Folders of images: PNG and JPEG files, in a folder for each class, as points of gray pixels.
+"""Folders of images: PNG, JPEG, BMP and WebP files, in a folder for each class, as points of gray pixels.
 
 Pillow, an optional extra, reads them. Files may come from anyone, so the size in a header is
 checked before pixels are unpacked, and links out of the folder are refused.
@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Float32, Table, check_table_size
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.takes import Take, takes_in, unread
+from protonn_edge.datasets.takes import Take, takes_in, unread, unsaid_names
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.files import read_file
 from protonn_edge.system.lazy import require
 
-IMAGES = (".png", ".jpg", ".jpeg")
+IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 _FILE_LIMIT_BYTES = 64 * 2**20
 _MOST_PIXELS = 64 * 10**6
 _ROWS_AT_ONCE = 512
@@ -74,8 +74,14 @@ def read_images(folder: Path, options: TableOptions) -> tuple[Table, Table | Non
 
     def part(rows: NDArray[np.bool_]) -> Table:
         labels = [take.label for take in compress(takes, rows)]
-        notices = tuple(unread(folder, takes, IMAGES))
-        facts: dict[str, Any] = {"point_shape": first.shape, "pixels": True, "notices": notices}
+        notices = list(unread(folder, takes, IMAGES))
+        if options.name is None and len(takes) > 1:
+            notices += unsaid_names(takes, labelled=False)
+        facts: dict[str, Any] = {
+            "point_shape": first.shape,
+            "pixels": True,
+            "notices": tuple(notices),
+        }
         return Table(str(folder), X[rows], labels, **facts)
 
     if 0 < tested.sum() < len(takes):
@@ -111,7 +117,7 @@ def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about sizes, which are checked here
-            with Image.open(content, formats=("PNG", "JPEG")) as opened:
+            with Image.open(content, formats=("PNG", "JPEG", "BMP", "WEBP")) as opened:
                 if opened.width * opened.height > _MOST_PIXELS:
                     raise InputError(
                         f"{path} has {opened.width:,} x {opened.height:,} pixels, but the limit is "
@@ -133,7 +139,7 @@ def _gray(path: Path, folder: Path, shape: Shape | None) -> Float32:
     except Exception as error:  # an untrusted file may cause any error
         reason = shortened(str(error).partition("<")[0].strip() or type(error).__name__, 80)
         raise InputError(
-            f"{path} cannot be read as PNG or JPEG ({reason}); save the image again"
+            f"{path} cannot be read as an image ({reason}); save the image again"
         ) from error
 
 

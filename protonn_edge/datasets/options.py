@@ -19,16 +19,21 @@ class TableOptions:
     # the column of labels: its name, its number from 1, ``first`` or ``last``
     label: str | None = None
     drop: tuple[str, ...] = ()  # columns to leave out, as names or numbers from 1
+    # columns to use although they look like times, counters or copies of the label
+    keep: tuple[str, ...] = ()
     delimiter: str | None = None  # the delimiter of columns; see `delimiter_called`
+    decimal: str | None = None  # the decimal mark, ``comma`` or ``point``
     session: str | None = None  # the column that separates recordings
     time: str | None = None  # the column of times
-    # the columns that are features, in this order; empty for all others
+    # the columns that are features, in this order, ``NEW=OLD`` to rename one; empty for all others
     channels: tuple[str, ...] = ()
     groups: str | None = None  # the column of groups; ignored if there is no column of this name
     # the label of all rows, unless a column is called ``label`` or the like
     labelled: str | None = None
     background: str | None = None  # the class of rows without a label, which are otherwise refused
     name: str | None = None  # the pattern of file names in a folder; see `NamePattern`
+    # the files in the folder of each take, joined by their times if they are several
+    files: tuple[str, ...] = ()
     sample_rate: float | None = None  # at which faster WAV files are sampled
     # height and width in pixels to which the images of a folder are scaled
     size: tuple[int, int] | None = None

@@ -51,11 +51,14 @@ class Preparation:
       empty if they are refused.
     - `values`: fill the gaps of each feature, (D,), NaN if nothing does; empty if none are filled.
     - `one_hot`: the values of each column of text, by name; each is a feature ``COLUMN=value``.
+    - `offsets`: what is subtracted from large numbers, by column, before they are rounded to
+      float32, which would lose their differences; the feature is ``COLUMN-offset``.
     """
 
     missing: str = ""
     values: tuple[float, ...] = ()
     one_hot: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    offsets: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any], n_features: int) -> Self | None:
@@ -68,32 +71,38 @@ class Preparation:
                 math.nan if each is None else float(each) for each in record_of_gaps["values"]
             )
             one_hot = {name: tuple(texts) for name, texts in record_of_gaps["one_hot"].items()}
+            offsets = {name: float(each) for name, each in record_of_gaps["offsets"].items()}
             texts = [text for each in one_hot.values() for text in each]
             count = n_features if record_of_gaps["missing"] in FILLED else 0
             valid = record_of_gaps["missing"] in ("", DROP, *FILLED) and len(values) == count
             valid = valid and not any(map(math.isinf, values))
+            valid = valid and all(map(math.isfinite, offsets.values()))
         except (TypeError, KeyError, ValueError, AttributeError, OverflowError):
             valid, texts = False, []
         if not valid or not all(isinstance(text, str) for text in texts):
             raise InputError(
                 f"array 'record' has an entry {RECORDED!r} that is damaged; train the model again"
             )
-        return cls(record_of_gaps["missing"], values, one_hot)
+        return cls(record_of_gaps["missing"], values, one_hot, offsets)
 
     def to_record(self) -> dict[str, Any]:
         """Return the entry of a model's record."""
         values = [None if math.isnan(each) else each for each in self.values]
-        return {RECORDED: {**vars(self), "values": values, "one_hot": dict(self.one_hot)}}
+        return {RECORDED: {**vars(self), "values": values, **self._mappings()}}
+
+    def _mappings(self) -> dict[str, Any]:
+        return {"one_hot": dict(self.one_hot), "offsets": dict(self.offsets)}
 
     def columns_of(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the columns from which features with these names are made."""
-        if not self.one_hot:
-            return tuple(names)
-        made = {name: column for column in self.one_hot for name in self.names_of(column)}
+        changed = (*self.one_hot, *self.offsets)
+        made = {name: column for column in changed for name in self.names_of(column)}
         return tuple(dict.fromkeys(made.get(name, name) for name in names))
 
     def names_of(self, column: str) -> tuple[str, ...]:
         """Return the names of the features that a column becomes."""
+        if column in self.offsets:
+            return (f"{column}{-self.offsets[column]:+.15g}",)
         if column not in self.one_hot:
             return (column,)
         return tuple(f"{column}={value}" for value in self.one_hot[column])

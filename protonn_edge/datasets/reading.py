@@ -46,11 +46,18 @@ from protonn_edge.datasets.dataset import (
 from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.naming import TEST_PART_ONLY, Notice, OnNotice, label_text
 from protonn_edge.datasets.options import SHOWN, TableOptions, with_keywords
+from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.recordings import is_same_rate
-from protonn_edge.datasets.rules import Expected
+from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.tables import read_table, text_of
+from protonn_edge.datasets.tables import text_of
 from protonn_edge.datasets.takes import WAVES
+from protonn_edge.datasets.vectors import (
+    has_tables,
+    read_class_files,
+    read_vectors,
+    vectors_in,
+)
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import as_path, check_file
 
@@ -61,10 +68,17 @@ OnRows = Callable[[list[int]], object]
 _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 USUAL_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_OF_FOLDERS = ("name", "size")  # options for folders
+_OF_TABLES = ("tables", "class files"), "a table with columns, such as a .csv file"
+_OF_KINDS: dict[str, tuple[tuple[str, ...], str]] = {  # options for other data
+    "name": (("images", "class files"), "a folder of images or tables"),
+    "size": (("images",), "a folder of images"),
+    "files": ((), "a folder of recordings for 'windows'"),
+}
 _LOOKED_AT = 4096
 _PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # index and value, and both again in a matrix
-_FLAGS = re.compile("--(label|drop|delimiter|session|time|channels|missing|one-hot|size)(?![a-z-])")
+_FLAGS = re.compile(
+    "--(label|drop|keep|delimiter|decimal|files|name|session|time|channels|missing|one-hot|size)(?![a-z-])"
+)
 _LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
 _SIGNATURES = (
     (b"\x1f\x8b", "compressed with gzip; unpack it"),
@@ -255,10 +269,8 @@ def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") ->
     """Refuse options that do not apply to this kind of data."""
     given = TableOptions() if options is None else replace(options, groups=None, labelled=None)
     for name, value in vars(given).items():
-        of_kind, other = "tables", "a table with columns, such as a .csv file"
-        if name in _OF_FOLDERS:
-            of_kind, other = "images", "a folder of images"
-        if value and value != SHOWN and of_kind != kind:
+        kinds, other = _OF_KINDS.get(name, _OF_TABLES)
+        if value and value != SHOWN and kind not in kinds:
             flag = f"--{name.replace('_', '-')}"
             raise InputError(f"{flag} needs {other}, and {path} is not one; omit {flag}")
 
@@ -267,15 +279,21 @@ def _tables(
     path: Path, options: TableOptions | None, expected: Expected | None
 ) -> tuple[Table, Table | None]:
     """Read the training part and the test part, if any, of a text file or a folder."""
+    if (vectors := vectors_in(path)) is not None:
+        _refuse_options(path, options)
+        return read_vectors(vectors)
     if not path.is_dir():
         return _text_table(path, options, expected), None
     if has_images(path):
         _refuse_options(path, options, "images")
         return read_images(path, options or TableOptions())
     if not (path / "train.txt").is_file():
+        if has_tables(path):
+            _refuse_options(path, options, "class files")
+            return read_class_files(path, options or TableOptions(), expected, USUAL_DELIMITERS)
         raise InputError(
-            f"{path} is a folder without train.txt or images; name a file, add train.txt, or cut a "
-            "folder of recordings with 'protonn-edge windows'"
+            f"{path} is a folder without train.txt, X_train.txt, tables or images; name a file, or "
+            "cut a folder of recordings with 'protonn-edge windows'"
         )
     train = _text_table(path / "train.txt", options, expected, label_first=True)
     if not (path / "test.txt").exists():

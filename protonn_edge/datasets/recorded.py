@@ -1,39 +1,58 @@
 """Recordings: a table, a WAV file, or a folder with takes or a subfolder for each class.
 
 All become labelled samples in chronological order, with a mark where samples are not consecutive;
-see `protonn_edge.datasets.takes` for folders.
+see `protonn_edge.datasets.takes` for folders. The tables of a folder are read as one, so that
+columns are judged by all takes.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.cells import FLOAT32_MAX, with_point
+from protonn_edge.datasets.acquisitions import read_acquisition
+from protonn_edge.datasets.cells import FLOAT32_MAX
+from protonn_edge.datasets.clock import (
+    MOST_RATE,
+    gaps,
+    hertz,
+    rate_of,
+    seconds_of_a_unit,
+    usual_step,
+)
 from protonn_edge.datasets.dataset import (
     Dataset,
     LabelSetTable,
-    Provenance,
     Table,
     dataset_from,
     dense_features,
 )
 from protonn_edge.datasets.naming import Notice, listed, split_unit
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, read_parts
-from protonn_edge.datasets.recordings import Repeated, gaps, runs_in
+from protonn_edge.datasets.points import of_recording, read_table
+from protonn_edge.datasets.reading import (
+    TEXT_LIMIT_BYTES,
+    USUAL_DELIMITERS,
+    check_is_text,
+    read_parts,
+)
+from protonn_edge.datasets.recordings import Repeated, runs_in
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.takes import (
+    ACQUISITIONS,
+    TABLES,
     WAVES,
+    Take,
+    ambiguous,
     label_of,
+    named_alike,
     takes_in,
     unread,
     unsaid_names,
@@ -45,16 +64,17 @@ from protonn_edge.sensors.played import read_wave
 from protonn_edge.system.files import check_file
 
 _SAME_RATE = 0.05  # maximum relative difference between the rates of two files
-_DIGITS = 4  # significant digits of a measured rate
+_SYNCHRONOUS = 0.02  # maximum relative difference of the ends of files of one take
+_REPEATED = 0.45  # share of rows that repeat the row before if each is logged twice
 _NOISE = "noise"  # the class of noise in messages
-
-_DAYS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y")
-_TIMES = ("%H:%M:%S.%f", "%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
-_FORMATS = (*(f"{day} {time}" for day in _DAYS for time in _TIMES), *_TIMES, *_DAYS)
-_UNIT = re.compile(r"(?:^|_)(s|secs?|seconds?|ms|milli(?:second)?s?|[uµμ]s|micro(?:second)?s?|ns)$")
-_SECONDS = {"s": 1.0, "ms": 1e-3, "milli": 1e-3, "us": 1e-6, "micro": 1e-6, "ns": 1e-9}
-_SECONDS |= dict.fromkeys(("µs", "μs"), 1e-6)
 _COUNTS = ("raw", "count", "counts", "lsb")  # in brackets, they are no units
+
+
+class Origin(NamedTuple):
+    """The sampling rate and the instrument of a file, if known."""
+
+    sample_rate: float | None
+    instrument: Instrument | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +139,8 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
     if not alike or dataset.n_features != own.n_features:
         unlike = _unlike(str(path), dataset, "the recording", own)
         raise InputError(f"{unlike}; use noise recorded with the same sensor")
-    both = {"the recording": own, str(path): dataset}
+    named = {"the recording": own, str(path): dataset}
+    both = {name: Origin(each.sample_rate, each.instrument) for name, each in named.items()}
     _one_rate(both)
     _one_instrument(both)
     notices = (
@@ -160,66 +181,217 @@ def followed_by(first: Recording, second: Recording) -> Recording:
 
 
 def _of_takes(folder: Path, options: TableOptions) -> Recording:
-    takes = takes_in(folder, options.name, labelled=True)
-    of_file = replace(options, name=None)
-    read = [_of_file(take.path, replace(of_file, labelled=take.label))[0] for take in takes]
-    tables = dict(zip((take.name for take in takes), _alike(read), strict=True))
-    labels = {text for table in tables.values() for text, _ in runs_in(table.labels)}
+    takes = takes_in(folder, options.name, labelled=True, files=options.files)
+    of_file = replace(options, name=None, files=())
+    sensors = range(len(takes[0].files))
+    read = [_of_sensor([take.files[n] for take in takes], takes, of_file) for n in sensors]
+    stems = [path.stem for path in takes[0].files]
+    table = read[0] if len(read) == 1 else _joined(read, stems, folder)
+    assert table.file_of is not None
+    labels = {text for text, _ in runs_in(table.labels)}
     labelled = not options.labelled and not labels <= {take.label for take in takes}
     if not labelled:
-        takes_in(folder, options.name)  # refuses names without a class
-    counts = [len(table.labels) for table in tables.values()]
-    seams = [_seams_of(table) for table in tables.values()]
-    for each in seams:
-        each[:1] = True
-    groups = None
-    of_each = Counter(take.label for take in takes)
-    own = {take.name: take.group or take.name for take in takes}
-    sessions = any(table.sessions for table in tables.values())
-    if labelled or sessions or min(of_each.values()) > 1:
-        groups = Repeated(  # rows without a session form a separate group
-            (text.strip() or own[name], count)
-            for name, table in tables.items()
-            for text, count in runs_in(table.sessions or Repeated([("", len(table.labels))]))
-        )
-    notes = [note for table in tables.values() for note in table.notices]
-    if options.name is None and len(takes) > 1 and not (labelled and sessions):
+        takes_in(folder, options.name, files=options.files)  # refuses names without a class
+    if options.name is None and not labelled and not options.files:
+        _refuse_sensors(table, takes)
+    notes = list(table.notices)
+    if options.name is None and len(takes) > 1 and not (labelled and table.sessions):
         notes += unsaid_names(takes, labelled=labelled)
-    empty = [name for name, table in tables.items() if not table.labels]
+    filled = np.bincount(table.file_of, minlength=len(takes)) > 0
+    empty = [take.name for take, some in zip(takes, filled, strict=True) if not some]
     notes += unread(folder, takes, empty=empty)
-    together = replace(
-        next(iter(tables.values())),
-        source=str(folder),
-        X=np.concatenate([dense_features(each.X, each.source) for each in tables.values()]),
-        labels=Repeated(run for table in tables.values() for run in runs_in(table.labels)),
-        seams=np.concatenate(seams),
-        notices=(*_merged(notes), *_without_units(tables)),
-        sample_rate=_one_rate(tables),
-        instrument=_one_instrument(tables),
-        sessions=None,
-        times=None,
+    groups = _groups(table, takes, labelled=labelled)
+    tested = np.array([take.tested for take in takes])[table.file_of]
+    table = replace(table, source=str(folder), notices=tuple(dict.fromkeys(notes)))
+    recording = _recording(replace(table, sessions=None), table.file_of, tested, groups)
+    return replace(recording, files=tuple(take.name for take in takes))
+
+
+def _refuse_sensors(table: Table, takes: Sequence[Take]) -> None:
+    """Refuse files of each folder that begin and end at the same times, as sensors of a take do."""
+    folders = named_alike(takes) if table.times is not None else []
+    if not folders or table.times is None:
+        return
+    ends = np.full((len(takes), 2), np.nan)
+    for take in np.unique(table.file_of).tolist():  # type: ignore[arg-type]
+        ends[take] = table.times.values[table.file_of == take][[0, -1]]
+    lengths = ends[:, 1] - ends[:, 0]
+    for places in folders:
+        apart = np.ptp(ends[places], axis=0).max()
+        if not apart <= _SYNCHRONOUS * lengths[places].max():
+            return
+    raise ambiguous([takes[place].path for place in folders[0]])
+
+
+def _groups(table: Table, takes: Sequence[Take], *, labelled: bool) -> Sequence[str] | None:
+    """Return the person, session or take of each sample; None if each class has only one take."""
+    of_each = Counter(take.label for take in takes)
+    if not labelled and not table.sessions and min(of_each.values()) == 1:
+        return None
+    own = [take.group or take.name for take in takes]
+    assert table.file_of is not None
+    if table.sessions is None:
+        counts = np.bincount(table.file_of, minlength=len(takes)).tolist()
+        return Repeated(zip(own, counts, strict=True))
+    pairs = zip(table.sessions, table.file_of.tolist(), strict=True)
+    # rows without a session form a separate group
+    return Repeated((text.strip() or own[take], 1) for text, take in pairs)
+
+
+def _of_sensor(paths: Sequence[Path], takes: Sequence[Take], options: TableOptions) -> Table:
+    """Return the samples of the same sensor in all takes."""
+    suffixes = {path.suffix.lower() for path in paths}
+    labels = [take.label for take in takes]
+    if not suffixes <= {*TABLES}:
+        for kinds in (WAVES, ACQUISITIONS):
+            if suffixes <= {*kinds}:
+                pairs = zip(paths, labels, strict=True)
+                return _stacked(
+                    [_of_file(path, replace(options, labelled=each))[0] for path, each in pairs]
+                )
+        raise InputError(
+            f"{paths[0].parent} has files that end in {' and in '.join(sorted(suffixes))}; use one "
+            "format for all takes"
+        )
+    return _of_tables(paths, replace(options, labelled=labels[0]), labels)
+
+
+def _of_tables(paths: Sequence[Path], options: TableOptions, labels: Sequence[str] | None) -> Table:
+    """Return the samples of one or more tables, with their rate and their instrument."""
+    for path in paths:
+        check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
+        check_is_text(path)
+    usual = USUAL_DELIMITERS.get(paths[0].suffix.lower(), "\t")
+    table = read_table(paths, delimiter=usual, options=options, labels=labels, recorded=True)
+    origins = {str(path): Origin(*of_recording(path, table.feature_names)) for path in paths}
+    notices = (*table.notices, *_without_units(origins))
+    table = replace(
+        table, notices=notices, sample_rate=_one_rate(origins), instrument=_one_instrument(origins)
     )
-    take_of = np.repeat(np.arange(len(takes)), counts)
-    tested = np.array([take.tested for take in takes])[take_of]
-    recording = _recording(together, take_of, tested, groups)
-    return replace(recording, files=tuple(tables))
+    return _timed(_without_repeats(_with_units(table)), [str(path) for path in paths])
 
 
-def _merged(notices: Sequence[Notice]) -> Iterator[Notice]:
-    """Yield different notices once, with one range of rates, and the number of all gaps in time."""
-    rates: dict[str, set[float]] = {}
-    apart = [int(each.text.split()[0].replace(",", "")) for each in notices if each.kind == "gaps"]
-    for notice in dict.fromkeys(notices):
-        rate, _, rest = notice.text.partition(" ")
-        if notice.kind == "rate":
-            rates.setdefault(rest, set()).add(float(rate))
-        elif notice.kind != "gaps":
-            yield notice
-    if apart:
-        yield _of_gaps(sum(apart))
-    for rest, measured in rates.items():
-        ends = sorted({min(measured), max(measured)})
-        yield Notice("rate", f"{' to '.join(f'{end:g}' for end in ends)} {rest}")
+def _stacked(tables: Sequence[Table]) -> Table:
+    """Return the samples of files with the same channels as one table."""
+    first = tables[0]
+    for table in tables:
+        if table.feature_names != first.feature_names or table.X.shape[1] != first.X.shape[1]:
+            unlike = _unlike(table.source, table, first.source, first)
+            raise InputError(f"{unlike}; give all files the same channels")
+    counts = [len(table.labels) for table in tables]
+    origins = {each.source: Origin(each.sample_rate, each.instrument) for each in tables}
+    return replace(
+        first,
+        X=np.concatenate([dense_features(each.X, each.source) for each in tables]),
+        labels=Repeated(run for table in tables for run in runs_in(table.labels)),
+        notices=tuple(note for table in tables for note in table.notices),
+        sample_rate=_one_rate(origins),
+        instrument=_one_instrument(origins),
+        file_of=np.repeat(np.arange(len(tables)), counts),
+    )
+
+
+def _joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table:
+    """Return the samples of several sensors at the times of the first one.
+
+    The others' values are interpolated in time. Rows before the first or after the last sample of a
+    sensor, or in its gaps, are left out.
+    """
+    first = tables[0]
+    taken = Counter(name for table in tables for name in table.feature_names)
+    channels = [
+        tuple(f"{stem} {name}" if taken[name] > 1 else name for name in table.feature_names)
+        for table, stem in zip(tables, names, strict=True)
+    ]
+    for table, stem in zip(tables, names, strict=True):
+        if table.times is None or (first.times and table.times.are_dates != first.times.are_dates):
+            raise InputError(
+                f"the files {stem!r} in {folder} have no column of times like the others, so their "
+                "samples cannot be joined; choose one file with --files"
+            )
+    assert first.times is not None and first.file_of is not None
+    times = first.times.values
+    inside = np.ones(len(times), np.bool_)
+    others = [np.empty((len(times), table.X.shape[1]), np.float32) for table in tables[1:]]
+    for take in np.unique(first.file_of).tolist():
+        rows = np.flatnonzero(first.file_of == take)
+        for table, values in zip(tables[1:], others, strict=True):
+            inside[rows] &= _interpolated(table, take, times[rows], values, rows)
+    if not inside.any():
+        raise InputError(
+            f"the files {listed(names)} in {folder} have no common times, so their samples cannot "
+            "be joined; choose one file with --files"
+        )
+    units = [table.instrument.units if table.instrument else () for table in tables]
+    known = all(len(each) == len(own) for each, own in zip(units, channels, strict=True))
+    instrument = Instrument("", tuple(unit for each in units for unit in each)) if known else None
+    notices = dict.fromkeys(note for table in tables for note in table.notices)
+    text = f"the samples of {listed(names[1:])} were interpolated at the times of {names[0]!r}"
+    joined = replace(
+        first,
+        X=np.hstack([dense_features(first.X, first.source), *others]),
+        feature_names=tuple(name for each in channels for name in each),
+        notices=(*notices, Notice("joined", text)),
+        instrument=instrument,
+    )
+    return _of_rows(joined, inside)
+
+
+def _interpolated(
+    table: Table,
+    take: int,
+    times: NDArray[np.float64],
+    values: NDArray[np.float32],
+    rows: NDArray[np.intp],
+) -> NDArray[np.bool_]:
+    """Write the channels of a take at some times; return at which of them it has samples."""
+    assert table.times is not None and table.file_of is not None
+    own = table.file_of == take
+    moments, X = table.times.values[own], dense_features(table.X, table.source)[own]
+    if not len(moments):
+        return np.zeros(len(times), np.bool_)
+    order = np.argsort(moments, kind="stable")
+    for channel, samples in enumerate(X[order].T):
+        values[rows, channel] = np.interp(times, moments[order], samples)
+    after = np.searchsorted(moments[order], times)
+    in_gap = np.append(gaps(moments[order]), False)[after]
+    exact = np.isin(times, moments)
+    inside: NDArray[np.bool_] = (times >= moments.min()) & (times <= moments.max())
+    return inside & (~in_gap | exact)
+
+
+def _of_rows(table: Table, kept: NDArray[np.bool_]) -> Table:
+    """Return some rows of a table; the others divide it."""
+    divided = np.cumsum(_seams_of(table)) + np.cumsum(~kept)
+    seams = np.diff(divided[kept], prepend=divided[kept][:1]) != 0
+    labels = [label for label, is_kept in zip(table.labels, kept.tolist(), strict=True) if is_kept]
+    sessions, times, files = table.sessions, table.times, table.file_of
+    return replace(
+        table,
+        X=table.X[kept],
+        labels=labels,
+        seams=seams,
+        sessions=sessions and [sessions[row] for row in np.flatnonzero(kept).tolist()],
+        times=times and times._replace(values=times.values[kept]),
+        file_of=None if files is None else files[kept],
+        kept=None,
+    )
+
+
+def _without_repeats(table: Table) -> Table:
+    """Return a table without the second of each two rows, if every row was logged twice."""
+    X = dense_features(table.X, table.source)
+    if len(X) < 4 or table.times is None:
+        return table
+    same = (X[1:] == X[:-1]).all(axis=1) & (np.diff(table.times.values) == 0)
+    if same.mean() < _REPEATED or (same[1:] & same[:-1]).any():
+        return table
+    kept = np.concatenate([[True], ~same])
+    seams = _seams_of(table)
+    text = f"{int(same.sum()):,} rows that repeat the row before were left out"
+    repeated = _of_rows(table, kept)
+    notices = (*table.notices, Notice("repeated_rows", text))
+    return replace(repeated, seams=seams[kept], notices=notices)
 
 
 def _recording(
@@ -240,12 +412,17 @@ def _seams_of(table: Table) -> NDArray[np.bool_]:
 
 def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]:
     """Return the samples of a file, and the classes if it names them."""
-    if path.suffix.lower() in WAVES:
+    suffix = path.suffix.lower()
+    if suffix in WAVES:
         return _of_wave(path, options.labelled or label_of(path), options.sample_rate), ()
+    if suffix in ACQUISITIONS:
+        return read_acquisition(path, options.labelled or label_of(path)), ()
+    if suffix in USUAL_DELIMITERS and path.is_file():
+        return _of_tables([path], options, [options.labelled] if options.labelled else None), ()
     table, _, classes = read_parts(path, options)
     if isinstance(table, LabelSetTable):
         raise InputError(f"{table.source} has sets of labels; give each sample one label")
-    return _with_units(_with_times(table)), classes
+    return table, classes
 
 
 def _with_units(table: Table) -> Table:
@@ -262,115 +439,80 @@ def _with_units(table: Table) -> Table:
 
 def _of_wave(path: Path, label: str, rate: float | None) -> Table:
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    samples, rate, channels = read_wave(path).sampled(rate)
-    if not len(samples):
+    wave = read_wave(path).sampled(rate)
+    if not len(wave.values):
         raise InputError(f"{path} has no samples; record the file again, or leave it out")
-    text = f"only the first of a WAV file's {channels} channels is read"
+    notices = []
+    if wave.channels > 1:
+        text = f"only the first of a WAV file's {wave.channels} channels is read"
+        if wave.channel:
+            text = f"channel {wave.channel + 1} of WAV files is read, because those before it are silent"
+        notices.append(Notice("wave_channels", text, warning=wave.channel > 0))
     return Table(
         str(path),
-        samples.astype(np.float32),
-        Repeated([(label, len(samples))]),
+        wave.values.astype(np.float32),
+        Repeated([(label, len(wave.values))]),
         feature_names=MICROPHONE.channels,
-        notices=(Notice("wave_channels", text),) if channels > 1 else (),
-        sample_rate=rate,
+        notices=tuple(notices),
+        sample_rate=wave.rate,
         instrument=Instrument.of([MICROPHONE]),
     )
 
 
-def _with_times(table: Table) -> Table:
+# --- times ----------------------------------------------------------------------------------------
+
+
+def _timed(table: Table, files: Sequence[str]) -> Table:
     """Return a table with seams at gaps in time, and with the rate that follows from its times."""
-    if not table.times:
+    if table.times is None:
         return table
-    times, are_dates = _moments_of(table.times)
-    if times is None:
-        text = "the format of the times is unknown, so gaps in time are not detected"
-        return replace(table, notices=(*table.notices, Notice("times", text, warning=True)))
-    for row in np.flatnonzero(np.abs(times) > FLOAT32_MAX)[:1]:
+    name, times, are_dates = table.times
+    for row in np.flatnonzero(~(np.abs(times) <= FLOAT32_MAX))[:1]:
         raise InputError(
-            f"{table.source} has the time {table.times[row][:40]!r}, which is not a finite number; "
-            "correct or drop the row"
+            f"{table.source} has the time {times[row]:g} in row {row}, which is not a finite "
+            "number; correct or drop the row"
         )
-    apart = gaps(times)
-    if apart.any():
-        table = replace(table, notices=(*table.notices, _of_gaps(int(apart.sum()))))
-    table = replace(table, seams=_seams_of(table) | apart)
-    return _with_rate(table, times, are_dates=are_dates) if table.sample_rate is None else table
+    file_of = np.zeros(len(times), np.int64) if table.file_of is None else table.file_of
+    seams, count = _seams_of(table).copy(), 0
+    rates: dict[str, float] = {}
+    for take in np.unique(file_of).tolist():
+        rows = np.flatnonzero(file_of == take)
+        apart = gaps(times[rows])
+        count += int((apart & ~seams[rows]).sum())
+        seams[rows] |= apart
+        per_unit = rate_of(times[rows], seams[rows]) if len(rows) > 1 else None
+        if per_unit is not None:
+            rates[files[take]] = per_unit
+    notices = list(table.notices)
+    if count:
+        text = f"{counted(count, 'gap')} in time; no window spans a gap"
+        notices.append(Notice("gaps", text))
+    step = usual_step(times)
+    seconds = (
+        1.0 if are_dates else seconds_of_a_unit(name, step, float(times[0]) if len(times) else 0)
+    )
+    known = {file: Origin(hertz(each, seconds), None) for file, each in rates.items() if seconds}
+    rate = table.sample_rate or _one_rate(known)
+    if (
+        table.sample_rate is None
+        and step
+        and (seconds is None or not known or (rate or 0) > MOST_RATE)
+    ):
+        text = "the sampling rate does not follow from the times; give it with --rate"
+        notices.append(Notice("rate", text, warning=True))
+        rate = None
+    elif table.sample_rate is None and known and seconds:
+        notices.append(_of_rates([each.sample_rate or 0 for each in known.values()], seconds))
+    return replace(table, seams=seams, sample_rate=rate, notices=tuple(notices))
 
 
-def _of_gaps(count: int) -> Notice:
-    return Notice("gaps", f"{counted(count, 'gap')} in time; no window spans a gap")
-
-
-def _with_rate(table: Table, times: NDArray[np.float64], *, are_dates: bool) -> Table:
-    """Return a table with the rate that follows from its times, and a notice about it."""
-    steps = np.diff(times)
-    rising = steps[steps > 0]
-    step = float(np.median(rising)) if len(rising) else 0.0
-    name = "" if table.layout is None else table.layout.time
-    seconds = 1.0 if are_dates else seconds_of_a_unit(name, step)
-    if not step or seconds is None:
-        return table
-    # The mean step of whole milliseconds may be fractional; a coarse clock repeats times.
-    usual = steps[(steps >= 0) & (steps < 2 * step)].mean()
-    rate = float(f"{1 / (usual * seconds):.{_DIGITS}g}")
-    unit = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds"}.get(seconds, "nanoseconds")
-    samples = "sample" if rate == 1 else "samples"
-    text = f"{rate:g} {samples} a second, computed from times in {unit}; use --rate to correct it"
-    return replace(table, sample_rate=rate, notices=(*table.notices, Notice("rate", text)))
-
-
-def _moments_of(cells: Sequence[str]) -> tuple[NDArray[np.float64] | None, bool]:
-    """Return times (n,), dates in seconds, numbers in their unit, and whether they are dates."""
-    with suppress(ValueError):
-        return np.array([float(with_point(cell)) for cell in cells]), False
-    begin = datetime(1970, 1, 1, tzinfo=UTC)
-    for notation in ("", *_FORMATS):  # the first is ISO 8601
-        with suppress(ValueError):
-            times = [_moment(cell.strip().replace(",", "."), notation) for cell in cells]
-            return np.array([(time - begin).total_seconds() for time in times]), True
-    return None, True
-
-
-def _moment(text: str, notation: str) -> datetime:
-    if notation:
-        return datetime.strptime(text, notation).replace(tzinfo=UTC)
-    time = datetime.fromisoformat(text)
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def seconds_of_a_unit(name: str, step: float) -> float | None:
-    """Return the seconds in a column's unit of time, found by its name or by the usual step.
-
-    Steps below 0.5 are seconds, whole numbers of 2 to 999 milliseconds, longer ones microseconds,
-    as an Arduino counts, and from a million on nanoseconds, as telephones count. None if undecided.
-    """
-    given = split_unit(name.lower())[1]
-    if (match := _UNIT.search(given or name.lower())) is not None:
-        return next(each for unit, each in _SECONDS.items() if match[1].startswith(unit))
-    if given:
-        return None
-    if 0 < step < 0.5:
-        return 1.0
-    if step < 2 or step != round(step):
-        return None
-    if step < 1_000:
-        return 1e-3
-    return 1e-6 if step < 1_000_000 else 1e-9
-
-
-def _alike(tables: Sequence[Table]) -> Iterator[Table]:
-    """Yield the tables with the channels of the first one, matched by name."""
-    first = tables[0]
-    wanted = first.feature_names
-    for table in tables:
-        names = table.feature_names
-        alike = set(wanted) <= set(names) and bool(names) == bool(wanted)
-        matched = table.matched(wanted, table.source, first.source) if alike else table
-        if not alike or matched.X.shape[1] != first.X.shape[1]:
-            unlike = _unlike(table.source, table, first.source, first)
-            remedy = "give all files the same channels, or choose common ones with --channels"
-            raise InputError(f"{unlike}; {remedy}")
-        yield matched
+def _of_rates(rates: Sequence[float], seconds: float) -> Notice:
+    units = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds", 1e-9: "nanoseconds"}
+    unit = units.get(seconds, "days")
+    ends = sorted({min(rates), max(rates)})
+    samples = "sample" if ends == [1] else "samples"
+    text = f"{' to '.join(f'{end:g}' for end in ends)} {samples} a second, computed from times in "
+    return Notice("rate", f"{text}{unit}; use --rate to correct it")
 
 
 def _unlike(name: str, points: Table | Dataset, other: str, first: Table | Dataset) -> str:
@@ -388,7 +530,7 @@ def _channels(points: Table | Dataset) -> str:
     return f"{counted(samples.shape[1], 'channel')} without names"
 
 
-def _one_rate(tables: Mapping[str, Provenance]) -> float | None:
+def _one_rate(tables: Mapping[str, Origin]) -> float | None:
     """Return the common rate of all files with a known rate."""
     rates = {name: each.sample_rate for name, each in tables.items() if each.sample_rate}
     first, usual = next(iter(rates.items()), ("", 0.0))
@@ -402,7 +544,7 @@ def _one_rate(tables: Mapping[str, Provenance]) -> float | None:
     return float(np.median(list(rates.values()))) if rates else None
 
 
-def _one_instrument(tables: Mapping[str, Provenance]) -> Instrument | None:
+def _one_instrument(tables: Mapping[str, Origin]) -> Instrument | None:
     """Return the instrument of all files; None if some do not state it."""
     instruments = {name: each.instrument for name, each in tables.items() if each.instrument}
     first, common = next(iter(instruments.items()), ("", None))
@@ -415,7 +557,7 @@ def _one_instrument(tables: Mapping[str, Provenance]) -> Instrument | None:
     return common if len(instruments) == len(tables) else None
 
 
-def _without_units(tables: Mapping[str, Provenance]) -> Iterator[Notice]:
+def _without_units(tables: Mapping[str, Origin]) -> Iterator[Notice]:
     """Yield a warning if some files have units and others do not."""
     names = [name for name, each in tables.items() if each.instrument is None]
     if 0 < len(names) < len(tables):

@@ -23,9 +23,6 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError, counted
 
 _LIMIT_BYTES = 2**31  # limit of windows in memory
-_GAP, _GAP_OF_STEADY = 3.0, 1.5  # steps
-# For a steady clock: the share of steps near the usual one, and how near they are.
-_STEADY, _UNSTEADY = 0.9, 0.25
 _SPANS_A_WINDOW = 8
 _BINS = 256
 _SAME_RATE = 0.05  # maximum relative difference of a recording's rate from the model's
@@ -176,21 +173,6 @@ def last_takes(
         count = min(max(1, round(share * len(takes))), len(takes) - 1)
         tested |= np.isin(take_of, takes[len(takes) - count :])
     return tested
-
-
-def gaps(times: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return at which rows (rows,) a recording was interrupted, judged by its times.
-
-    The usual step is the median of the positive ones. A negative step is an interruption. So is a
-    long one: with a steady clock, where nearly all steps are usual, from 1.5 usual steps on, as
-    after a single lost sample; otherwise above 3.
-    """
-    steps = np.diff(times)
-    rising = steps[steps > 0]
-    usual = float(np.median(rising)) if len(rising) else 0.0
-    steady = len(rising) > 0 and np.mean(np.abs(rising - usual) <= _UNSTEADY * usual) >= _STEADY
-    apart = (steps < 0) | (steps > (_GAP_OF_STEADY if steady else _GAP) * usual)
-    return np.concatenate([[False], apart])
 
 
 def _windows_at(

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import compress
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.datasets import rules
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.dataset import Dataset, MultiLabelDataset, dense_features
-from protonn_edge.datasets.naming import NO_CLASS, Notice, did_you_mean, label_text, listed
+from protonn_edge.datasets.naming import NO_CLASS, Notice, did_you_mean, listed
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, USUAL_DELIMITERS, check_is_text
-from protonn_edge.datasets.tables import TableFile, recording_head
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
 
@@ -253,8 +249,6 @@ def group_names(
                 return archive.read(name)
             columns = archive.names
     path = Path(name)
-    if not path.exists() and options is not None and data.suffix.lower() in USUAL_DELIMITERS:
-        return np.array(read_rows(data, options, name).groups)
     if not path.exists():
         what = f"{'an array' if data.suffix == '.npz' else 'a column'} of {data}"
         hint = did_you_mean(name, columns) or "; give a file with one line per training point"
@@ -312,52 +306,3 @@ def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         X_test=np.concatenate([dense_features(held_out.X_test, "the test part"), X_test]),
         y_test=np.concatenate([held_out.y_test, dataset.y_test[others]]),
     )
-
-
-@dataclass(frozen=True)
-class TextRows:
-    """The text of a table, row by row, with the label and the group of each row."""
-
-    suffix: str  # of the file's name
-    head: str  # the text before the rows, including a byte order mark
-    rows: list[str]
-    labels: list[str]
-    groups: list[str] | None
-
-    def files(
-        self, part: str, rows: NDArray[np.bool_]
-    ) -> Iterator[tuple[str, Callable[[], bytes]]]:
-        """Yield the name of the only file of a part, and a function that returns its contents."""
-        content = self.head + "".join(compress(self.rows, rows))
-        yield part + self.suffix, content.encode
-
-
-def read_rows(path: Path, options: TableOptions, groups: str | None) -> TextRows:
-    """Read the rows of a table, including line ends, with their labels and, if asked, groups."""
-    check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    if path.suffix.lower() not in USUAL_DELIMITERS:
-        raise InputError(
-            f"{path} ends in neither .csv nor .tsv; save the table in one of these formats"
-        )
-    check_is_text(path)
-    if recording_head(path) is not None:
-        raise InputError(f"{path} is a recording; cut and divide it with 'windows --test'")
-    file = TableFile.opened(path, USUAL_DELIMITERS[path.suffix.lower()], options)
-    label = rules.roles_of(file.columns, path, options, None, header=bool(file.header)).label
-    of_group = None if groups is None else rules.find_column(file.columns, groups, "--groups", path)
-    assert label is not None
-    read: list[str] = []
-    rows = file.rows(read)
-    with path.open("rb") as stream:
-        mark = "\ufeff" if stream.read(3) == b"\xef\xbb\xbf" else ""
-    head = mark + "".join(read)
-    read.clear()
-    texts, labels, names = [], [], []
-    for _, row in rows:
-        text = "".join(read).lstrip("\r\n")
-        texts.append(text if text.endswith(("\n", "\r")) else f"{text}\n")
-        read.clear()
-        labels.append(label_text(row[label.index]))
-        if of_group is not None:
-            names.append(row[of_group.index].strip())
-    return TextRows(path.suffix.lower(), head, texts, labels, None if of_group is None else names)

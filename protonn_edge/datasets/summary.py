@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -10,20 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.cells import is_number, with_point
+from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import Dataset, is_sparse
 from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted, split_unit, title
-from protonn_edge.datasets.row_sketch import row_hashes
-from protonn_edge.datasets.rules import Column
+from protonn_edge.datasets.row_hashes import row_hashes
 from protonn_edge.errors import counted
 
 _MOST_DECIMALS = 6
 _JUDGED_POINTS = 20  # with fewer points, most may have different classes
+_MANY_NUMBERS = 20  # classes that are whole numbers
+_WHOLE = re.compile(r"-?\d+")
 _FEW_POINTS = 3  # of a class whose name may be a typo,
 _FREQUENT = 5  # if a class with this many times as many points has a similar name
 
 _MOST_FEATURES = 500  # maximum described one by one, and compared with the label
 _MOST_ROWS = 20_000
+_JUDGED_VALUES = 1_000
+_MOST_STEPS = 1 << 24  # different numbers that are counted without sorting
 _STAND_INS = [sign * (10**digits - 1) for sign in (-1, 1) for digits in (2, 3, 4, 5)]  # for gaps
 _FEWEST_ROWS = 50  # with fewer rows, a feature may agree with the label by chance
 _MOST_COUNTS = 2_000_000
@@ -109,11 +113,16 @@ def _counts(y: Any, n_classes: int) -> list[int]:
 def _decimals(values: NDArray[np.float32]) -> int | None:
     """Return the number of decimals of the values, as far as float32 preserves it."""
     values = values[~np.isnan(values)]  # gaps, in a table that is only summarized
-    doubles = values.astype(np.float64)
-    for decimals in range(_MOST_DECIMALS + 1):
-        if np.array_equal(np.round(doubles, decimals).astype(np.float32), values):
-            return decimals
-    return None
+    for some in (values[:_JUDGED_VALUES], values):  # most columns are judged by a few values
+        doubles = some.astype(np.float64)
+        decimals = (
+            decimals
+            for decimals in range(_MOST_DECIMALS + 1)
+            if np.array_equal(np.round(doubles, decimals).astype(np.float32), some)
+        )
+        if (found := next(decimals, None)) is None:
+            return None
+    return found
 
 
 def repetitions(dataset: Dataset) -> dict[str, int] | None:
@@ -159,6 +168,12 @@ def _about_classes(dataset: Dataset) -> list[Notice]:
         return []  # sets of labels, or few points
     if 2 * classes > n:
         text = f"there are {classes:,} classes for {n:,} points; the labels may be measurements"
+        return [Notice("many_classes", text, warning=True)]
+    if classes > _MANY_NUMBERS and all(map(_WHOLE.fullmatch, dataset.classes)):
+        text = (
+            f"there are {classes:,} whole numbers as classes; if they are a quantity, divide them "
+            "into classes such as low and high, because regression is not supported"
+        )
         return [Notice("many_classes", text, warning=True)]
     counts = np.bincount(dataset.y_train, minlength=classes)
     single = [dataset.classes[index] for index in np.flatnonzero(counts == 1)]
@@ -228,7 +243,7 @@ def _about_stand_ins(values: NDArray[np.float32], name: str, number: int) -> lis
 # --- columns, and those that give the label away --------------------------------------------------
 
 
-HEADINGS = ("column", "as", "type", "missing", "unreadable", "distinct", "range")
+HEADINGS = ("column", "as", "type", "missing", "unreadable", "distinct", "range", "why")
 """The headings of a table of columns."""
 
 
@@ -246,6 +261,7 @@ class ColumnProfile:
     distinct: int | None
     minimum: float | None
     maximum: float | None
+    evidence: str  # why it has this role
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -257,40 +273,46 @@ class ColumnProfile:
         if self.minimum is not None and self.distinct == 1:
             ends = f"always {self.minimum:g}"
         shown = (f"{count:,}" if count else "" for count in counts)
-        return (self.name or str(self.number), self.role, self.kind, *shown, ends)
+        return (self.name or str(self.number), self.role, self.kind, *shown, ends, self.evidence)
 
 
 def profile(column: Column, dataset: Dataset) -> ColumnProfile:
     """Return the profile of a column in the training part."""
-    missing, kind = column.missing, "number"
-    values: NDArray[Any] = np.empty(0)
-    distinct: int | None = None
+    values: NDArray[Any] = np.empty(0) if column.values is None else column.values
     if column.feature is not None:
         values = dataset.X_train[:, column.feature]
         if dataset.gaps is not None:
             values = values[~dataset.gaps[:, column.feature]]
-        values = np.unique(values[~np.isnan(values)])
-        distinct = len(values)
-    elif column.cells:
-        texts = {cell.strip() for cell in column.cells} - {""}
-        missing = missing or sum(not cell.strip() for cell in column.cells)
-        distinct = len(texts)
-        if all(map(is_number, texts)):
-            values = np.array(sorted(float(with_point(text)) for text in texts))
-        else:
-            kind = "text"
+    values, texts = values[~np.isnan(values)], column.texts
+    if column.kind == "text" and texts is not None:
+        distinct = len({text.strip() for text in texts.texts} - {""})
+    else:
+        distinct = _distinct(values)
     return ColumnProfile(
         name=column.name,
         number=column.index + 1,
         role=column.role,
-        kind="time" if column.role == "time" else kind,
+        kind={"date": "time", "empty": "number"}.get(column.kind, column.kind),
         unit=split_unit(column.name)[1],
-        missing=missing,
+        missing=column.gaps if column.kind != "empty" else len(dataset.y_train),
         unreadable=column.unreadable,
         distinct=distinct,
-        minimum=float(values[0]) if len(values) else None,
-        maximum=float(values[-1]) if len(values) else None,
+        minimum=float(values.min()) if len(values) else None,
+        maximum=float(values.max()) if len(values) else None,
+        evidence=column.evidence,
     )
+
+
+def _distinct(values: NDArray[Any]) -> int:
+    """Return how many numbers are different; decimals of few digits are counted fast."""
+    decimals = _decimals(values.astype(np.float32)) if len(values) > _MOST_ROWS else None
+    if decimals is not None:
+        steps = np.rint(values.astype(np.float64) * 10**decimals)
+        if np.ptp(steps) < _MOST_STEPS:
+            seen = np.zeros(int(np.ptp(steps)) + 1, np.bool_)
+            seen[(steps - steps.min()).astype(np.int64)] = True
+            return int(seen.sum())
+    return len(np.unique(values))
 
 
 def leaks(dataset: Dataset) -> Iterator[Notice]:
@@ -317,8 +339,8 @@ def _compared(dataset: Dataset) -> Iterator[tuple[str, int, NDArray[Any]]]:
     for index, values in enumerate(dataset.X_train.T):
         yield names[index], index + 1, values
     for each in dataset.columns:
-        if each.role == "text" and len(each.cells) == len(dataset.y_train):
-            yield each.name, each.index + 1, np.array(each.cells)
+        if each.role == "text" and each.texts and len(each.texts) == len(dataset.y_train):
+            yield each.name, each.index + 1, np.array(list(each.texts))
 
 
 def _given_away(values: NDArray[Any], y: NDArray[np.int64], classes: int) -> tuple[float, str]:

@@ -1,7 +1,6 @@
-"""Read a text table: one point per row, with columns by the rules of `protonn_edge.datasets.rules`.
+"""Read text tables: the delimiter, the header, and all columns, block by block.
 
-Blank lines are skipped. Rows are read block by block, so that a large file takes little more memory
-than its numbers.
+Several tables with the same columns, such as the takes of a recording, are read as one.
 """
 
 from __future__ import annotations
@@ -9,350 +8,373 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from array import array
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import chain, compress, islice, pairwise
-from operator import itemgetter
+from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TextIO
+from typing import NamedTuple, Self, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets import rules
-from protonn_edge.datasets.cells import TRUTHS, is_gap, is_label, is_number, is_whole
-from protonn_edge.datasets.dataset import INDEX_LIMIT, Table, TableLayout
-from protonn_edge.datasets.gaps import Numbers, checked_missing, counts, prepared
-from protonn_edge.datasets.naming import Notice, label_text
-from protonn_edge.datasets.options import RECORDING_MARK, SHOWN, TableOptions
-from protonn_edge.datasets.preparation import DROP
-from protonn_edge.datasets.rules import DELIMITERS, Column, Expected, Roles
+from protonn_edge.datasets.cells import Cells, Form, Notation, form_of, is_number, stamped
+from protonn_edge.datasets.columns import Column
+from protonn_edge.datasets.dataset import INDEX_LIMIT
+from protonn_edge.datasets.naming import Notice, listed, quoted
+from protonn_edge.datasets.options import RECORDING_MARK, TableOptions
 from protonn_edge.errors import InputError, counted
-from protonn_edge.sensors import Instrument
+from protonn_edge.sensors.played import LABEL_NAMES
 
+DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
+"""Delimiters in the order of the search, with their plurals for messages."""
+
+_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
+_DECIMALS = {None: None, "comma": ",", "point": "."}
+_QUOTED = re.compile('"[^"]*"?')
 _HEAD = re.compile(
     re.escape(RECORDING_MARK) + r".*?; sensor: ([^;]*); rate: ([0-9.e+-]+) Hz(?:; units: (.*))?"
 )
-_TITLE = "; if the first line is a title, remove it"
 _HEAD_LIMIT = 1_000
 _SEPARATOR = re.compile(r'"?sep=.?"?\s*', re.IGNORECASE)  # which Excel reads
 _LINE_LIMIT = 1 << 20
 _FIRST_ROWS = 200
 _FIRST_CELLS = 200_000
+_MOST_SKIPPED = 50  # lines above a table
 _BLOCK_CELLS = 100_000
 
-_Line = tuple[int, list[str]]
-
-
-def read_table(
-    path: Path,
-    *,
-    delimiter: str,
-    options: TableOptions | None = None,
-    expected: Expected | None = None,
-    label_first: bool = False,
-) -> Table:
-    """Read a table in UTF-8; `delimiter` is the usual one of such files.
-
-    If the points are for a model, its features are found by name if both have names. Without a
-    header, the label may be in the first column.
-    """
-    options = options or TableOptions()
-    file = TableFile.opened(path, delimiter, options)
-    header = bool(file.header)
-    if expected is not None and expected.preparation is not None:
-        wanted = expected.preparation.columns_of(expected.feature_names)
-        count = len(wanted) or expected.n_features
-        expected = replace(expected, n_features=count, feature_names=wanted)
-    roles = rules.roles_of(
-        file.columns, path, options, expected, header=header, label_first=label_first
-    )
-    label, features = roles.label, roles.features
-    if not features:
-        beside = "" if label is None else f" besides {label.title}, the label"
-        raise InputError(
-            f"{path} has no column of features{beside}; add one, or change --label or --drop"
-        )
-    missing = checked_missing(options.missing, path, expected)
-    numbers = file.read(roles, expected, options, is_strict=missing not in (DROP, SHOWN))
-    filled = prepared(numbers, roles, path, missing, expected)
-    if filled.kept is not None:
-        for column in (*roles.left_out, label):
-            if column is not None:
-                column.cells = list(compress(column.cells, filled.kept))
-    labels = _labels(label, len(filled.X), options)
-    notices = [*file.notices(numbers), *roles.notices]
-    if roles.label_found.startswith("the last") and labels:
-        notices.append(_label_notice(file, roles, labels, judged=expected is None))
-    left_out = roles.left_out.items()
-    notices += [rules.left_out_notice(*each) for each in left_out]
-    notices += filled.notices
-    names = filled.names if header else ()
-    time = next((column for column, reason in left_out if reason == "time"), None)
-    sessions = [column for column, reason in left_out if reason == "session"]
-    session = sessions[0] if sessions else None
-    return Table(
-        str(path),
-        filled.X,
-        labels,
-        feature_names=names,
-        notices=tuple(notices),
-        columns=_as_read(file, roles, numbers, filled.names),
-        preparation=filled.preparation,
-        gaps=filled.gaps,
-        layout=_layout(file, roles, numbers, session, time),
-        sessions=None if session is None else session.cells,
-        times=None if time is None else time.cells,
-        seams=_seams(sessions, len(filled.X)),
-        kept=filled.kept,
-        **_recorded(path, names),
-    )
-
-
-def _labels(label: Column | None, rows: int, options: TableOptions) -> list[str]:
-    """Return the labels of rows; those of gaps are the background's, or empty."""
-    if label is None:
-        return [str(options.labelled)] * rows
-    gap = options.background or ""
-    names = {cell: label_text(cell) if is_label(cell) else gap for cell in set(label.cells)}
-    return [names[cell] for cell in label.cells]
-
-
-def _recorded(path: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Return the rate and the instrument that a recording's first line gives."""
-    head = recording_head(path)
-    if head is None:
-        return {}
-    try:
-        instrument = Instrument.named(head.sensor, head.units, names) if head.units else None
-    except InputError as error:
-        raise InputError(f"{path}, in its first line: {error}") from error
-    return {"sample_rate": head.rate, "instrument": instrument}
+Row = list[str]
+_Line = tuple[int, Row]
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table with its first rows examined, and the reasons for its delimiter and header."""
+    """A text table with its first rows examined, and the reasons for its delimiter and header."""
 
     path: Path
     delimiter: str
     delimiter_found: str
-    header: str
-    columns: list[Column]
-    first_line: int
+    header: str  # why the first row has names; empty if it does not
+    names: tuple[str, ...]  # of all columns; empty texts without a header
+    first: tuple[Row, ...]  # the first rows of points, complete ones only
+    skipped: tuple[str, ...]  # lines above the table
+    names_line: int  # the line of the first row
+    trailing: bool  # whether each row ends in a delimiter
+    stamps: int | None  # the column of cells such as ``10:00:00.020 -> 0.1``
     is_unusual: bool
 
     @classmethod
     def opened(cls, path: Path, usual: str, options: TableOptions) -> Self:
-        """Open a table; `usual` is the usual delimiter of such files."""
+        """Open a table in UTF-8; `usual` is the usual delimiter of such files."""
         if options.delimiter is None:
-            delimiter, why = rules.delimiter_in(first_line(path), usual), "found in the first line"
+            delimiter, why = _delimiter_of(path, usual), "found in the first lines"
         else:
-            delimiter = usual = rules.delimiter_called(options.delimiter)
+            delimiter = usual = delimiter_called(options.delimiter)
             why = "given by --delimiter"
-        rows = rows_of(path, delimiter)
-        line, first = next(rows, (0, []))
-        if not first:
+        lines = list(islice(_rows_of(path, delimiter), _MOST_SKIPPED + 1))
+        lines = [each for each in lines if each[1]]
+        if not lines:
             raise InputError(f"{path} has no rows; add at least one row of each class")
+        table = max(len(row) for _, row in lines)
+        skipped = []
+        while len(lines) > 1 and table > 1 and _is_title(lines[0][1]):
+            skipped.append(" ".join(filter(None, lines.pop(0)[1])))
+        line, first = lines[0]
         if len(first) < 2 and options.labelled is None:
-            below = next(rows, (0, [""]))[1]
-            is_title = len(below) > 1 or rules.delimiter_in(below[0], "")
             raise InputError(
                 f"{path}:{line} has one column, but a table needs a label and features; separate "
                 f"these by {DELIMITERS[delimiter]}, or name another delimiter with --delimiter"
-                f"{_TITLE if is_title else ''}"
             )
-        header = rules.header_found(first)
-        count = max(1, min(_FIRST_ROWS, _FIRST_CELLS // len(first)))
+        count = max(2, min(_FIRST_ROWS, _FIRST_CELLS // len(first)))
+        rows = (each for each in _rows_of(path, delimiter) if each[1] and each[0] >= line)
         sample = [row for _, row in islice(rows, count)]
-        if header and sample and not first[-1].strip() and len(sample[0]) == len(first) - 1:
-            first = first[:-1]  # drops a delimiter after the last name
-        sample = ([] if header else [first]) + [row for row in sample if len(row) == len(first)]
-        cells = zip(*sample, strict=True) if sample else [()] * len(first)
-        columns = [
-            Column(index, name.strip() if header else "", each)
-            for index, (name, each) in enumerate(zip(first, cells, strict=True))
-        ]
-        return cls(path, delimiter, why, header, columns, line, delimiter != usual)
+        below = sample[1] if len(sample) > 1 else []
+        header = _header_found(first, below)
+        width = Counter(map(len, sample[1:])).most_common(1)[0][0] if below else len(first)
+        names = [name.strip() for name in first] if header else [""] * len(first)
+        behind = [row[-1].strip() for row in sample[1:] if len(row) == width]
+        trailing = header != "" and width == len(first) + 1 and not any(behind)
+        if header and width == len(first) + 1 and all(behind) and any(map(is_number, below)):
+            names = ["", *names]  # of rows, as R writes them
+        elif header and width == len(first) - 1 and not names[-1]:
+            names = names[:-1]  # drops a delimiter after the last name
+        found = cls(
+            path, delimiter, why, header, tuple(names), (), tuple(skipped), line, trailing, None,
+            delimiter != usual,
+        )  # fmt: skip
+        return found._sampled(sample)
 
-    def notices(self, numbers: Numbers) -> Iterator[Notice]:
-        """Yield the notices about how cells are written."""
-        decimals = numbers.decimals
-        if self.is_unusual:
-            text = f"columns are separated by {DELIMITERS[self.delimiter]}"
-            yield Notice("delimiter", text)
-        if decimals.comma:
-            yield Notice("decimal_comma", "numbers have decimal commas")
-        if decimals.thousands:
-            mark = "commas" if decimals.thousands == "," else "points"
-            yield Notice("thousands", f"{mark} in numbers separate thousands")
-        cells = (cell for column in numbers.columns for cell in column.first)
-        if cell := decimals.ambiguous(cells):
-            mark = "comma" if decimals.comma else "point"
-            text = f"the {mark} in numbers such as {cell} is read as a decimal {mark}; if it "
-            text += "separates thousands, remove it from the file"
-            yield Notice("ambiguous_mark", text, warning=True)
+    def _sampled(self, sample: list[Row]) -> Self:
+        """Return this table with its first rows, and with a time split from a number."""
+        rows = [row[: len(self.names)] for row in (sample[1:] if self.header else sample)]
+        rows = [row for row in rows if len(row) == len(self.names)]
+        first = None if not rows else rows[0]
+        stamps = next((i for i, cell in enumerate(first or ()) if stamped(cell)), None)
+        names = list(self.names)
+        if stamps is not None and all(stamped(row[stamps]) for row in rows):
+            names.insert(stamps, "time" if self.header else "")
+            rows = [_split(row, stamps) for row in rows]
+        else:
+            stamps = None
+        return type(self)(
+            **{**vars(self), "names": tuple(names), "first": tuple(rows), "stamps": stamps}
+        )
 
-    def read(
-        self, roles: Roles, expected: Expected | None, options: TableOptions, *, is_strict: bool
-    ) -> Numbers:
-        """Read all points, a block of rows at a time.
+    def rows(self) -> Iterator[tuple[int, Row | None]]:
+        """Yield line number and cells of each point, and None for a break between two takes.
 
-        The cells of the label, of text and of left-out columns other than an index stay in their
-        columns. If `is_strict`, columns of text and rows without a label are refused.
+        A break is a blank line, a row without any cell, or the header once more.
         """
-        values = expected and expected.preparation and expected.preparation.one_hot
-        encoded = [
-            column
-            for column in roles.features
-            if column in roles.one_hot or column.name in (values or ())
-        ]
-        columns = [column for column in roles.features if column not in encoded]
-        numbers = Numbers(columns, encoded, self.delimiter)
-        shared: dict[str, str] = {}  # equal cells share one object
-        texts = [column for column, reason in roles.left_out.items() if reason != "index"]
-        texts += [*encoded, *([] if roles.label is None else [roles.label])]
-        pick = _picker(columns)
-        at_once = max(1, _BLOCK_CELLS // len(self.columns))
-        rows = self.rows()
-        truths = [column.index for column in columns if column.has_truths]
-        while block := list(islice(rows, at_once)):
-            for index in truths:
-                for _, row in block:
-                    row[index] = TRUTHS.get(row[index].strip().lower(), row[index])
-            numbers.add(block, (pick(row) for _, row in block))
-            if is_strict:
-                self._check_texts(block, roles, is_labelled=not options.background)
-            for column in texts:
-                index = column.index
-                column.cells += [shared.setdefault(row[index], row[index]) for _, row in block]
-            if len(shared) > _BLOCK_CELLS:
-                shared.clear()
-        return numbers
-
-    def rows(self, read: list[str] | None = None) -> Iterator[_Line]:
-        """Return an iterator of line number and cells of each point; see `rows_of`."""
-        rows = rows_of(self.path, self.delimiter, read)
-        if self.header:
-            next(rows, None)
-        return self._checked(rows)
-
-    def _checked(self, rows: Iterator[_Line]) -> Iterator[_Line]:
-        width = len(self.columns)
-        for number, (line, row) in enumerate(rows):
+        width = len(self.names) - (self.stamps is not None) + self.trailing
+        names = list(self.names)
+        rows = _rows_of(self.path, self.delimiter)
+        for line, row in rows:
+            if line < self.names_line or (self.header and line == self.names_line):
+                continue
+            if not row or (self.header and row[0].strip() == names[0] and self._is_header(row)):
+                yield line, None
+                continue
             if len(row) != width:
-                hint = _TITLE if self.header and not number and len(row) > width else ""
-                raise InputError(
-                    f"{self.path}:{line} has {len(row):,} columns, but line {self.first_line} has "
-                    f"{width:,}; correct the row{hint}"
-                )
-            yield line, row
+                raise self._unlike(line, row, width)
+            if self.trailing and row.pop().strip():
+                raise self._unlike(line, [*row, ""], width - 1)
+            yield line, row if self.stamps is None else _split(row, self.stamps)
 
-    def _check_texts(self, block: Sequence[_Line], roles: Roles, *, is_labelled: bool) -> None:
-        """Refuse rows without a label, and values in a column with empty first rows."""
-        empty = [column for column, reason in roles.left_out.items() if reason == "empty"]
-        for line, row in block:
-            if is_labelled and roles.label is not None and not is_label(row[roles.label.index]):
-                cell = row[roles.label.index].strip()
-                text = f"has {cell!r}, which is not a label," if cell else "has no label"
-                raise InputError(
-                    f"{self.path}:{line} {text} in column {roles.label.index + 1}; correct or drop "
-                    "the row, use --missing drop or, with 'windows', use --background to name a "
-                    "class for rows without a label"
-                )
-            for column in empty:
-                if not is_gap(cell := row[column.index]):
-                    raise InputError(
-                        f"{self.path}:{line} has {cell[:40]!r} in column {column.index + 1}, but "
-                        "the first rows of this column are empty; fill them in, or leave the "
-                        "column out with --drop"
-                    )
+    def _is_header(self, row: Row) -> bool:
+        names = [name for i, name in enumerate(self.names) if i != self.stamps]
+        return [cell.strip() for cell in row][: len(names)] == names
+
+    def _unlike(self, line: int, row: Row, width: int) -> InputError:
+        hint = ""
+        if self.header and line <= self.names_line + 1 and len(row) > width:
+            hint = "; if the first line is a title, remove it"
+        return InputError(
+            f"{self.path}:{line} has {len(row):,} columns, but line {self.names_line} has "
+            f"{width:,}; correct the row{hint}"
+        )
 
 
-def _picker(columns: Sequence[Column]) -> Callable[[list[str]], Iterable[str]]:
-    """Return a function that selects the cells of some columns from a row."""
-    indices = [column.index for column in columns]
-    if len(indices) < 2 or indices == list(range(indices[0], indices[-1] + 1)):
-        return itemgetter(slice(*(indices[0], indices[-1] + 1) if indices else (0, 0)))
-    return itemgetter(*indices)
+def _is_title(row: Row) -> bool:
+    filled = [cell for cell in row if cell.strip()]
+    return len(filled) < 2 or filled[0].startswith("#")
 
 
-def _label_notice(file: TableFile, roles: Roles, labels: Sequence[str], *, judged: bool) -> Notice:
-    """Return the notice about an unnamed label; refuse numbers that are not classes."""
-    label, distinct, first = roles.label, set(labels), roles.features[0]
-    assert label is not None
-    numeric = all(map(is_number, distinct))
-    if judged and numeric and (len(distinct) == 1 or not all(map(is_whole, distinct))):
-        raise rules.label_refusal(file.path, label, roles.features)
-    doubtful = numeric and first.index == 0 and first.may_be_label
-    hint = "; if the first column is the label, use --label first" if doubtful else ""
-    text = f"the labels are in {label.title}, {roles.label_found}{hint}"
-    return Notice("label", text, doubtful, (label.name or str(label.index + 1),))
+def _split(row: Row, index: int) -> Row:
+    parts = stamped(row[index]) or ("", row[index])
+    return [*row[:index], *parts, *row[index + 1 :]]
 
 
-def _seams(sessions: Sequence[Column], rows: int) -> NDArray[np.bool_] | None:
-    """Return at which rows (rows,) a session begins; None without columns of sessions."""
-    if not sessions:
+@dataclass(eq=False)
+class RawTable:
+    """The columns of one or more files, as they are read; rows are numbered from 0."""
+
+    files: tuple[TableFile, ...]
+    columns: list[Column]
+    n: int
+    lines: Sequence[int]  # of each row in its file
+    begins: list[int]  # the row at which each file begins
+    breaks: NDArray[np.bool_]  # (n,): rows after a blank line
+    notation: Notation
+    surplus: tuple[str, ...] = ()  # columns that only later files have
+
+    @classmethod
+    def read(cls, files: Sequence[TableFile], options: TableOptions) -> Self:
+        """Read files with the columns of the first one; a file may lack some of them.
+
+        Raises `InputError` if a row has another number of cells, or if the decimal mark is unclear.
+        """
+        first = files[0]
+        sample = [cell for row in first.first for cell in row]
+        notation = _notation(first, sample, options)
+        table, cells = cls._with_notation(files, notation)
+        evidence = [text for each in cells for text in each.odd_texts()]
+        known = _notation(first, [*sample, *evidence], options)
+        if known.decimal != notation.decimal:
+            table, cells = cls._with_notation(files, known)
+        table.notation = known
+        table.columns = [
+            Column.of(index, name, each, known)
+            for index, (name, each) in enumerate(zip(first.names, cells, strict=True))
+        ]
+        if not first.header:
+            for column in table.columns:
+                _name_by_key(column)
+        return table
+
+    @classmethod
+    def _with_notation(
+        cls, files: Sequence[TableFile], notation: Notation
+    ) -> tuple[Self, list[Cells]]:
+        comma = notation.decimal == ","
+        wanted = files[0].names
+        cells = [Cells() for _ in wanted]
+        lines, begins, breaks = array("l"), list[int](), list[int]()
+        surplus: dict[str, None] = {}
+        for file in files:
+            begins.append(len(lines))
+            order = _order(file, files[0])
+            surplus |= dict.fromkeys(name for name in file.names if name not in wanted)
+            at_once = max(1, _BLOCK_CELLS // len(file.names))
+            block: list[Row] = []
+            for line, row in file.rows():
+                if row is None:
+                    breaks.append(len(lines))
+                    continue
+                block.append(row)
+                lines.append(line)
+                if len(block) == at_once:
+                    _add(cells, block, order, comma=comma)
+                    block = []
+            _add(cells, block, order, comma=comma)
+        divided = np.zeros(len(lines) + 1, np.bool_)
+        divided[[row for row in breaks if row not in {0, *begins}]] = True
+        named = files[0].header != ""
+        return cls(
+            tuple(files), [], len(lines), lines, begins, divided[:-1], notation,
+            tuple(surplus) if named else (),
+        ), cells  # fmt: skip
+
+    def place(self, row: int) -> str:
+        """Return the file and the line of a row, for messages."""
+        file = self.files[bisect_right(self.begins, row) - 1]
+        return f"{file.path}:{self.lines[row]}"
+
+    def notices(self) -> Iterator[Notice]:
+        """Yield notices about how the files are written."""
+        first, notation = self.files[0], self.notation
+        if first.is_unusual:
+            yield Notice("delimiter", f"columns are separated by {DELIMITERS[first.delimiter]}")
+        if first.skipped:
+            yield Notice("skipped", f"lines above the table were skipped: {listed(first.skipped)}")
+        if notation.decimal == ",":
+            yield Notice("decimal_comma", "numbers have decimal commas")
+        if notation.thousands:
+            mark = "commas" if notation.thousands == "," else "points"
+            yield Notice("thousands", f"{mark} in numbers separate thousands")
+        if notation.doubtful:
+            mark = "comma" if notation.decimal == "," else "point"
+            text = (
+                f"the {mark} in numbers such as {notation.doubtful} is read as a decimal {mark}; "
+            )
+            text += f"if it separates thousands, give --decimal {'point' if mark == 'comma' else 'comma'}"
+            yield Notice("ambiguous_mark", text, warning=True)
+        if self.surplus:
+            text = f"columns that {first.path} does not have were ignored: {listed(self.surplus)}"
+            yield Notice("surplus", text, columns=self.surplus)
+        for column in self.columns:
+            if column.form is not None and column.kind == "number":
+                text = f"numbers in {column.title} are {column.form}"
+                yield Notice("attached", text, columns=(column.key,))
+
+
+def _notation(file: TableFile, cells: Iterable[str], options: TableOptions) -> Notation:
+    """Return the decimal mark and the separator of thousands; refuse those that are unclear."""
+    if options.decimal not in _DECIMALS:
+        raise InputError(f"--decimal is {options.decimal!r}; give comma or point")
+    notation = Notation.of(cells, file.delimiter, _DECIMALS[options.decimal])
+    if notation.doubtful and file.delimiter == ",":
+        raise InputError(
+            f"{file.path} has numbers such as {quoted(notation.doubtful)}, whose comma may be a "
+            "decimal mark or may separate thousands; give --decimal comma or --decimal point"
+        )
+    return notation
+
+
+def _order(file: TableFile, first: TableFile) -> list[int | None] | None:
+    """Return where a file has the columns of the first one; None if they are the same."""
+    if file.names == first.names:
         return None
-    seams = np.zeros(rows, np.bool_)
-    for column in sessions:
-        changes = (after != before for before, after in pairwise(column.cells))
-        # an empty list would have no type
-        seams[1:] |= np.fromiter(changes, np.bool_, max(0, rows - 1))
-    return seams
+    if bool(file.header) != bool(first.header) or not file.header:
+        raise InputError(
+            f"{file.path} has {_columns(file)}, but {first.path} has {_columns(first)}; give all "
+            "files the same columns"
+        )
+    return [file.names.index(name) if name in file.names else None for name in first.names]
 
 
-def _as_read(
-    file: TableFile, roles: Roles, numbers: Numbers, names: Sequence[str]
-) -> Sequence[Column]:
-    """Return the columns, updated with how they were read."""
-    role_of = dict.fromkeys(roles.features, "feature") | dict(roles.left_out)
-    role_of |= {} if roles.label is None else {roles.label: "label"}
-    for column, role in role_of.items():
-        column.role = role
-    for column, place in numbers.gaps.items():
-        column.missing = place.count
-    for column, place in numbers.others.items():
-        column.unreadable = place.count
-    texts = tuple(f"{column.name}=" for column in numbers.texts)
-    places = [index for index, name in enumerate(names) if not (texts and name.startswith(texts))]
-    of_numbers = (each for each in roles.features if each not in numbers.texts)
-    for column, index in zip(of_numbers, places, strict=False):
-        column.feature = index
-    return file.columns
+def _columns(file: TableFile) -> str:
+    if file.header:
+        return f"the columns {listed(file.names)}"
+    return f"{counted(len(file.names), 'column')} without names"
 
 
-def _layout(
-    file: TableFile, roles: Roles, numbers: Numbers, session: Column | None, time: Column | None
-) -> TableLayout:
-    """Return how a table was read, with the decision of each rule."""
-    label = "the file's name" if roles.label is None else roles.label.title
-    used = {roles.label, *roles.features}
-    others = [f"{column.title} ({reason})" for column, reason in roles.left_out.items()]
-    empty = [column.title for column, reason in roles.left_out.items() if reason == "empty"]
-    comma = numbers.decimals.comma
-    missing = [f"all of {', '.join(empty)}"] if empty else []
-    missing += [f"gaps: {counts(numbers.gaps)}"] if numbers.gaps else []
-    decided = {
-        "delimiter": f"{DELIMITERS[file.delimiter]}, {file.delimiter_found}",
-        "header": f"the first row, because {file.header}" if file.header else "none",
-        "label": f"{label}, {roles.label_found}",
-        "features": counted(len(roles.features), "column")
-        + (f"; left out: {', '.join(others)}" if others else ""),
-        "missing": ("; ".join(missing) or "nothing") + ("; decimal commas" if comma else ""),
-    }
-    return TableLayout(
-        delimiter=file.delimiter,
-        header=bool(file.header),
-        decimal_comma=comma,
-        label=label,
-        label_found=roles.label_found,
-        left_out=tuple(column.title for column in file.columns if column not in used),
-        session="" if session is None else session.name,
-        time="" if time is None else time.name,
-        rules=decided,
-    )
+def _add(
+    cells: Sequence[Cells], block: Sequence[Row], order: list[int | None] | None, *, comma: bool
+) -> None:
+    if not block:
+        return
+    columns: list[Sequence[str]] = list(zip(*block, strict=True))
+    if order is not None:
+        absent = [""] * len(block)
+        columns = [absent if place is None else columns[place] for place in order]
+    for each, column in zip(cells, columns, strict=True):
+        each.add(column, comma=comma)
+
+
+def _name_by_key(column: Column) -> None:
+    """Name a column without a header after the key that precedes its numbers, as in ``x:0.1``."""
+    form = column.form or Form("", "", is_hexadecimal=False)
+    if form.before.endswith((":", "=")):
+        column.name = form.before[:-1].strip()
+
+
+# --- the delimiter and the header -----------------------------------------------------------------
+
+
+def delimiter_called(text: str) -> str:
+    """Return the delimiter that an option names: the character, or a word such as ``tab``."""
+    delimiter = _WORDS.get(text.lower(), text)
+    if delimiter not in DELIMITERS:
+        raise InputError(
+            f"the delimiter is {text[:40]!r}; give comma, semicolon, tab, pipe or space"
+        )
+    return delimiter
+
+
+def delimiter_in(lines: Sequence[str], usual: str) -> str:
+    """Return the delimiter that divides most lines alike; `usual` if none does.
+
+    A character that occurs only at the end of lines is none.
+    """
+    bare = [_QUOTED.sub("", line).rstrip("\r\n") for line in lines if line.strip()]
+    for delimiter in DELIMITERS:
+        if delimiter == " ":
+            counts = Counter(len(line.split()) for line in bare)
+            counts.pop(1, None)
+        else:
+            counts = Counter(line.rstrip(delimiter + " ").count(delimiter) for line in bare)
+            counts.pop(0, None)
+        if counts and 2 * counts.most_common(1)[0][1] > len(bare):
+            return delimiter
+    return usual
+
+
+def _delimiter_of(path: Path, usual: str) -> str:
+    with text_of(path, newline="") as stream:
+        lines = [line[:_LINE_LIMIT] for line in islice(_uncommented(stream), _MOST_SKIPPED + 1)]
+    return delimiter_in(lines, usual)
+
+
+def _header_found(first: Row, below: Row) -> str:
+    """Return why the first row of a table is a header; empty if it is not.
+
+    A row whose cells are written as those below, such as numbers with a unit, is not.
+    """
+    cells = [cell.strip() for cell in first]
+    if named := next((cell for cell in cells if cell.lower() in LABEL_NAMES), ""):
+        return f"a cell is {named!r}"
+    numbers = [cell for cell in cells if is_number(cell)]
+    forms = ((form_of(cell), form_of(other)) for cell, other in zip(cells, below, strict=False))
+    if any(form is not None and form == other for form, other in forms if not numbers):
+        return ""
+    if not numbers:
+        return "no cell is a number"
+    counted_up = [[str(begin + place) for place in range(len(numbers))] for begin in (0, 1)]
+    rise = 2 < len(numbers) < len(cells) and numbers in counted_up
+    return "its numbers rise by 1" if rise else ""
 
 
 # --- lines and cells of text ----------------------------------------------------------------------
@@ -373,36 +395,25 @@ def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
         raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
 
 
-def rows_of(path: Path, delimiter: str, read: list[str] | None = None) -> Iterator[_Line]:
-    """Yield line number and cells of non-blank rows; append the lines to `read` if given."""
+def _rows_of(path: Path, delimiter: str) -> Iterator[_Line]:
+    """Yield line number and cells of each row; no cells if all are blank."""
     with text_of(path, newline="") as stream:
-        lines = _uncommented(stream if read is None else _noted(stream, read))
-        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
+        lines: Iterator[str] = _uncommented(stream)
+        if delimiter == " ":
+            lines = (" ".join(line.split()) + "\n" for line in lines)
+        reader = csv.reader(lines, delimiter=delimiter)
         try:
             for row in reader:
-                if "".join(row).strip():
-                    if len(row) > INDEX_LIMIT:
-                        raise InputError(
-                            f"{path}:{reader.line_num} has {len(row):,} columns, but the limit is "
-                            f"{INDEX_LIMIT:,}; use fewer features"
-                        )
-                    yield reader.line_num, row
+                if len(row) > INDEX_LIMIT:
+                    raise InputError(
+                        f"{path}:{reader.line_num} has {len(row):,} columns, but the limit is "
+                        f"{INDEX_LIMIT:,}; use fewer features"
+                    )
+                is_filled = any(row) and (len(row) > 3 or "".join(row).strip())
+                yield reader.line_num, row if is_filled else []
         except csv.Error as error:
             text = f"{path} is not a table ({str(error)[:80]}); save the file again"
             raise InputError(text) from error
-
-
-def _noted(lines: Iterable[str], read: list[str]) -> Iterator[str]:
-    for line in lines:
-        read.append(line)
-        yield line
-
-
-def first_line(path: Path) -> str:
-    """Return the beginning of the first non-blank line of a table, or nothing."""
-    with text_of(path, newline="") as stream:
-        lines = _uncommented(stream)
-        return next((line[:_LINE_LIMIT] for line in lines if line.strip()), "")
 
 
 def _uncommented(lines: Iterator[str]) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """Folders of takes: which files are read, and the class, person and session of each.
 
-A take's class is its file's name up to the first dot, as in Edge Impulse's ``circle.1.csv``, or the
-name of its folder if each class has one. A pattern such as ``{class}_{person}_{take}`` reads the
-class from a part of the file's name; without ``{class}``, the folder's name is the class. Folders
-``training`` and ``testing`` divide the takes.
+A take is a file or, as telephones write them, a folder with a file of each sensor. Its class is its
+name up to the first dot, as in Edge Impulse's ``circle.1.csv``, or the name of its folder if each
+class has one. A pattern such as ``{class}_{person}_{take}`` reads the class from a part of the
+name; without ``{class}``, the folder's name is the class. Folders called ``training``, ``testing``
+and ``validation``, or alike, divide the takes.
 """
 
 from __future__ import annotations
@@ -15,12 +16,17 @@ from pathlib import Path
 from typing import Self
 
 from protonn_edge.datasets.naming import Notice, label_text, listed
-from protonn_edge.errors import InputError, shortened
+from protonn_edge.errors import InputError, counted, shortened
 
 WAVES = (".wav",)
-SAMPLES = (".csv", ".tsv", *WAVES)
+ACQUISITIONS = (".json", ".cbor")
+TABLES = (".csv", ".tsv")
+SAMPLES = (*TABLES, *WAVES, *ACQUISITIONS)
 _MOST_TAKES = 100_000
-_PARTS = {"training": False, "train": False, "testing": True, "test": True}
+_PART = re.compile(
+    r"(?:(train(?:ing)?)|(test(?:ing)?)|(val(?:id(?:ation)?)?|dev|eval(?:uation)?))"
+    r"[ _-]?(?:data|set|images|files|split)?"
+)
 _NUMBER = re.compile(r"(\d+)")
 _FIELD = re.compile(r"\{(\w+)\}")
 _BETWEEN = re.compile(r"[_\-. ]")  # between the parts of a name
@@ -29,10 +35,11 @@ _FEW_TAKES = 4
 
 @dataclass(frozen=True)
 class NamePattern:
-    """A pattern of file names: text with fields in braces, such as ``class``.
+    """A pattern of names of takes: text with fields in braces, such as ``class``.
 
     A field ends at the first occurrence of the text after it. Takes form a group if their fields
-    ``person`` are equal or, without this field, all fields other than ``class`` and ``take``.
+    ``person`` are equal or, without this field, all fields other than ``class`` and ``take``. A
+    slash separates folders.
     """
 
     text: str
@@ -52,13 +59,13 @@ class NamePattern:
         )
 
     def read(self, path: Path) -> tuple[str, str]:
-        """Return the class of a file by its name, if given, and its group; or empty texts.
+        """Return the class of a take by its path without a suffix, if given, and its group.
 
-        Raises `InputError` if the name does not match the pattern.
+        Either may be empty. Raises `InputError` if the name does not match the pattern.
         """
         before, *pieces = _FIELD.split(self.text)
         fields: dict[str, str] = {}
-        stem = "/".join(path.with_suffix("").parts[-1 - self.text.count("/") :])
+        stem = "/".join(path.parts[-1 - self.text.count("/") :])
         matches, rest = stem.startswith(before), stem[len(before) :]
         for name, behind in zip(pieces[::2], pieces[1::2], strict=True):
             value, there, rest = rest.partition(behind) if behind else (rest, "", "")
@@ -66,8 +73,8 @@ class NamePattern:
             fields[name] = value
         if not matches or rest:
             raise InputError(
-                f"{path} does not match the pattern {shortened(repr(self.text))}; rename the file, "
-                "or move it out of the folder"
+                f"{path} does not match the pattern {shortened(repr(self.text))}; rename it, or "
+                "move it out of the folder"
             )
         label = fields.pop("class", "")
         fields.pop("take", None)
@@ -76,12 +83,12 @@ class NamePattern:
     @classmethod
     def guessed(cls, takes: Sequence[Take]) -> Self | None:
         """Guess the pattern of names that contain the class; None if there is none."""
-        parts = [_BETWEEN.split(take.path.stem) for take in takes]
+        parts = [_BETWEEN.split(take.stem.name) for take in takes]
         if {len(each) for each in parts} not in ({2}, {3}):
             return None
         if 2 * len({each[0] for each in parts}) > len(takes):
             return None
-        between = {tuple(_BETWEEN.findall(take.path.stem)) for take in takes}
+        between = {tuple(_BETWEEN.findall(take.stem.name)) for take in takes}
         if len(between) > 1 or not all(map(all, parts)):
             return None
         names = ("{person}", "{take}") if len(parts[0]) > 2 else ("{take}",)
@@ -91,13 +98,19 @@ class NamePattern:
 
 @dataclass(frozen=True)
 class Take:
-    """A file of samples of one class, with its path below the folder."""
+    """The files of samples of one class, one for each sensor, and their name below the folder."""
 
-    path: Path
+    files: tuple[Path, ...]
+    stem: Path  # the file without its suffix, or the folder of several files
     name: str
     label: str
     tested: bool
     group: str = ""  # the fields that takes of its group share
+
+    @property
+    def path(self) -> Path:
+        """Its first file."""
+        return self.files[0]
 
 
 def label_of(path: Path) -> str:
@@ -111,22 +124,21 @@ def takes_in(
     suffixes: Sequence[str] = SAMPLES,
     *,
     labelled: bool = False,
+    files: Sequence[str] = (),
 ) -> list[Take]:
     """Return the takes of a folder, ordered by name, with numbers in numeric order.
 
     - `names`: the text of a `NamePattern`, if any
     - `suffixes`: those of the files
     - `labelled`: whether files state the classes of their samples, so names need not
+    - `files`: the names of the files of a take, if each take has a folder
     """
     pattern = None if names is None else NamePattern(names)
-    files, folders = _entries(folder, suffixes)
-    divided = folders and {each.name.lower() for each in folders} <= set(_PARTS) and not files
-    parts = folders if divided else [folder]
-    tested = [bool(divided) and _PARTS[part.name.lower()] for part in parts]
+    parts = _parts_of(folder, suffixes)
     takes = [
         take
-        for part, is_tested in zip(parts, tested, strict=True)
-        for take in _of_part(part, folder, suffixes, tested=is_tested)
+        for part, is_tested in parts
+        for take in _Part(part, folder, suffixes, is_tested, tuple(files), pattern).takes()
     ]
     if not takes:
         raise InputError(
@@ -139,12 +151,109 @@ def takes_in(
         )
     if pattern is None:
         return takes
-    alone = next((take for take in takes if take.path.parent in parts), None)
+    roots = [part for part, _ in parts]
+    alone = next((take for take in takes if take.stem.parent in roots), None)
     classless = not labelled and "{class}" not in pattern.text
     if alone is not None and (classless or "/" in pattern.text):
         raise pattern.refusal(f", but {alone.name} is not in a folder of its class")
-    named = [(take, *pattern.read(take.path)) for take in takes]
+    named = [(take, *pattern.read(take.stem)) for take in takes]
     return [replace(take, label=label or take.label, group=group) for take, label, group in named]
+
+
+def _parts_of(folder: Path, suffixes: Sequence[str]) -> list[tuple[Path, bool]]:
+    """Return the folders of the parts of a data set, if it has parts, and which are for testing.
+
+    A part for validation is for testing if there is no other. Folders without classes in a part
+    for testing, beside a part that has some, are left out.
+    """
+    files, folders = _entries(folder, suffixes)
+    matches = {each: _PART.fullmatch(each.name.lower()) for each in folders}
+    kinds = {each: match.lastindex for each, match in matches.items() if match is not None}
+    if files or 1 not in kinds.values():
+        return [(folder, False)]
+    others = [each.name for each in folders if each not in kinds]
+    if others and len(kinds) > 1:
+        raise InputError(
+            f"{folder} has folders called like parts of a data set ({listed(e.name for e in kinds)}"
+            f") and others ({listed(others)}); move the others out, or rename the folders of parts "
+            "if these are classes"
+        )
+    if others:
+        return [(folder, False)]
+    tests = {kind for kind in (2, 3) if kind in kinds.values()}
+    of_classes = [each for each in kinds if _entries(each, suffixes)[1]]
+    kept = [each for each in folders if each in of_classes or not of_classes]
+    return [(each, kinds[each] == min(tests, default=0)) for each in kept]
+
+
+@dataclass(frozen=True)
+class _Part:
+    folder: Path
+    root: Path
+    suffixes: Sequence[str]
+    is_tested: bool
+    wanted: tuple[str, ...]
+    pattern: NamePattern | None
+
+    def takes(self) -> Iterator[Take]:
+        files, folders = _entries(self.folder, self.suffixes)
+        if files and not self.wanted and folders:
+            raise InputError(
+                f"{self.folder} has files, such as {files[0].name!r}, and folders, such as "
+                f"{folders[0].name!r}; give only files or only folders, one for each class"
+            )
+        if not self.wanted:
+            yield from (self.take([path], path.with_suffix(""), label_of(path)) for path in files)
+        for each in folders:
+            label = label_text(each.name)
+            inside, deeper = _entries(each, self.suffixes)
+            if self.chosen(inside):
+                yield self.take(self.chosen(inside), each, label)
+            elif deeper and not inside:
+                yield from self.deeper(deeper, label)
+            elif not self.wanted:
+                yield from (self.take([path], path.with_suffix(""), label) for path in inside)
+
+    def deeper(self, folders: Sequence[Path], label: str) -> Iterator[Take]:
+        """Yield the takes of a class with a folder for each."""
+        for each in folders:
+            inside, _ = _entries(each, self.suffixes)
+            files = self.chosen(inside) or ([] if self.wanted else inside)
+            if len(files) > 1 and not self.wanted:
+                raise ambiguous(files)
+            if files:
+                yield self.take(files, each, label)
+
+    def chosen(self, files: Sequence[Path]) -> list[Path]:
+        """Return the wanted files in their order, if all are among some files."""
+        by_name = {path.name: path for path in files} | {path.stem: path for path in files}
+        found = [by_name[name] for name in self.wanted if name in by_name]
+        return found if len(found) == len(self.wanted) else []
+
+    def take(self, files: Sequence[Path], stem: Path, label: str) -> Take:
+        name = (files[0] if len(files) == 1 else stem).relative_to(self.root).as_posix()
+        return Take(tuple(files), stem, name, label, self.is_tested)
+
+
+def named_alike(takes: Sequence[Take]) -> list[list[int]]:
+    """Return the takes of each folder if all have files of the same names, none with a number."""
+    folders: dict[Path, list[int]] = {}
+    for index, take in enumerate(takes):
+        folders.setdefault(take.stem.parent, []).append(index)
+    names = [{takes[index].stem.name for index in each} for each in folders.values()]
+    words = len(names[0]) > 1 and not any(map(_NUMBER.search, names[0]))
+    alike = len(names) > 1 and all(each == names[0] for each in names)
+    return list(folders.values()) if words and alike else []
+
+
+def ambiguous(files: Sequence[Path]) -> InputError:
+    """Return the error for files of a folder that may be takes, or sensors of one take."""
+    chosen = ",".join(path.stem for path in files[:2])
+    return InputError(
+        f"{files[0].parent} has the files {listed(path.name for path in files)}; if each is from a "
+        f"sensor of the same take, choose with --files '{chosen}', and if each is a take of its own, "
+        "give --name '{class}/{take}'"
+    )
 
 
 def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
@@ -153,18 +262,18 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
     - `labelled`: whether files state the classes of their samples
     """
     classes = {take.label for take in takes}
-    stems = [_BETWEEN.split(take.path.stem, maxsplit=1) for take in takes]
+    stems = [_BETWEEN.split(take.stem.name, maxsplit=1) for take in takes]
     firsts = {stem[0] for stem in stems}
     of_firsts = {(stem[0], take.label) for stem, take in zip(stems, takes, strict=True)}
     guess = NamePattern.guessed(takes)
-    between = takes[0].path.stem[len(stems[0][0]) :][:1] or "_"
+    between = takes[0].stem.name[len(stems[0][0]) :][:1] or "_"
     are = "counts as a group"
     if labelled:
-        between = "/" if takes[0].path.parent != takes[-1].path.parent else between
+        between = "/" if takes[0].stem.parent != takes[-1].stem.parent else between
         case, name = "several are from the same person", f"{{person}}{between}{{take}}"
     elif len(takes) == len(classes) >= _FEW_TAKES and guess is not None:
         are, name = "has its own class", guess.text
-        case = f"{takes[0].path.name} belongs to class {guess.read(takes[0].path)[0]}"
+        case = f"{takes[0].path.name} belongs to class {guess.read(takes[0].stem)[0]}"
     elif (
         all(len(stem) == 2 for stem in stems)
         and 1 < len(firsts) <= len(takes) / 4
@@ -173,28 +282,8 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
         case, name = f"{listed(sorted(firsts))} are persons", f"{{person}}{between}{{take}}"
     else:
         return
-    text = f"each of the {len(takes):,} files {are}; if {case}, give --name '{name}'"
+    text = f"each of the {counted(len(takes), 'file')} {are}; if {case}, give --name '{name}'"
     yield Notice("names", text, warning=True)
-
-
-def _of_part(folder: Path, root: Path, suffixes: Sequence[str], *, tested: bool) -> Iterator[Take]:
-    files, folders = _entries(folder, suffixes)
-    if files and folders:
-        raise InputError(
-            f"{folder} has files, such as {files[0].name!r}, and folders, such as "
-            f"{folders[0].name!r}; give only files or only folders, one for each class"
-        )
-    for path in files:
-        yield Take(path, path.relative_to(root).as_posix(), label_of(path), tested)
-    for each in folders:
-        inside, deeper = _entries(each, suffixes)
-        if deeper:
-            raise InputError(
-                f"{each} contains folders ({listed(path.name for path in deeper)}), but the folder "
-                "of a class may contain only files; move the files out of these folders"
-            )
-        for path in inside:
-            yield Take(path, path.relative_to(root).as_posix(), label_text(each.name), tested)
 
 
 def _entries(folder: Path, suffixes: Sequence[str]) -> tuple[list[Path], list[Path]]:
@@ -217,18 +306,24 @@ def unread(
     empty: Sequence[str] = (),
 ) -> Iterator[Notice]:
     """Yield notices about files of a folder that are not read, or have no samples."""
-    read = {take.path for take in takes}
+    read = {path for take in takes for path in take.files}
     parents = {parent for path in read for parent in path.parents}
     inside = sorted(parent for parent in parents if parent.is_relative_to(folder))
     entries = sorted((path for parent in inside for path in parent.iterdir()), key=order)
-    expected = read | parents
-    others = [path for path in shown(entries) if path not in expected]
-    names = {path.relative_to(folder).as_posix(): path.is_dir() for path in others}
-    if files := [name for name, is_folder in names.items() if not is_folder]:
+    others = [p for p in entries if not p.name.startswith(".") and p not in read | parents]
+    names = {path.relative_to(folder).as_posix(): path for path in others}
+    samples = [name for name, path in names.items() if path.suffix.lower() in suffixes]
+    files = [name for name, path in names.items() if not path.is_dir() and name not in samples]
+    if files:
         which = f"{', '.join(suffixes[:-1])} nor {suffixes[-1]}"
         yield Notice("files", f"files that are neither {which} were not read: {listed(files)}")
-    if without := [*(name for name, is_folder in names.items() if is_folder), *empty]:
-        text = f"left out because they have no samples: {listed(without)}"
+    for part, tested in {take.name.split("/")[0]: take.tested for take in takes}.items():
+        if (match := _PART.fullmatch(part.lower())) is not None and match[3]:
+            yield Notice("part", f"{part!r} is used for {'testing' if tested else 'training'}")
+    if samples:
+        yield Notice("files", f"other files beside these were not read: {listed(samples)}")
+    if without := [*(name for name, path in names.items() if path.is_dir()), *empty]:
+        text = f"left out because they have no labelled samples: {listed(without)}"
         yield Notice("no_samples", text, warning=True)
 
 

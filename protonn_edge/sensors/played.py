@@ -59,9 +59,10 @@ _NO_CHANNEL = re.compile("|".join((*LABEL_NAMES, TIME.pattern, SESSION.pattern))
 class Wave(NamedTuple):
     """A recording of sound."""
 
-    values: NDArray[np.int16]  # (samples, 1): its first channel, 0..1023
+    values: NDArray[np.int16]  # (samples, 1): its first channel that is not silent, 0..1023
     rate: float  # samples a second
     channels: int  # their number in the file
+    channel: int = 0  # the one that was read
 
     def sampled(self, rate: float | None) -> Wave:
         """Return what an analog input samples at a lower rate, without a filter."""
@@ -73,7 +74,7 @@ class Wave(NamedTuple):
 
 
 def read_wave(path: Path) -> Wave:
-    """Return the first channel of a recording in counts.
+    """Return the first channel of a recording that is not silent, in counts.
 
     Raises `InputError` unless it is a complete WAV file of 8- or 16-bit PCM, not too long.
     """
@@ -82,14 +83,19 @@ def read_wave(path: Path) -> Wave:
             width, channels = recording.getsampwidth(), recording.getnchannels()
             rate = float(recording.getframerate())
             _check(path, width, channels, rate)
-            counts = _counts_in(path, recording)
+            for channel in range(channels):
+                counts = _counts_in(path, recording, channel)
+                if len(counts) and np.ptp(counts) > 1:  # a silent one may have a bit of noise
+                    break
+            else:
+                channel, counts = 0, _counts_in(path, recording, 0)
     except (wave.Error, EOFError, RuntimeError) as error:  # the last one: a seek beyond the end
         reason = str(error) or "the file ends too early"
         raise InputError(
             f"{path} is not a WAV file with PCM samples ({reason}); convert it to PCM samples of "
             "16 bits"
         ) from error
-    return Wave(counts.reshape(-1, 1), rate, channels)
+    return Wave(counts.reshape(-1, 1), rate, channels, channel)
 
 
 def _check(path: Path, width: int, channels: int, rate: float) -> None:
@@ -106,8 +112,9 @@ def _check(path: Path, width: int, channels: int, rate: float) -> None:
         )
 
 
-def _counts_in(path: Path, recording: wave.Wave_read) -> NDArray[np.int16]:
-    """Return the first channel, (samples,), read piece by piece."""
+def _counts_in(path: Path, recording: wave.Wave_read, channel: int) -> NDArray[np.int16]:
+    """Return a channel, (samples,), read piece by piece."""
+    recording.rewind()
     width, channels = recording.getsampwidth(), recording.getnchannels()
     most = min(recording.getnframes(), path.stat().st_size // (width * channels))
     counts, n = np.empty(most, np.int16), 0
@@ -117,7 +124,7 @@ def _counts_in(path: Path, recording: wave.Wave_read) -> NDArray[np.int16]:
             values = np.frombuffer(content, np.uint8).astype(np.int16) * (_COUNTS >> 8)
         else:
             values = (np.frombuffer(content, "<i2") >> 6) + np.int16(_COUNTS // 2)
-        piece = values[::channels]
+        piece = values[channel::channels]
         counts[n : n + len(piece)] = piece
         n += len(piece)
     said = recording.getnframes()
@@ -210,7 +217,7 @@ def read_sensor(option: str) -> PlayedSensor:
     given = None if parts[3] is None else _number(parts[3], path)
     check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
     if path.suffix.lower() == ".wav":
-        values, rate, _ = read_wave(path)
+        values, rate, *_ = read_wave(path)
     else:
         values, said = _read_csv(path, kind)
         if given is None and said is None:

@@ -1,0 +1,186 @@
+"""What the numbers of a column do from row to row: the evidence by which its role is judged.
+
+Nothing here knows the names of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.errors import counted
+
+_FEWEST_STEPS = 8  # fewer steps in one direction prove little
+_FEWEST_ROWS = 20
+_ONE_WAY = 0.9  # share of steps in one direction, apart from restarts
+_MOST_RESTARTS = 0.01
+_EVEN, _EVEN_TICKS = 3.0, 1.6  # ratio of the 90th to the 10th percentile
+_DISTINCT = 0.95
+_RANDOM_ROWS = 100  # fewest rows to judge a distribution by
+_PAIRS = 3  # expected pairs of equal numbers, of which there is none with a chance of 5 %
+_MOST_COUNTS = 1 << 17  # range of whole numbers that most sensors have
+_SAMPLED = 4_000
+_UNIFORM = 1.63  # Kolmogorov-Smirnov statistic times root n, exceeded with a chance of 1 %
+_LONG_RUN = 5  # rows
+_MOSTLY = 0.7  # share of long runs; of rare values at random, about half the runs are long
+_SELDOM = 8  # rows per change, on average
+_MOST_INDICATORS = 300
+_MOST_TRIALS = 2_000
+
+Kind = Literal["", "counter", "ticks", "rises", "distinct", "runs"]
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What numbers do, and a clause that says so; only the first two of these are beyond doubt.
+
+    - ``counter``: they rise or fall in even steps, or all are different and evenly spaced
+    - ``ticks``: they rise or fall in even steps at regular intervals, but so may sorted classes
+    - ``rises``: they rise or fall through all takes, but unevenly
+    - ``distinct``: all are different whole numbers, which those of measurements seldom are
+    - ``runs``: they change seldom
+    """
+
+    kind: Kind = ""
+    evidence: str = ""
+
+
+def behaviour_of(values: NDArray[np.float64], begins: NDArray[np.bool_]) -> Behaviour:
+    """Return the behaviour of numbers (n,), NaN in gaps; takes begin at some rows (n,)."""
+    there = ~np.isnan(values)
+    if not there.all():
+        starts = np.maximum.accumulate(np.where(begins, np.arange(len(values)), 0))[there]
+        values, begins = values[there], np.diff(starts, prepend=-1) != 0
+    if len(values) < _FEWEST_STEPS:
+        return Behaviour()
+    steps = np.diff(values)
+    steps[begins[1:]] = 0
+    moves = np.flatnonzero(steps)
+    return _drift(steps, moves) or _spaced(values) or _in_runs(values, begins, moves) or Behaviour()
+
+
+def _drift(steps: NDArray[np.float64], moves: NDArray[np.intp]) -> Behaviour | None:
+    """Judge whether numbers rise or fall, and whether steps are as even as a clock's."""
+    if len(moves) < _FEWEST_STEPS:
+        return None
+    sizes = steps[moves]
+    rising = int((sizes > 0).sum())
+    main = sizes[sizes > 0] if 2 * rising >= len(sizes) else -sizes[sizes < 0]
+    if len(main) < _ONE_WAY * len(sizes):
+        return None
+    how = "rises" if 2 * rising >= len(sizes) else "falls"
+    dense = 2 * len(moves) >= len(steps)
+    ticks = _ratio(np.diff(moves)) <= _EVEN_TICKS
+    restarts = len(sizes) - len(main)
+    few = restarts <= max(3, _MOST_RESTARTS * len(sizes))
+    if few and _ratio(main) <= _EVEN and (dense or ticks):
+        rows = "from row to row" if dense else "at regular intervals"
+        evidence = f"it {how} by about {np.median(main):.3g} {rows}, as a time or counter does"
+        return Behaviour("counter" if dense else "ticks", evidence)
+    return Behaviour("rises", f"it {how} from row to row, as a time or counter does")
+
+
+def _spaced(values: NDArray[np.float64]) -> Behaviour | None:
+    """Judge whether numbers identify rows: all are different, and evenly spaced or spread."""
+    n = len(values)
+    if n < _FEWEST_ROWS or len(np.unique(values[:_SAMPLED])) < _DISTINCT * min(n, _SAMPLED):
+        return None
+    some, low, high = values[:: max(1, n // _SAMPLED)], values.min(), values.max()
+    uniform = _is_uniform(some, low, high)
+    whole = bool((some % 1 == 0).all() and (values % 1 == 0).all())
+    if not uniform and not whole:
+        return None
+    distinct = np.unique(values)
+    if uniform and len(distinct) >= _DISTINCT * n and _ratio(np.diff(distinct)) <= _EVEN:
+        return Behaviour("counter", "it has evenly spaced numbers, a different one in each row")
+    by_chance = n * n < 2 * _PAIRS * (high - low)  # of random numbers (the birthday paradox)
+    measured = by_chance and high - low < _MOST_COUNTS and not (uniform and n >= _RANDOM_ROWS)
+    evidence = "it has a different whole number in each row, as an identifier does"
+    return (
+        Behaviour("distinct", evidence) if whole and len(distinct) == n and not measured else None
+    )
+
+
+def _is_uniform(values: NDArray[np.float64], low: float, high: float) -> bool:
+    """Whether numbers may be spread evenly between two, by the Kolmogorov-Smirnov test."""
+    if not low < high:
+        return False
+    shares = (np.sort(values) - low) / (high - low)
+    apart = np.abs(shares - (np.arange(len(values)) + 0.5) / len(values)).max()
+    return bool(apart * np.sqrt(len(values)) <= _UNIFORM)
+
+
+def _in_runs(
+    values: NDArray[np.float64], begins: NDArray[np.bool_], moves: NDArray[np.intp]
+) -> Behaviour | None:
+    """Judge whether numbers change seldom, as those of a session do."""
+    n = len(values)
+    changed = np.flatnonzero(values[1:] != values[:-1]) + 1
+    if n < _FEWEST_ROWS or not len(changed) or _SELDOM * len(changed) > n:
+        return None
+    returns = len(np.unique(values[np.append(0, changed)])) <= len(changed)
+    if returns and (np.diff(changed, prepend=0) >= _LONG_RUN).mean() < _MOSTLY:
+        return None
+    of_takes = " and only between takes" if not len(moves) and begins.sum() > 1 else ""
+    times = counted(len(changed), "time")
+    return Behaviour("runs", f"it changes only {times} in {n:,} rows{of_takes}, as a session does")
+
+
+def _ratio(sizes: NDArray[np.float64] | NDArray[np.intp]) -> float:
+    """Return the ratio of the 90th to the 10th percentile of positive numbers."""
+    low, high = np.quantile(sizes, (0.1, 0.9)) if len(sizes) else (1.0, 1.0)
+    return float(high / low) if low > 0 else np.inf
+
+
+def alternates(codes: NDArray[np.int64]) -> bool:
+    """Return whether few values, each of them frequent, take turns from row to row."""
+    _, counts = np.unique(codes, return_counts=True)
+    changes = int((codes[1:] != codes[:-1]).sum())
+    often = 1 < len(counts) <= _LONG_RUN and 2 * len(counts) * counts.min() >= len(codes)
+    return bool(often and len(codes) >= _FEWEST_ROWS and 3 * changes > len(codes))
+
+
+def is_copy(codes: NDArray[np.int64], labels: NDArray[np.int64]) -> bool:
+    """Return whether each value (n,) stands for one class (n,) and each class has one value."""
+    n, classes = len(labels), len(np.unique(labels))
+    if n < _FEWEST_ROWS or not 1 < classes <= n // 2 or len(np.unique(codes)) != classes:
+        return False
+    pairs = codes.astype(np.int64) * (int(labels.max()) + 1) + labels
+    return len(np.unique(pairs)) == classes
+
+
+def exclusive_sets(indicators: NDArray[np.bool_]) -> Iterator[list[int]]:
+    """Yield disjoint sets of at least two columns (n, k) of which each row has exactly one."""
+    n, k = indicators.shape
+    if n < _FEWEST_STEPS or not 1 < k <= _MOST_INDICATORS:
+        return
+    ones = indicators.astype(np.float32)
+    apart = (ones.T @ ones) == 0
+    free = [index for index in range(k) if 0 < ones[:, index].sum() < n]
+    while found := _cover(indicators, apart, free):
+        yield sorted(found)
+        free = [index for index in free if index not in found]
+
+
+def _cover(
+    indicators: NDArray[np.bool_], apart: NDArray[np.bool_], free: Sequence[int]
+) -> list[int]:
+    """Return columns that together have exactly one in each row, found by backtracking."""
+    trials = _MOST_TRIALS
+    stack = [(list[int](), np.zeros(len(indicators), np.bool_))]
+    while stack and trials:
+        trials -= 1
+        chosen, covered = stack.pop()
+        if covered.all():
+            return chosen
+        row = int(np.argmin(covered))
+        stack += [
+            ([*chosen, index], covered | indicators[:, index])
+            for index in free
+            if indicators[row, index] and apart[index, chosen].all()
+        ]
+    return []

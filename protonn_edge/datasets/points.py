@@ -1,0 +1,528 @@
+"""From the columns of tables to labelled points: labels, features, and cells without a number.
+
+`Preparation` decides what fills the gaps of training points; a model records these values, which
+also fill tables for the model.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets import roles as judged
+from protonn_edge.datasets.cells import is_label, loses_differences
+from protonn_edge.datasets.columns import Column
+from protonn_edge.datasets.dataset import Float32, Table, TableLayout, Times
+from protonn_edge.datasets.naming import Notice, label_text, listed, quoted
+from protonn_edge.datasets.options import SHOWN, TableOptions
+from protonn_edge.datasets.preparation import (
+    DROP,
+    FILLED,
+    FILLINGS,
+    MISSING,
+    Preparation,
+    values_of,
+)
+from protonn_edge.datasets.roles import Expected, Roles
+from protonn_edge.datasets.tables import DELIMITERS, RawTable, TableFile, recording_head
+from protonn_edge.errors import InputError, counted
+from protonn_edge.sensors import Instrument
+
+_SHOWN = 6  # maximum columns in a sentence
+_HALF_A_DAY_S, _DAY_S = 43_200, 86_400
+_REMEDY = (
+    "use --missing drop to omit rows with gaps, or fill the gaps with --missing median or "
+    "--missing most-frequent"
+)
+_REMEDY_OF_MODEL = (
+    "the model has no values for gaps, so fill the gaps in the file, or use --missing drop"
+)
+
+
+def read_table(
+    paths: Path | Sequence[Path],
+    *,
+    delimiter: str,
+    options: TableOptions | None = None,
+    expected: Expected | None = None,
+    label_first: bool = False,
+    labels: Sequence[str] | None = None,
+    recorded: bool = False,
+) -> Table:
+    """Read tables in UTF-8 as one; `delimiter` is the usual one of such files.
+
+    - `expected`: what a model requires; its features are found by name if both have names.
+    - `label_first`: whether the label may be in the first column, without a header.
+    - `labels`: the label of each file, unless a column is called ``label``.
+    - `recorded`: whether rows are consecutive samples, which rows with gaps divide.
+    """
+    options = options or TableOptions()
+    files = [
+        TableFile.opened(path, delimiter, options)
+        for path in ([paths] if isinstance(paths, Path) else paths)
+    ]
+    first = files[0]
+    raw = RawTable.read(files, options)
+    if not raw.n and (labels is None or expected is not None):
+        raise InputError(f"{first.path} has no points; add at least one of each class")
+    begins = raw.breaks.copy()
+    begins[[row for row in raw.begins if row < raw.n]] = True
+    if expected is not None and expected.preparation is not None:
+        wanted = expected.preparation.columns_of(expected.feature_names)
+        expected = replace(
+            expected, n_features=len(wanted) or expected.n_features, feature_names=wanted
+        )
+    roles = judged.roles_of(
+        raw.columns,
+        first.path,
+        options,
+        expected,
+        header=bool(first.header),
+        begins=begins,
+        label_first=label_first,
+        recorded=recorded,
+    )
+    if not roles.features:
+        beside = "" if roles.label is None else f" besides {roles.label.title}, the label"
+        raise InputError(
+            f"{first.path} has no column of features{beside}; add one, or change --label, --drop "
+            "or --keep"
+        )
+    return _Points(raw, roles, options, expected, labels, begins, recorded).table()
+
+
+@dataclass
+class _Points:
+    raw: RawTable
+    roles: Roles
+    options: TableOptions
+    expected: Expected | None
+    labels_of_files: Sequence[str] | None
+    begins: NDArray[np.bool_]
+    recorded: bool
+
+    def __post_init__(self) -> None:
+        self.path = self.raw.files[0].path
+        self.missing = checked_missing(self.options.missing, self.path, self.expected)
+        gaps = {column: column.gaps or _empty(column) for column in self.roles.features}
+        self.gaps = {column: count for column, count in gaps.items() if count}
+
+    def table(self) -> Table:
+        raw, roles = self.raw, self.roles
+        self.refuse_cells()
+        labels = self.labels()
+        notices = [*raw.notices(), *roles.notices, *self.about_label(labels)]
+        found = self.prepared()
+        kept = found.kept
+        if kept is not None:
+            labels = [label for label, is_kept in zip(labels, kept, strict=True) if is_kept]
+        sessions = [column.names() for column in roles.of("session") if column.texts is not None]
+        seams = self.begins.copy()
+        for each in sessions:
+            seams[1:] |= each.codes[1:] != each.codes[:-1]
+        seams[:1] = False
+        time = self.time()
+        if kept is not None:
+            seams = _seams_of_kept(seams, kept)
+            sessions = [each.of_rows(kept) for each in sessions]
+            time = time and time._replace(values=time.values[kept])
+            for column in (*roles.left_out, *roles.indicators, roles.label):
+                if column is not None:
+                    column.of_rows(kept)
+        names = found.names if raw.files[0].header or any(found.names) else ()
+        rate, instrument = of_recording(self.path, names)
+        return Table(
+            str(self.path),
+            found.X,
+            labels,
+            feature_names=names,
+            notices=(*notices, *found.notices),
+            columns=raw.columns,
+            preparation=found.preparation,
+            gaps=found.gaps,
+            layout=self.layout(time),
+            sessions=sessions[0] if sessions else None,
+            times=time,
+            seams=seams if sessions or self.recorded or seams.any() else None,
+            kept=kept,
+            file_of=_file_of(raw, kept) if self.recorded else None,
+            sample_rate=rate,
+            instrument=instrument,
+        )
+
+    # --- cells without a number -------------------------------------------------------------------
+
+    def refuse_cells(self) -> None:
+        """Refuse cells that are no numbers and, unless they are filled, gaps and empty labels."""
+        if self.missing == SHOWN:
+            return
+        for file in self.raw.files if self.recorded else ():
+            absent = [each.name for each in self.roles.features if each.name not in file.names]
+            if file.header and absent:
+                raise InputError(
+                    f"{file.path} lacks some channels of {self.path} ({listed(absent)}); give all "
+                    "files the same channels, or choose common ones with --channels"
+                )
+        features = [each for each in self.roles.features if each not in self.roles.one_hot]
+        wrong = [column for column in features if column.unreadable]
+        if wrong:
+            column = min(wrong, key=lambda each: each.first_unreadable[0])
+            row, cell = column.first_unreadable
+            also = {each: each.unreadable for each in wrong}
+            such = (
+                f" (such cells: {_counts(also)})" if len(wrong) > 1 or column.unreadable > 1 else ""
+            )
+            problem = column.problem or (
+                "but the table has both decimal points and decimal commas; use only one of the two"
+                if self.raw.notation.is_mixed
+                else "but this cell must be a finite number; correct it or delete its row, or leave "
+                f"the column out with --drop {column.flag_value}"
+            )
+            raise InputError(
+                f"{self.raw.place(row)} has {quoted(cell)} in {column.title}{such}, {problem}"
+            )
+        gaps = self.gaps
+        if gaps and self.missing not in (DROP, *FILLED) and not self.recorded:
+            fillable = self.expected is None or (
+                self.expected.preparation is not None and self.expected.preparation.values
+            )
+            column = min(gaps, key=lambda each: each.first_gap[0])
+            row, cell = column.first_gap
+            raise InputError(
+                f"{self.raw.place(row)} has {quoted(cell)} in {column.title} (this is a gap; all "
+                f"gaps: {_counts(gaps)}); {_REMEDY if fillable else _REMEDY_OF_MODEL}"
+            )
+        label = self.roles.label
+        if label is not None and self.missing != DROP and self.options.background is None:
+            self.refuse_unlabelled(label)
+
+    def refuse_unlabelled(self, label: Column) -> None:
+        names = label.names()
+        empty = [code for code, text in enumerate(names.texts) if not is_label(text)]
+        rows = np.flatnonzero(np.isin(names.codes, empty)) if empty else np.empty(0, np.int64)
+        for row in rows.tolist():
+            if self.label_of_file(row, label) is None:
+                cell = names[row]
+                text = f"has {cell!r}, which is not a label," if cell else "has no label"
+                raise InputError(
+                    f"{self.raw.place(row)} {text} in column {label.index + 1}; correct or drop "
+                    "the row, use --missing drop or, with 'windows', use --background to name a "
+                    "class for rows without a label"
+                )
+
+    # --- features ---------------------------------------------------------------------------------
+
+    def prepared(self) -> Prepared:
+        """Return the features, with gaps filled by the expected preparation or from the rows."""
+        given = None if self.expected is None else self.expected.preparation
+        missing, roles = self.missing, self.roles
+        preparation = given or Preparation(
+            missing if missing in (DROP, *FILLINGS) else "",
+            one_hot={each.name: values_of(each.name, each.names()) for each in roles.one_hot},
+        )
+        if given is None:
+            preparation = replace(preparation, offsets=self.offsets())
+        notices = list(_new_texts(roles.one_hot, preparation))
+        X, names = self.features(preparation)
+        empty = np.isnan(X)
+        kept = None
+        if missing in (DROP, SHOWN) or (self.recorded and empty.any()):
+            kept = np.ones(len(X), np.bool_)
+            if roles.label is not None and missing in (DROP, SHOWN):
+                texts = roles.label.names()
+                codes = [code for code, text in enumerate(texts.texts) if is_label(text)]
+                kept = np.isin(texts.codes, codes)
+            kept &= (missing == SHOWN and not self.recorded) | ~empty.any(axis=1)
+            X, empty = X[kept], empty[kept]
+        notices += self.about_gaps(kept)
+        if missing in FILLED:
+            if given is None and len(X):
+                preparation = preparation.learned(X, names)
+            X = preparation.fill(X) if empty.any() else X
+            if (left := np.flatnonzero(np.isnan(X).any(axis=0))).size:
+                raise InputError(
+                    f"{self.path} has gaps in {listed(names[i] or str(i + 1) for i in left)}, for "
+                    "which the model learned no values; use --missing drop to leave out rows with "
+                    "gaps"
+                )
+        is_plain = preparation == Preparation()
+        return Prepared(
+            X,
+            names,
+            None if is_plain else preparation,
+            empty if empty.any() else None,
+            None if kept is None or kept.all() else kept,
+            notices,
+        )
+
+    def features(self, preparation: Preparation) -> tuple[Float32, tuple[str, ...]]:
+        """Return the features (n, D), including those from columns of text, and their names."""
+        roles, offsets = self.roles, preparation.offsets
+        header = self.raw.files[0].header
+        for column in roles.features:
+            column.name = column.feature_name if header else column.name
+        names = [preparation.names_of(column.name) for column in roles.features]
+        X = np.empty((self.raw.n, sum(map(len, names))), np.float32)
+        place = 0
+        for column, made in zip(roles.features, names, strict=True):
+            if column in roles.one_hot:
+                texts = column.names()
+                X[:, place : place + len(made)] = preparation.indicators(column.name, texts)
+            else:
+                values = column.values
+                assert values is not None
+                X[:, place] = values - offsets.get(column.name, 0.0)
+                column.feature, column.values, column.texts = place, None, None
+            place += len(made)
+        return X, tuple(name for each in names for name in each)
+
+    def offsets(self) -> dict[str, float]:
+        """Return what to subtract from columns of large numbers with small differences."""
+        offsets = {}
+        for column in self.roles.features:
+            values = column.values
+            if values is None or column in self.roles.one_hot or np.isnan(values).all():
+                continue
+            low, high = float(np.nanmin(values)), float(np.nanmax(values))
+            if not loses_differences(low, high):
+                continue
+            if self.recorded or not column.name:
+                raise InputError(
+                    f"{column.title} of {self.path} has values from {low:.15g} to {high:.15g}, whose "
+                    "differences are lost in 32-bit floats; subtract an offset from them"
+                )
+            offsets[column.name] = float(np.floor(low))
+        return offsets
+
+    def about_gaps(self, kept: NDArray[np.bool_] | None) -> Iterator[Notice]:
+        """Yield a notice for each treatment of cells that are not numbers."""
+        gaps = self.gaps
+        for column in self.roles.features:
+            if column.unreadable:
+                row, cell = column.first_unreadable
+                text = (
+                    f"{column.title} has {counted(column.unreadable, 'cell')} without a number, "
+                    f"such as {quoted(cell)} on line {self.raw.lines[row]:,}"
+                    + (f"; {column.problem}" if column.problem else "")
+                )
+                yield Notice("unreadable", text, warning=True, columns=(column.name,))
+        names = tuple(column.key for column in gaps)
+        if kept is not None and not kept.all():
+            count = int((~kept).sum())
+            text = f"left out: {count:,} of {len(kept):,} rows, because they have gaps or no label"
+            if self.recorded:
+                text += "; no window spans them"
+            yield Notice("missing", text, warning=self.recorded, columns=names)
+        if gaps and self.missing != DROP and not self.recorded:
+            text = f"gaps filled with the {self.missing.replace('-', ' ')} value: {_counts(gaps)}"
+            if self.missing == SHOWN:
+                text = f"gaps: {_counts(gaps)}; {_REMEDY}"
+            yield Notice("missing", text, warning=self.missing == SHOWN, columns=names)
+
+    # --- labels -----------------------------------------------------------------------------------
+
+    def labels(self) -> list[str]:
+        """Return the labels of rows; those of gaps are the background's, or empty."""
+        roles, gap = self.roles, self.options.background or ""
+        if roles.indicators:
+            codes = judged.codes_of(roles.indicators).tolist()
+            return [roles.indicators[code].name for code in codes]
+        if roles.label is None:
+            alone = str(self.options.labelled)
+            if self.labels_of_files is None:
+                return [alone] * self.raw.n
+            ends = [*self.raw.begins[1:], self.raw.n]
+            runs = zip(self.labels_of_files, self.raw.begins, ends, strict=True)
+            return [label for label, begin, end in runs for _ in range(end - begin)]
+        names = roles.label.names()
+        texts = [text if is_label(text) else None for text in names.texts]
+        given = [texts[code] for code in names.codes.tolist()]
+        return [
+            label if label is not None else self.label_of_file(row, roles.label) or gap
+            for row, label in enumerate(given)
+        ]
+
+    def label_of_file(self, row: int, label: Column) -> str | None:
+        """Return the label of a row's file if the file lacks the column of labels."""
+        place = bisect_right(self.raw.begins, row) - 1
+        if self.labels_of_files is None or label.name in self.raw.files[place].names:
+            return None
+        return self.labels_of_files[place]
+
+    def about_label(self, labels: Sequence[str]) -> Iterator[Notice]:
+        """Yield the notice about an unnamed label; refuse numbers that are not classes."""
+        roles, label = self.roles, self.roles.label
+        if roles.indicators:
+            names = listed(column.name for column in roles.indicators)
+            text = f"exactly one of {names} is 1 in each row, so these columns are the classes; "
+            text += "--label names another column"
+            keys = tuple(column.key for column in roles.indicators)
+            yield Notice("label", text, warning=True, columns=keys)
+        if label is None or not roles.label_found.startswith("the last") or not labels:
+            return
+        first = roles.features[0]
+        doubtful = label.kind == "number" and first.index == 0 and first.may_be_label
+        hint = "; if the first column is the label, use --label first" if doubtful else ""
+        text = f"the labels are in {label.title}, {roles.label_found}{hint}"
+        yield Notice("label", text, doubtful, (label.key,))
+
+    # --- times and sessions -----------------------------------------------------------------------
+
+    def time(self) -> Times | None:
+        """Return the times of rows: of the column with most different times, if several have some.
+
+        A column of days and one of times of day are added.
+        """
+        columns = [each for each in self.roles.of("time") if each.values is not None]
+        if self.options.time is None:
+            columns = sorted(columns, key=lambda each: -len(np.unique(each.values)))  # type: ignore[arg-type]
+        for column in columns[:1]:
+            values, moments = column.values, column.moments
+            assert values is not None
+            if self.recorded and (column.unreadable or column.gaps):
+                first = column.first_unreadable if column.unreadable else column.first_gap
+                raise InputError(
+                    f"{self.raw.place(first[0])} has the time {first[1][:40]!r} in {column.title}, "
+                    "which is not a finite number; correct or drop the row"
+                )
+            if moments is not None and not moments.has_day:
+                values = _unwrapped(values)
+            days = [each for each in columns if each.moments and not each.moments.has_time]
+            if moments is not None and not moments.has_day and days:
+                values = column.values + days[0].values  # type: ignore[operator]
+            return Times(column.name, values, moments is not None)
+        return None
+
+    def layout(self, time: Times | None) -> TableLayout:
+        """Return how the table was read, with the decision of each rule."""
+        first, roles, notation = self.raw.files[0], self.roles, self.raw.notation
+        label = "the file's name" if roles.label is None else roles.label.title
+        if roles.indicators:
+            label = f"columns {listed(column.name for column in roles.indicators)}"
+        used = {roles.label, *roles.features, *roles.indicators}
+        role_of = dict.fromkeys(roles.features, "feature") | dict(roles.left_out)
+        role_of |= dict.fromkeys(roles.indicators, "label")
+        role_of |= {} if roles.label is None else {roles.label: "label"}
+        for column, role in role_of.items():
+            column.role = column.role if column.role == "in doubt" else role
+        others = [f"{column.title} ({reason})" for column, reason in roles.left_out.items()]
+        empty = [column.title for column in roles.of("empty")]
+        missing = [f"all of {', '.join(empty)}"] if empty else []
+        missing += [f"gaps: {_counts(self.gaps)}"] if self.gaps else []
+        comma = notation.decimal == ","
+        decided = {
+            "delimiter": f"{DELIMITERS[first.delimiter]}, {first.delimiter_found}",
+            "header": f"the first row, because {first.header}" if first.header else "none",
+            "label": f"{label}, {roles.label_found}",
+            "features": counted(len(roles.features), "column")
+            + (f"; left out: {', '.join(others)}" if others else ""),
+            "missing": ("; ".join(missing) or "nothing") + ("; decimal commas" if comma else ""),
+        }
+        sessions = roles.of("session")
+        return TableLayout(
+            delimiter=first.delimiter,
+            header=bool(first.header),
+            decimal_comma=comma,
+            label=label,
+            label_found=roles.label_found,
+            left_out=tuple(each.title for each in self.raw.columns if each not in used),
+            session=sessions[0].name if sessions else "",
+            time="" if time is None else time.name,
+            rules=decided,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The features of a table (n, D), their preparation, and the rows kept, None for all."""
+
+    X: Float32
+    names: tuple[str, ...]
+    preparation: Preparation | None
+    gaps: NDArray[np.bool_] | None
+    kept: NDArray[np.bool_] | None
+    notices: list[Notice]
+
+
+def _empty(column: Column) -> int:
+    """Return the number of gaps in a column of text."""
+    if column.kind != "text" or column.texts is None:
+        return 0
+    texts = column.texts
+    empty = [code for code, text in enumerate(texts.texts) if not text.strip()]
+    rows = np.isin(texts.codes, empty)
+    if rows.any():
+        column.first_gap = int(rows.argmax()), ""
+    return int(rows.sum())
+
+
+def _file_of(raw: RawTable, kept: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """Return the number of the file of each row that is kept."""
+    counts = np.diff([*raw.begins, raw.n])
+    files = np.repeat(np.arange(len(counts)), counts)
+    return files if kept is None else files[kept]
+
+
+def _seams_of_kept(seams: NDArray[np.bool_], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return where consecutive rows begin among those that are kept."""
+    number = np.cumsum(seams)[kept] + np.cumsum(~kept)[kept]
+    return np.concatenate([[False], np.diff(number) != 0])[: len(number)]
+
+
+def _unwrapped(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return times of day that go on after midnight."""
+    midnights = np.diff(seconds, prepend=seconds[:1]) < -_HALF_A_DAY_S
+    return seconds + _DAY_S * np.cumsum(midnights)
+
+
+def of_recording(path: Path, names: Sequence[str]) -> tuple[float | None, Instrument | None]:
+    """Return the rate and the instrument that a recording's first line gives, or None."""
+    head = recording_head(path)
+    if head is None:
+        return None, None
+    try:
+        instrument = Instrument.named(head.sensor, head.units, names) if head.units else None
+    except InputError as error:
+        raise InputError(f"{path}, in its first line: {error}") from error
+    return head.rate, instrument
+
+
+def _new_texts(columns: Iterable[Column], preparation: Preparation) -> Iterator[Notice]:
+    """Yield a warning for each column of text with values that were not in training rows."""
+    for column in columns:
+        trained = {"", *preparation.one_hot[column.name]}
+        new = [text for text in map(label_text, column.names()) if text not in trained]
+        if new:
+            text = (
+                f"{column.title} has {counted(len(new), 'cell')} with values that were not in the "
+                f"training data ({listed(dict.fromkeys(new))}); in these rows, all features of the "
+                "column are 0"
+            )
+            yield Notice("new_texts", text, warning=True, columns=(column.name,))
+
+
+def checked_missing(missing: str | None, path: Path, expected: Expected | None) -> str:
+    """Return how gaps in a table are treated; refuse treatments that a model cannot repeat."""
+    recorded = None if expected is None else expected.preparation
+    if missing is None:
+        return (recorded and recorded.missing) or "error"
+    if missing not in (*MISSING, SHOWN):
+        raise InputError(f"--missing is {missing[:40]!r}; give one of {', '.join(MISSING)}")
+    if missing not in FILLINGS or expected is None:
+        return missing
+    if recorded is None or not recorded.values:
+        raise InputError(f"{path} cannot be read with --missing {missing}: {_REMEDY_OF_MODEL}")
+    return recorded.missing  # what fills them in any case
+
+
+def _counts(places: Mapping[Column, int]) -> str:
+    """Return the numbers of such cells in the columns with the most of them, for a message."""
+    ranked = sorted(places.items(), key=lambda each: -each[1])
+    shown = [f"{count:,} in {column.title}" for column, count in ranked[:_SHOWN]]
+    more = len(ranked) - len(shown)
+    return ", ".join(shown) + (f" and others in {counted(more, 'more column')}" if more else "")

@@ -1,0 +1,542 @@
+"""Judge the role of each column of a table by what is in it.
+
+1. A column is text, dates or numbers by its cells, also numbers with a unit or a key attached. A
+   column without any value is empty.
+2. Options give roles first. The label is the column called ``label``, ``class`` or ``target``;
+   else the last one that may have classes, or columns of which exactly one is 1 in each row.
+3. Left out are dates, text, and what `protonn_edge.datasets.behaviour` finds to be a time, a
+   counter or an identifier. What may also be a measurement, and numbers that copy the label, must
+   be named by an option: the table is refused with the ways on. The usual names of such columns
+   decide where their numbers do not.
+4. All other columns are features.
+
+A model's own columns are found by name and not judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets import naming
+from protonn_edge.datasets.behaviour import (
+    Behaviour,
+    alternates,
+    behaviour_of,
+    exclusive_sets,
+    is_copy,
+)
+from protonn_edge.datasets.cells import is_gap
+from protonn_edge.datasets.columns import Column
+from protonn_edge.datasets.naming import Notice, listed, quoted
+from protonn_edge.datasets.options import SHOWN, TableOptions
+from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
+from protonn_edge.errors import InputError, counted
+from protonn_edge.sensors.played import ID, LABEL_NAMES, PERSON, SESSION, TIME
+
+if TYPE_CHECKING:
+    from protonn_edge.datasets.preparation import Preparation
+    from protonn_edge.datasets.row_sketch import RowSketch
+    from protonn_edge.sensors import Instrument
+
+_DEVICES = ("machine", "maschine", "device", "gerät")
+_DEVICE = re.compile(rf"({'|'.join(_DEVICES)})({ID})?|(maschinen|geräte|sensor|unit|asset){ID}")
+_INDEX = re.compile(
+    r"|unnamed(: ?\d+)?|index|idx|.*(#|\bid|_id|nr|no|num|number|nummer|count|counter)\.?|"
+    r"(n|row|sample|point|instance)s?|id"
+)
+_NAMED = 5  # maximum columns in a sentence
+_FEW = 20  # different sessions or devices
+_SELDOM = 8  # rows per change of a label that marks takes
+
+Reason = Literal["time", "index", "session", "empty", "text"]
+_WHY: dict[Reason, str] = {
+    "time": "a time",
+    "index": "an index",
+    "session": "a session, person or device",
+    "empty": "empty",
+    "text": "text",
+}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The requirements of a model for a table, or of a training part for its test part.
+
+    Its D features and classes, whether points need labels (ignored otherwise), the preparation of
+    its columns, its training rows, and their instrument and the rate of their windows, if known.
+    """
+
+    n_features: int
+    feature_names: tuple[str, ...] = ()
+    classes: Sequence[str] = ()
+    instrument: Instrument | None = None
+    labelled: bool = True
+    preparation: Preparation | None = None
+    rows: RowSketch | None = None
+    sample_rate: float | None = None
+
+
+@dataclass
+class Roles:
+    """The label (None if all rows have the same) and how it was found, the features, the others."""
+
+    label: Column | None
+    label_found: str
+    features: list[Column]
+    left_out: dict[Column, Reason] = field(default_factory=dict)
+    notices: list[Notice] = field(default_factory=list)
+    one_hot: Collection[Column] = ()  # columns of text that become features
+    indicators: Sequence[Column] = ()  # of the classes, if these are the label
+
+    def of(self, reason: Reason) -> list[Column]:
+        """Return the columns that are left out for a reason."""
+        return [column for column, each in self.left_out.items() if each == reason]
+
+
+def roles_of(
+    columns: Sequence[Column],
+    path: object,
+    options: TableOptions,
+    expected: Expected | None = None,
+    *,
+    header: bool,
+    begins: NDArray[np.bool_],
+    label_first: bool = False,
+    recorded: bool = False,
+) -> Roles:
+    """Return the roles of columns of n rows; takes begin at some rows (n,).
+
+    Without a header, columns have no names, and the label may be in the first column. If points are
+    for a model, it expects certain features. Rows of a table that is `recorded` are consecutive
+    samples.
+
+    Raises `InputError` if options name no column, or if the role of a column is in doubt.
+    """
+    judge = _Judge(columns, path, options, expected, header, begins, recorded)
+    return judge.roles(label_first=label_first and not header)
+
+
+@dataclass
+class _Judge:
+    columns: Sequence[Column]
+    path: object
+    options: TableOptions
+    expected: Expected | None
+    header: bool
+    begins: NDArray[np.bool_]
+    recorded: bool
+
+    def roles(self, *, label_first: bool) -> Roles:
+        options, expected = self.options, self.expected
+        self.behaviours: dict[Column, Behaviour] = {}
+        dropped = self.found(options.drop, "--drop")
+        pairs = [_renamed(each) for each in options.channels]
+        channels = {self.find(old, "--channels"): new for old, new in pairs}
+        kept = [column for column in self.columns if column not in dropped]
+        if not kept:
+            raise InputError(
+                f"--drop names all columns of {self.path}; keep the label and the features"
+            )
+        one_hot = self.encoded()
+        given = None
+        if options.label is not None:
+            given = self.find(options.label, "--label")
+        wanted = expected.feature_names if expected is not None and self.header else ()
+        if expected is not None and not expected.labelled:
+            rest = [column for column in kept if column is not given]
+            if wanted or len(rest) == expected.n_features:
+                features, notices = self.in_order(rest, wanted)
+                return Roles(None, "not needed", features, notices=notices)
+        self.by_option = self.named(kept)
+        self.certain = {each: reason for each in kept if (reason := self.certainly(each))}
+        self.certain = {**self.certain, **self.by_option}
+        named = {**channels, **one_hot, **self.found(options.keep, "--keep")}
+        for column in named:
+            self.certain.pop(column, None)
+        if given is not None:
+            flags: dict[str, Collection[Column]] = {
+                "--drop": dropped,
+                "--channels": channels,
+                "--one-hot": one_hot,
+            }
+            for flag, others in flags.items():
+                if given in list(others):
+                    raise InputError(
+                        f"--label and {flag} both name {given.title}; change one of these options"
+                    )
+            label: Column | None = given
+            how, indicators = "given by --label", list[Column]()
+        else:
+            free = [column for column in kept if column not in {**channels, **one_hot}]
+            label, how, indicators = self.label(free, frozenset(wanted), first=label_first)
+            if how == "the last one" and label is not None and expected is None:
+                self.refuse_measurements(label, free)
+        rest = [each for each in kept if each is not label and each not in indicators]
+        if wanted:
+            features, notices = self.in_order(rest, wanted)
+            return Roles(label, how, features, {}, notices, indicators=indicators)
+        if expected is not None and len(rest) == expected.n_features:
+            return Roles(label, how, rest, indicators=indicators)
+        roles = Roles(label, how, [*channels], one_hot=one_hot, indicators=indicators)
+        self.judge(rest, named, roles)
+        if channels:
+            for column, new in channels.items():
+                column.name = _with_unit(new, column.name) if new else column.name
+            roles.features = [*channels]
+        return roles
+
+    def find(self, text: str, flag: str) -> Column:
+        """Return the column that an option names."""
+        return find_column(self.columns, text, flag, self.path)
+
+    def found(self, texts: Iterable[str], flag: str) -> dict[Column, None]:
+        """Return the columns that a list names."""
+        return dict.fromkeys(self.find(text, flag) for text in texts)
+
+    def encoded(self) -> dict[Column, None]:
+        """Return the columns of text that become features, by the options or the model."""
+        expected = self.expected
+        if expected is not None:
+            known = expected.preparation.one_hot if expected.preparation else {}
+            return {column: None for column in self.columns if column.name in known}
+        encoded = self.found(self.options.one_hot, "--one-hot")
+        if encoded and not self.header:
+            raise InputError(
+                f"--one-hot needs column names, but {self.path} has none; add a first row of names"
+            )
+        names = [column.name for column in self.columns]
+        for column in encoded:
+            if names.count(column.name) > 1 or not column.name:
+                raise InputError(
+                    f"--one-hot needs a column with a unique name, but {self.path} has "
+                    f"{counted(names.count(column.name), 'column')} named {quoted(column.name)}; "
+                    "rename the columns"
+                )
+        return encoded
+
+    def in_order(
+        self, columns: list[Column], wanted: Sequence[str]
+    ) -> tuple[list[Column], list[Notice]]:
+        """Return the columns of a model's features in its order, or all without names."""
+        names = [column.feature_name for column in columns] if wanted else []
+        order, notices = naming.match_columns(names, wanted, str(self.path))
+        found = columns if order is None else [columns[index] for index in order]
+        return found, list(notices)
+
+    def named(self, kept: Sequence[Column]) -> dict[Column, Reason]:
+        """Return the columns to which options give a role."""
+        options, named = self.options, dict[Column, Reason]()
+        if options.session is not None:
+            named[self.find(options.session, "--session")] = "session"
+        elif options.groups:
+            of_groups = [each for each in kept if each.name == options.groups]
+            named |= dict.fromkeys(of_groups[:1], "session")
+        if options.time is not None:
+            named[self.find(options.time, "--time")] = "time"
+        return named
+
+    # --- one column -------------------------------------------------------------------------------
+
+    def certainly(self, column: Column) -> Reason | None:
+        """Return why a column is no feature and no label, if it is beyond doubt."""
+        if column.kind == "empty":
+            return "empty"
+        if column.kind == "date":
+            column.evidence = "it has dates or times of day"
+            return "time"
+        name = naming.split_unit(column.name.lower())[0]
+        if column.kind == "text":
+            return "session" if SESSION.fullmatch(name) or _DEVICE.fullmatch(name) else None
+        assert column.values is not None
+        called = self.called(column, name)
+        behaviour = self.behaviours[column] = behaviour_of(column.values, self.begins)
+        column.evidence = behaviour.evidence
+        if behaviour.kind == "counter" or (behaviour.kind == "ticks" and not column.may_be_label):
+            return "index" if called == "index" else "time"
+        if behaviour.kind and called:
+            return called
+        few = column.texts is not None and len(column.texts.texts) <= max(
+            _FEW, len(self.begins) / 8
+        )
+        is_group = called == "session" and few and column.is_whole
+        if is_group and column is self.columns[-1] and name in _DEVICES:
+            return None
+        return (
+            called if is_group or (called == "index" and self.numbers_rows(column, name)) else None
+        )
+
+    def called(self, column: Column, name: str) -> Reason | None:
+        """Return the role that is usual for a column's name."""
+        if is_called_as_time(column.name):
+            return "time"
+        if SESSION.fullmatch(name) or _DEVICE.fullmatch(name):
+            return "session"
+        return "index" if self.header and _INDEX.fullmatch(name) else None
+
+    def numbers_rows(self, column: Column, name: str) -> bool:
+        """Whether whole numbers under the name of an index differ in most rows."""
+        values = column.values
+        assert values is not None
+        plain = name in ("", "id", "idx", "index") or name.startswith("unnamed")
+        return plain and column.is_whole and 2 * len(np.unique(values)) > len(values)
+
+    # --- the label --------------------------------------------------------------------------------
+
+    def label(
+        self, columns: Sequence[Column], wanted: Collection[str], *, first: bool
+    ) -> tuple[Column | None, str, list[Column]]:
+        """Return the label's column, how it was found, and the indicators of classes if it has none.
+
+        There is no column if all rows have one label.
+        """
+        named = [column for column in columns if column.name.lower() in LABEL_NAMES]
+        if len(named) > 1:
+            raise InputError(
+                f"{self.path} has {len(named)} columns named label, class or target; rename all "
+                "but one, or give --label"
+            )
+        if named:
+            return named[0], "by its name", []
+        if self.options.labelled is not None:
+            return None, "by default", []
+        if first:
+            return columns[0], "the first one", []
+        free = [each for each in columns if each.name not in wanted and each not in self.certain]
+        if not free:
+            raise InputError(
+                f"{self.path} has no column of labels besides the features; add a column of "
+                "labels, or name the column with --label"
+            )
+        for indicators in self.exclusive(free):
+            if free[-1] in indicators or not free[-1].may_be_label:
+                return None, "one-hot", indicators
+        if wanted:
+            which = "last" if free[1:] else "only"
+            return free[-1], f"the {which} one that is not a feature", []
+        return free[-1], "the last one", []
+
+    def refuse_measurements(self, label: Column, columns: Sequence[Column]) -> None:
+        """Refuse an unnamed label of numbers that are not classes."""
+        alone = label.texts is not None and len(label.texts.texts) == 1
+        if label.kind == "number" and (not label.is_whole or alone):
+            others = [each for each in columns if each is not label]
+            raise label_refusal(self.path, label, others, recorded=self.recorded)
+
+    def exclusive(self, columns: Sequence[Column]) -> Iterator[list[Column]]:
+        """Yield sets of columns, with names, of which exactly one is 1 in each row."""
+        marked = [(column, marks) for column in columns if (marks := _marks(column)) is not None]
+        if not self.header or len(marked) < 2:
+            return
+        for indices in exclusive_sets(np.stack([marks for _, marks in marked], axis=1)):
+            yield [marked[index][0] for index in indices]
+
+    # --- all others -------------------------------------------------------------------------------
+
+    def judge(self, rest: Sequence[Column], named: Collection[Column], roles: Roles) -> None:
+        """Give the other columns their roles; refuse those in doubt."""
+        labels = self.codes(roles)
+        begins = self.begins | _changes(labels)
+        copies = {
+            column: f"has a 1 only for class {quoted(column.name)}, so it may copy the label"
+            for indicators in self.exclusive(rest)
+            for column in indicators
+            if labels is not None and is_copy(codes_of(indicators), labels)
+        }
+        reasons, doubts = dict[Column, Reason](), dict[str, list[Column]]()
+        for column in rest:
+            reason, doubt = self.certain.get(column), copies.get(column, "")
+            if reason is None and not doubt and column not in named:
+                reason, doubt = self.role(column, labels, begins)
+            if reason is not None:
+                reasons[column] = reason
+            elif doubt and column not in named:
+                doubts.setdefault(doubt, []).append(column)
+        self.refuse(doubts, roles)
+        first = sorted(reasons, key=lambda each: (each not in self.by_option, not _is_person(each)))
+        roles.left_out = {column: reasons[column] for column in first}
+        roles.features = [column for column in rest if column not in reasons]
+        roles.notices += [_left_out_notice(*each) for each in reasons.items()]
+        texts = roles.of("text")
+        guessed = roles.label_found == "the last one" and roles.label is not None
+        guessed = guessed and roles.label is not None and roles.label.kind != "text"
+        if texts and (guessed or not roles.features) and not self.options.channels:
+            raise text_refusal(self.path, texts, guessed=guessed)
+
+    def role(
+        self, column: Column, labels: NDArray[np.int64] | None, begins: NDArray[np.bool_]
+    ) -> tuple[Reason | None, str]:
+        """Return why a column is left out, or a clause on why it is in doubt."""
+        codes = None if column.texts is None else column.texts.codes
+        if column.values is None:
+            assert column.texts is not None and codes is not None
+            if self.recorded and not self.options.channels and alternates(codes):
+                names = " and ".join(map(quoted, column.texts.texts[:2]))
+                return (
+                    None,
+                    f"alternates between {names}, so it may mix the rows of several sensors",
+                )
+            in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
+            return "session" if self.recorded and in_runs else "text", ""
+        if codes is not None and labels is not None and is_copy(codes, labels):
+            return None, "has one value for each class, so it may be a copy of the label"
+        behaviour = self.behaviours[column]
+        if behaviour.kind == "rises":  # a time may begin anew with each label
+            behaviour = behaviour_of(column.values, begins)
+            column.evidence = behaviour.evidence
+        if behaviour.kind in ("counter", "ticks"):
+            return "time", ""
+        return None, behaviour.evidence.removeprefix("it ")
+
+    def codes(self, roles: Roles) -> NDArray[np.int64] | None:
+        """Return the classes of rows as numbers, if known and few."""
+        if roles.indicators:
+            return codes_of(roles.indicators)
+        texts = None if roles.label is None else roles.label.texts
+        return None if texts is None else texts.codes
+
+    def refuse(self, doubts: Mapping[str, list[Column]], roles: Roles) -> None:
+        """Refuse columns whose roles are in doubt, or warn of them if the table is only shown."""
+        for doubt, columns in doubts.items():
+            names = ",".join(column.flag_value for column in columns)
+            also = (
+                f" (the same holds for {listed(each.key for each in columns[1:])})"
+                if columns[1:]
+                else ""
+            )
+            others = "--session or --time if it is one" if self.recorded else ""
+            text = (
+                f"{columns[0].title} {doubt}{also}; leave it out with --drop {names}, or use it "
+                f"with --keep {names}" + (f", or name it with {others}" if others else "")
+            )
+            if self.options.missing != SHOWN:
+                raise InputError(f"{self.path}: {text}")
+            for column in columns:
+                column.role = "in doubt"
+            roles.notices.append(Notice("doubt", text, True, tuple(each.key for each in columns)))
+
+
+def _renamed(text: str) -> tuple[str, str]:
+    """Return the column of a channel and its new name, from ``NEW=OLD``; or no new name."""
+    new, equals, old = text.partition("=")
+    return (old, new.strip()) if equals and new.strip() and old.strip() else (text, "")
+
+
+def _with_unit(name: str, of: str) -> str:
+    """Return a new name with the unit of the old one."""
+    unit = naming.split_unit(of)[1]
+    return f"{name} ({unit})" if unit and not naming.split_unit(name)[1] else name
+
+
+def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:
+    """Return where labels (n,) change, if they change seldom, as those of takes do."""
+    if labels is None:
+        return np.False_
+    changed = np.diff(labels, prepend=labels[:1]) != 0
+    return changed if _SELDOM * changed.sum() < len(labels) else np.False_
+
+
+def _is_person(column: Column) -> bool:
+    return PERSON.fullmatch(column.name.lower()) is not None
+
+
+def _marks(column: Column) -> NDArray[np.bool_] | None:
+    """Return where a column of ones and zeros, or of marks and gaps, has a one (n,)."""
+    if column.texts is None or column.kind not in ("number", "text"):
+        return None
+    if column.kind == "number" and column.values is not None:
+        is_binary = not column.gaps and bool(np.isin(column.values, (0, 1)).all())
+        return column.values == 1 if is_binary else None
+    filled = np.array([not is_gap(text) for text in column.texts.texts], np.bool_)
+    return filled[column.texts.codes] if filled.sum() == 1 < len(filled) else None
+
+
+def codes_of(indicators: Sequence[Column]) -> NDArray[np.int64]:
+    """Return which of these columns has the one of each row (n,)."""
+    marks = [_marks(column) for column in indicators]
+    codes: NDArray[np.int64] = np.stack([m for m in marks if m is not None], axis=1).argmax(axis=1)
+    return codes
+
+
+def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -> Column:
+    """Return the column that an option names, by its name or by its number from 1."""
+    wanted = text.strip()
+    named = [column for column in columns if wanted and column.name == wanted]
+    named = named or [each for each in columns if naming.split_unit(each.name)[0] == wanted != ""]
+    if len(named) > 1:
+        what = f"{flag} is {text[:40]!r}, but {path} has {len(named)} columns of this name"
+        raise InputError(f"{what}; give the column's number")
+    if named:
+        return named[0]
+    place = {"first": "1", "last": str(len(columns))}.get(text.lower(), text)
+    if re.fullmatch(r"\d{1,7}", place) and 1 <= int(place) <= len(columns):
+        return columns[int(place) - 1]
+    names = [column.name for column in columns if column.name]
+    hint = f"; give a number from 1 to {len(columns):,}"
+    hint += f" or one of {listed(names)}" if names else ""
+    raise InputError(
+        f"{flag} is {text[:40]!r}, which is not a column of {path}"
+        f"{naming.did_you_mean(text, names) or hint}"
+    )
+
+
+def is_called_as_time(name: str) -> bool:
+    """Return whether a name is usual for a time."""
+    bare, unit = naming.split_unit(name.lower())
+    # ``t (s)`` is a time, ``t (C)`` a temperature
+    return TIME.fullmatch(unit if unit and len(bare) == 1 else bare) is not None
+
+
+def _left_out_notice(column: Column, reason: Reason) -> Notice:
+    why, warn = _WHY[reason], False
+    if reason == "text":
+        why = "text; --one-hot turns it into features"
+        if column.texts is not None and (count := len(column.texts.texts)) > ONE_HOT_LIMIT:
+            why = f"text, with {count:,} different values, too many for --one-hot"
+    elif column.evidence:
+        usual = reason != "time" or column.kind == "date" or is_called_as_time(column.name)
+        why, warn = f"{why} ({column.evidence}); --keep uses it", not usual
+        if reason == "time" and column.kind != "date" and not usual:
+            why = f"{column.evidence}; --keep {column.flag_value} uses it"
+    text = f"left out: {column.title}, {why}"
+    return Notice("left_out", text, warning=warn, columns=(column.key,))
+
+
+def label_refusal(
+    path: object, label: Column, columns: Iterable[Column], *, recorded: bool
+) -> InputError:
+    """Return the error for a last column without classes, naming columns that may have some."""
+    has = f"only the value {label.example}"
+    if not label.is_whole and label.values is not None:
+        fractions = label.values[np.nan_to_num(label.values) % 1 != 0]
+        has = f"numbers such as {fractions[0]:g} instead of classes"
+    may_be = sorted((each for each in columns if each.may_be_label), key=lambda e: e.kind != "text")
+    likely = [each.flag_value for each in may_be]
+    hint = f", such as --label {likely[0]}" if likely else ""
+    others = f" (or {', '.join(likely[1:6])})" if likely[1:] else ""
+    other = "divide the numbers into classes, because regression is not supported"
+    if recorded:
+        other = "put the file into a folder with a file for each class, called like the class"
+    return InputError(
+        f"{path} has no column called label, class or target, and its last one, {label.title}, "
+        f"contains {has[:80]}; name the column of labels with --label{hint}{others}, or {other}"
+    )
+
+
+def text_refusal(path: object, columns: Sequence[Column], *, guessed: bool) -> InputError:
+    """Return the error for columns of text, given whether the label was `guessed`."""
+    columns = columns[: _NAMED + 1]
+    titles = " and ".join(f"{each.title} (such as {quoted(each.example)})" for each in columns)
+    names = ",".join(each.flag_value for each in columns)
+    labels = [each.flag_value for each in columns if each.may_be_label] or [columns[0].flag_value]
+    wanted = " or ".join(f"--label {name}" for name in labels)
+    unnamed = "no column called label, class or target, but has " if guessed else ""
+    return InputError(
+        f"{path} has {unnamed}text in {titles}; name the column of classes with {wanted}, or leave "
+        f"columns of text out with --drop {names}"
+    )
