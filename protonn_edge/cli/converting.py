@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
 from protonn_edge.cli.fitting import of_data
 from protonn_edge.cli.paths import check_output
-from protonn_edge.cli.trained import describe, known_rows, sentence_of, unlearned
+from protonn_edge.cli.trained import describe, repeated_rows, sentence_of, unlearned
 from protonn_edge.cli.training import reference_model_for
 from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES
 from protonn_edge.conversion.converting import from_sklearn
@@ -29,6 +30,7 @@ from protonn_edge.conversion.reference import same_answers, to_reference, write_
 from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features, is_sparse
+from protonn_edge.datasets.division import Division
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
@@ -43,8 +45,10 @@ _BETTER_ORDER = 0.2  # share of the labels; answers by chance gain less by anoth
 def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     """Convert a folder of the reference implementation into a model."""
     check_output(given.output)
-    dataset = load_dataset(given.data or _training_data(given.source), given.table)
+    data = given.data or _training_data(given.source)
+    dataset = load_dataset(data, given.table)
     out.notice(dataset.notices)
+    dataset = replace(dataset, division=Division.of(data, dataset, ""))
     model = reference_model_for(dataset, given.source, given.normalization)
     model = with_accuracy_floor(of_data(model, dataset), dataset.X_test, dataset.y_test)
     record, proportions = describe(model, dataset, out)
@@ -71,6 +75,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
+    dataset = replace(dataset, division=Division.of(data, dataset, ""))
     labels, names = _labels(estimator, dataset.classes, given)
     tested = len(dataset.y_test) > 0
     with out.status("converting"):
@@ -91,7 +96,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     if (columns := conversion.model.record.get("columns")) is not None:
         dataset = dataset.of_columns(columns)
     model = of_data(conversion.model, dataset)
-    out.notice([*known_rows(model, dataset), *_of_answers(model, dataset)])
+    out.notice([*repeated_rows(dataset), *_of_answers(model, dataset)])
     if model.classes == dataset.classes:
         model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, given.output)

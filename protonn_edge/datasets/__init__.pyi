@@ -4,6 +4,7 @@ from protonn_edge.datasets.naming import Notice as Notice
 from protonn_edge.datasets.options import TableOptions as TableOptions
 from protonn_edge.datasets.reading import load_dataset as load_dataset
 from protonn_edge.datasets.reading import load_points as load_points
+from protonn_edge.datasets.reading import read_points as read_points
 from protonn_edge.datasets.rules import Expected as Expected
 from protonn_edge.datasets.splits import group_numbers as group_numbers
 from protonn_edge.datasets.splits import hold_out_normal as hold_out_normal

@@ -1,10 +1,9 @@
-"""Parts of data: held-out points, groups, points of one class, and rows of a table."""
+"""Parts of data: held-out points, groups, and points of one class."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import compress
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.datasets import rules
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.dataset import Dataset, MultiLabelDataset, dense_features
-from protonn_edge.datasets.naming import NO_CLASS, Notice, did_you_mean, label_text, listed
-from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, USUAL_DELIMITERS, check_is_text
-from protonn_edge.datasets.tables import TableFile, recording_head
+from protonn_edge.datasets.naming import NO_CLASS, Notice, did_you_mean, listed
+from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
+from protonn_edge.datasets.tables import TableFile
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
 
@@ -62,114 +60,79 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         )
     y, groups = dataset.y_train, dataset.groups
     classes = range(dataset.n_classes) if y.ndim == 1 else []  # sets of labels have none
-    if groups is None:
-        units, what = np.arange(y.shape[0]), "points"
-        shares = [np.flatnonzero(y == label) for label in classes] or [units]
-    else:
-        names, units = np.unique(groups, return_inverse=True)
-        shares, what = [np.arange(len(names))], "groups"
-    generator = np.random.default_rng(seed)
-
-    def drawn() -> NDArray[np.bool_]:
-        chosen = np.zeros(sum(map(len, shares)), dtype=np.bool_)
-        for members in shares:
-            count = min(round(fraction * len(members)), len(members) - 1)
-            chosen[generator.permutation(members)[: max(count, 0)]] = True
-        return chosen
-
-    by_groups = groups is not None and len(classes) > 0
-    held_out = _with_all_classes(drawn, units, y) if by_groups else drawn()
-    if not held_out.any():
-        raise InputError(
-            f"a share of {fraction:g} holds out none of the {len(held_out):,} {what}; use a larger "
-            "share"
-        )
+    chosen = held_out_rows(y, fraction, seed, groups)
+    if not chosen.any():
+        what = "points" if groups is None else "groups"
+        count = y.shape[0] if groups is None else len(np.unique(groups))
+        why = "use a larger share"
+        if groups is not None and y.ndim == 1:
+            why = "each class needs points in at least two groups"
+        raise InputError(f"a share of {fraction:g} holds out none of the {count:,} {what}; {why}")
     if groups is not None and dataset.group_names:
-        notice = held_out_groups(dataset.group_names[group] for group in names[held_out])
+        notice = _held_out_groups(dataset.group_names[group] for group in np.unique(groups[chosen]))
         dataset = replace(dataset, notices=(*dataset.notices, notice))
-    chosen = held_out[units]
     dataset = _relearned(dataset, ~chosen)
-    if by_groups and len(np.unique(y[~chosen])) < len(classes):
-        raise InputError(
-            f"holding out {fraction:g} of the {len(held_out):,} groups leaves at least one class "
-            "without training points; use a smaller share, or another seed"
-        )
-    absent = np.setdiff1d(classes, y[chosen]).tolist() if by_groups else []
+    absent = np.setdiff1d(classes, y[chosen]).tolist() if len(classes) else []
     if missing := tuple(dataset.classes[label] for label in absent):
         text = (
             "classes whose recall is unknown because no held-out point belongs to them: "
-            f"{listed(missing)}; add groups with such points, or hold out a larger share"
+            f"{listed(missing)}; add {'points' if groups is None else 'groups with such points'}, "
+            "or hold out a larger share"
         )
         notice = Notice("held_out", text, warning=True, columns=missing)
         dataset = replace(dataset, notices=(*dataset.notices, notice))
     return replace(_kept(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
 
 
-def held_out_groups(names: Iterable[str]) -> Notice:
-    """Return a notice of the groups of the test part."""
-    return Notice("held_out", f"groups held out for testing: {listed(names)}")
-
-
-def _with_all_classes(
-    draw: Callable[[], NDArray[np.bool_]], of_group: NDArray[np.int64], classes: NDArray[np.int64]
+def held_out_rows(
+    y: Any, share: float, seed: int, groups: NDArray[np.int64] | None = None
 ) -> NDArray[np.bool_]:
-    """Return the first of some draws of groups (groups,) with points of every class in both parts.
+    """Return which rows to hold out, (n,): about a share, never all rows of a class, maybe none.
 
-    If there is none, the one with the fewest classes missing, above all from the training part.
+    The labels y (n,), or label sets (n, L), and `groups` (n,) decide, with the seed. Without
+    groups, the share of each class is held out; with groups, whole ones. Both parts have points of
+    every class if possible; otherwise, classes are missing in the held-out rows.
     """
-    has = np.zeros((int(of_group.max()) + 1, int(classes.max()) + 1), np.bool_)
-    has[of_group, classes] = True
-    in_one_group = int((has.sum(axis=0) == 1).sum())
-    best, least = np.zeros(len(has), np.bool_), [len(has.T), len(has.T)]
-    for _ in range(_MOST_DRAWS):
-        chosen = draw()
-        missing = [int((~has[part].any(axis=0)).sum()) for part in (~chosen, chosen)]
-        if missing < least:
-            best, least = chosen, missing
-        if missing <= [0, in_one_group]:
-            break
-    return best
-
-
-def chosen_for_test(
-    n: int,
-    share: float,
-    seed: int,
-    labels: Sequence[str] | None = None,
-    groups: Sequence[str] | None = None,
-) -> NDArray[np.bool_]:
-    """Return which of n rows, (n,), become the test part: about a share, in whole groups if given.
-
-    With labels, about the same share of each class.
-    """
+    units = np.arange(y.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
+    labels = y if y.ndim == 1 else np.zeros(y.shape[0], np.int64)
     generator = np.random.default_rng(seed)
-    chosen = np.zeros(n, np.bool_)
-    classes = np.zeros(n, np.int64)
-    if labels is not None:
-        classes = np.unique(labels, return_inverse=True)[1]
     if groups is None:
-        for label in range(int(classes.max(initial=-1)) + 1):
-            members = generator.permutation(np.flatnonzero(classes == label))
-            chosen[members[: round(share * len(members))]] = True
-    else:
-        names, of_group = np.unique(groups, return_inverse=True)
-        counts = np.zeros((len(names), int(classes.max()) + 1))
-        np.add.at(counts, (of_group, classes), 1)
+        parts = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+        return _drawn(parts, share, generator, least=0)
+    has = np.zeros((int(units.max()) + 1, int(labels.max()) + 1), np.int64)  # rows of each class
+    np.add.at(has, (units, labels), 1)
+    # Groups that have one class each, such as takes, are drawn for each class.
+    usual = has.argmax(axis=1)
+    of_classes = [np.flatnonzero(usual == label) for label in np.unique(usual)]
+    in_one_group = int(((has > 0).sum(axis=0) == 1).sum())
+    best, least = np.zeros(len(has), np.bool_), [1, 0, 0]
+    for parts in ([np.arange(len(has))], of_classes):
+        for _ in range(_MOST_DRAWS):
+            chosen = _drawn(parts, share, generator, least=1)
+            of_parts = has[~chosen].sum(axis=0), has[chosen].sum(axis=0)
+            missing = [int((part == 0).sum()) for part in of_parts]
+            too_many = int(of_parts[1].sum()) > 2 * max(share, 1 / len(has)) * len(labels)
+            if (found := [*missing, int(too_many)]) < least and chosen.any():
+                best, least = chosen, found
+            if least <= [0, in_one_group, 0]:
+                return best[units]
+    return best[units]
 
-        def drawn() -> NDArray[np.bool_]:
-            picked = np.zeros(len(names), np.bool_)
-            short = share * counts.sum(axis=0)  # rows of each class still to choose
-            for group in generator.permutation(len(names)):
-                rest = short - counts[group]
-                if (rest**2).sum() < (short**2).sum():
-                    short, picked[group] = rest, True
-            return picked
 
-        chosen = _with_all_classes(drawn, of_group, classes)[of_group]
-    if chosen.all() or not chosen.any():
-        what = "rows" if groups is None else "groups"
-        raise InputError(f"a share of {share:g} leaves one part without {what}; use another share")
+def _drawn(
+    parts: Iterable[NDArray[np.int64]], share: float, generator: np.random.Generator, *, least: int
+) -> NDArray[np.bool_]:
+    """Return which of all members of some parts are drawn: the share of each part, but not all."""
+    parts = list(parts)
+    chosen = np.zeros(sum(map(len, parts)), np.bool_)
+    for members in parts:
+        count = min(max(round(share * len(members)), least), len(members) - 1)
+        chosen[generator.permutation(members)[: max(count, 0)]] = True
     return chosen
+
+
+def _held_out_groups(names: Iterable[str]) -> Notice:
+    return Notice("held_out", f"groups held out for testing: {listed(names)}")
 
 
 def _relearned(dataset: Dataset, chosen: NDArray[np.bool_]) -> Dataset:
@@ -187,11 +150,7 @@ def _kept(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
     groups = None if dataset.groups is None else dataset.groups[rows]
     X, y = dataset.X_train[rows], dataset.y_train[rows]
     gaps = None if dataset.gaps is None else dataset.gaps[rows]
-    held_out = (
-        np.zeros(len(rows), np.bool_) if dataset.held_out is None else dataset.held_out.copy()
-    )
-    held_out[~held_out] = ~rows
-    kept = replace(dataset, X_train=X, y_train=y, groups=groups, gaps=gaps, held_out=held_out)
+    kept = replace(dataset, X_train=X, y_train=y, groups=groups, gaps=gaps)
     return replace(kept, sessions=None, times=None)
 
 
@@ -208,8 +167,8 @@ def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
     training point, or if there is only one group.
     """
     of_session = dataset.layout is not None and dataset.layout.session == name
-    names = (
-        dataset.sessions
+    names: Any = (
+        [session.strip() for session in dataset.sessions]
         if of_session and dataset.sessions is not None
         else group_names(name, data, columns=[column.name for column in dataset.columns])
     )
@@ -254,7 +213,7 @@ def group_names(
             columns = archive.names
     path = Path(name)
     if not path.exists() and options is not None and data.suffix.lower() in USUAL_DELIMITERS:
-        return np.array(read_rows(data, options, name).groups)
+        return _column(data, options, name)
     if not path.exists():
         what = f"{'an array' if data.suffix == '.npz' else 'a column'} of {data}"
         hint = did_you_mean(name, columns) or "; give a file with one line per training point"
@@ -262,6 +221,13 @@ def group_names(
     check_file(path, limit_bytes=_GROUPS_LIMIT_BYTES)
     text = path.read_text("utf-8-sig", errors="replace")
     return np.array([line.strip() for line in text.rstrip().split("\n")])
+
+
+def _column(path: Path, options: TableOptions, name: str) -> NDArray[np.str_]:
+    """Return the cells of a column of a table, (rows,)."""
+    file = TableFile.opened(path, USUAL_DELIMITERS[path.suffix.lower()], options)
+    column = rules.find_column(file.columns, name, "--groups", path)
+    return np.array([row[column.index].strip() for _, row in file.rows()])
 
 
 # --- one class ------------------------------------------------------------------------------------
@@ -312,52 +278,3 @@ def hold_out_normal(dataset: Dataset, fraction: float, seed: int) -> Dataset:
         X_test=np.concatenate([dense_features(held_out.X_test, "the test part"), X_test]),
         y_test=np.concatenate([held_out.y_test, dataset.y_test[others]]),
     )
-
-
-@dataclass(frozen=True)
-class TextRows:
-    """The text of a table, row by row, with the label and the group of each row."""
-
-    suffix: str  # of the file's name
-    head: str  # the text before the rows, including a byte order mark
-    rows: list[str]
-    labels: list[str]
-    groups: list[str] | None
-
-    def files(
-        self, part: str, rows: NDArray[np.bool_]
-    ) -> Iterator[tuple[str, Callable[[], bytes]]]:
-        """Yield the name of the only file of a part, and a function that returns its contents."""
-        content = self.head + "".join(compress(self.rows, rows))
-        yield part + self.suffix, content.encode
-
-
-def read_rows(path: Path, options: TableOptions, groups: str | None) -> TextRows:
-    """Read the rows of a table, including line ends, with their labels and, if asked, groups."""
-    check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    if path.suffix.lower() not in USUAL_DELIMITERS:
-        raise InputError(
-            f"{path} ends in neither .csv nor .tsv; save the table in one of these formats"
-        )
-    check_is_text(path)
-    if recording_head(path) is not None:
-        raise InputError(f"{path} is a recording; cut and divide it with 'windows --test'")
-    file = TableFile.opened(path, USUAL_DELIMITERS[path.suffix.lower()], options)
-    label = rules.roles_of(file.columns, path, options, None, header=bool(file.header)).label
-    of_group = None if groups is None else rules.find_column(file.columns, groups, "--groups", path)
-    assert label is not None
-    read: list[str] = []
-    rows = file.rows(read)
-    with path.open("rb") as stream:
-        mark = "\ufeff" if stream.read(3) == b"\xef\xbb\xbf" else ""
-    head = mark + "".join(read)
-    read.clear()
-    texts, labels, names = [], [], []
-    for _, row in rows:
-        text = "".join(read).lstrip("\r\n")
-        texts.append(text if text.endswith(("\n", "\r")) else f"{text}\n")
-        read.clear()
-        labels.append(label_text(row[label.index]))
-        if of_group is not None:
-            names.append(row[of_group.index].strip())
-    return TextRows(path.suffix.lower(), head, texts, labels, None if of_group is None else names)

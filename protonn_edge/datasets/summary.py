@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.cells import is_number, with_point
-from protonn_edge.datasets.dataset import Dataset, is_sparse
+from protonn_edge.datasets.dataset import Dataset, is_sparse, row_hashes
 from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted, split_unit, title
-from protonn_edge.datasets.row_sketch import row_hashes
 from protonn_edge.datasets.rules import Column
 from protonn_edge.errors import counted
 

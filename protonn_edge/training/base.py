@@ -408,7 +408,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             data_sha256=prepared.data_sha256,
         )
         model = prepared.measured(learned.model)
-        self.model_ = replace(model, record=record, training_rows=prepared.rows)
+        self.model_ = replace(model, record=record)
 
     def _fit_temperature(self, points: Float32 | Sparse, targets: Indices) -> None:
         """Fit the factor on scores before the softmax; see `predict_proba`."""
