@@ -16,7 +16,7 @@ from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
-from protonn_edge.cli.fitting import of_data
+from protonn_edge.cli.fitting import division_of, of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, repeated_rows, sentence_of, unlearned
 from protonn_edge.cli.training import reference_model_for
@@ -30,7 +30,6 @@ from protonn_edge.conversion.reference import same_answers, to_reference, write_
 from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features, is_sparse
-from protonn_edge.datasets.division import Division
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
@@ -48,7 +47,7 @@ def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     data = given.data or _training_data(given.source)
     dataset = load_dataset(data, given.table)
     out.notice(dataset.notices)
-    dataset = replace(dataset, division=Division.of(data, dataset, ""))
+    dataset = replace(dataset, division=division_of(data, dataset))
     model = reference_model_for(dataset, given.source, given.normalization)
     model = with_accuracy_floor(of_data(model, dataset), dataset.X_test, dataset.y_test)
     record, proportions = describe(model, dataset, out)
@@ -75,7 +74,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
-    dataset = replace(dataset, division=Division.of(data, dataset, ""))
+    dataset = replace(dataset, division=division_of(data, dataset))
     labels, names = _labels(estimator, dataset.classes, given)
     tested = len(dataset.y_test) > 0
     with out.status("converting"):

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,7 +32,8 @@ from protonn_edge.datasets import (
     of_normal_points,
     with_groups,
 )
-from protonn_edge.datasets.division import Division, with_own_groups
+from protonn_edge.datasets.division import Division, digest_of
+from protonn_edge.datasets.groups import with_own_groups
 from protonn_edge.datasets.naming import NO_CLASS, channel_names, quoted
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.errors import CheckFailed, InputError, Interrupted
@@ -72,7 +74,8 @@ def load_divided(
         dataset, groups = with_own_groups(dataset, data)
     else:
         dataset = with_groups(dataset, groups, data)
-    division, y, of_row = Division.of(data, dataset, groups), dataset.y_train, dataset.groups
+    division = division_of(data, dataset, groups)
+    y, of_row = dataset.y_train, dataset.groups
     tested = dataset.y_test.shape[0] > 0
     hold_out = holdout
     if one_class:
@@ -91,6 +94,13 @@ def load_divided(
         return replace(dataset, division=division, notices=(*dataset.notices, notice))
     division = division.holding_out(share or DEFAULT_SHARE, given.seed, y, of_row)
     return replace(dataset, division=division)
+
+
+def division_of(data: Path, dataset: Dataset, groups: str = "") -> Division:
+    """Return the division of DATA, read as a data set with these groups; nothing is held out."""
+    labels = [each.name for each in dataset.columns if each.role == "label"]
+    name = "" if dataset.groups is None else Path(groups).name
+    return Division(digest_of(data), groups=name, label="".join(labels[:1]))
 
 
 def of_data(model: Model, dataset: Dataset) -> Model:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -17,11 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.archive import ArrayArchive
-from protonn_edge.datasets.dataset import Dataset, Table, is_sparse
-from protonn_edge.datasets.naming import NO_CLASS, in_order
-from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.splits import group_names, held_out_rows
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
 
@@ -29,13 +25,7 @@ RECORDED = "file"
 """The entry of a model's record that contains the division of its file."""
 
 _LIMIT_BYTES = 8 << 30
-_OWN_GROUPS = "groups"  # the array of an .npz file
-_LEAST_SAMPLES = 8  # of a window; rows of tables with few columns may agree by chance,
-_LEAST_COLUMNS = 16
-_PAIRS = 64  # of windows, which are looked at to find strides
-_LEAST_SHARED = 8  # a window shares at least this part of its samples with the next one
-_OVERLAPPING = 4  # if windows overlap, at least one in this many is followed by such a one
-_AT_ONCE = 1 << 24  # bytes of windows that are compared
+_MOST_DRAWS = 200
 
 
 def digest_of(path: Path) -> str:
@@ -62,13 +52,6 @@ class Division:
     groups: str = ""  # the array, column or file of groups; empty for rows or overlapping windows
     label: str = ""  # the column of labels
     check: int = 0  # the CRC-32 of the bits of the held-out rows
-
-    @classmethod
-    def of(cls, path: Path, dataset: Dataset, groups: str) -> Self:
-        """Return the division of a file that was read as a data set, with nothing held out."""
-        labels = [each.name for each in dataset.columns if each.role == "label"]
-        name = "" if dataset.groups is None else Path(groups).name
-        return cls(digest_of(path), groups=name, label="".join(labels[:1]))
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
@@ -99,6 +82,11 @@ class Division:
         divided = replace(self, share=share, seed=seed)
         return replace(divided, check=_check_of(divided.chosen(y, groups)))
 
+    def chosen_again(self, y: Any, groups: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
+        """Return which rows training held out, (n,); None if it did not divide these ones."""
+        chosen = self.chosen(y, groups)
+        return chosen if _check_of(chosen) == self.check else None
+
     def chosen(self, y: Any, groups: NDArray[np.int64] | None) -> NDArray[np.bool_]:
         """Return which rows are held out, (n,): some of the classes in y, all of `NO_CLASS`."""
         rows = y != NO_CLASS if y.ndim == 1 else np.ones(y.shape[0], np.bool_)
@@ -107,116 +95,53 @@ class Division:
         held_out[rows] = held_out_rows(y[rows], self.share, self.seed, of_rows)
         return held_out
 
-    def held_out_of(
-        self,
-        table: Table,
-        classes: tuple[str, ...],
-        alone: str | None,
-        path: Path,
-        options: TableOptions | None,
-    ) -> NDArray[np.bool_]:
-        """Return the held-out points (n,) of a table that was read from the divided file.
-
-        The file may name its `classes`; a model with one class was trained on points of this one
-        `alone`. Raises `InputError` if other rows, labels or groups were read than in training.
-        """
-        groups = None
-        if self.groups:
-            beside = path.parent / self.groups
-            name = str(beside) if beside.is_file() else self.groups
-            names = group_names(name, path, options or TableOptions())
-            if table.kept is not None and len(names) == len(table.kept):
-                names = names[table.kept]
-            if names.shape == (table.X.shape[0],):
-                groups = np.unique(names, return_inverse=True)[1].astype(np.int64)
-        else:
-            groups = overlapping_runs(table)
-        order = (alone,) if alone is not None else classes or in_order(set(table.labels))
-        number = {name: index for index, name in enumerate(order)}
-        y = np.array([number.get(label, NO_CLASS) for label in table.labels])
-        chosen = self.chosen(y, groups)
-        if _check_of(chosen) != self.check:
-            raise InputError(
-                f"the model was trained on {path}, but with other options, which give other rows, "
-                "labels or groups; use the options of the training, or train the model again"
-            )
-        return chosen
-
 
 def _check_of(chosen: NDArray[np.bool_]) -> int:
     return zlib.crc32(np.packbits(chosen).tobytes(), len(chosen))
 
 
-def with_own_groups(dataset: Dataset, path: Path) -> tuple[Dataset, str]:
-    """Return a data set with the groups of its file, and their name; unchanged if it has none.
+def held_out_rows(
+    y: Any, share: float, seed: int, groups: NDArray[np.int64] | None = None
+) -> NDArray[np.bool_]:
+    """Return which rows to hold out, (n,): about a share, never all rows of a class, maybe none.
 
-    Groups are an array called ``groups``, or a column of sessions or persons. If most windows
-    overlap the next one, each run of such windows is a group, without a name.
+    The labels y (n,), or label sets (n, L), and `groups` (n,) decide, with the seed. Without
+    groups, the share of each class is held out; with groups, whole ones. Both parts have points of
+    every class if possible; otherwise, classes are missing in the held-out rows.
     """
-    layout, named = dataset.layout, ""
-    if path.suffix == ".npz" and path.is_file():
-        with ArrayArchive(path, limit_bytes=_LIMIT_BYTES) as archive:
-            named = _OWN_GROUPS if _OWN_GROUPS in archive.names else ""
-    elif layout is not None and dataset.sessions is not None:
-        named = layout.session
-    if named:
-        names = group_names(named, path) if path.suffix == ".npz" else None
-        if names is None:
-            names = np.array([session.strip() for session in dataset.sessions or ()])
-        if names.shape != (dataset.X_train.shape[0],):
-            raise InputError(
-                f"{path} has an array 'groups' of the shape {names.shape} for "
-                f"{dataset.X_train.shape[0]:,} training points; give one group per point, or "
-                "rename the array"
-            )
-        every, groups = np.unique(names, return_inverse=True)
-        if len(every) > 1:
-            titles = tuple(map(str, every.tolist()))
-            return replace(dataset, groups=groups.astype(np.int64), group_names=titles), named
-    runs = overlapping_runs(dataset)
-    if runs is not None and runs[-1] > 0:
-        return replace(dataset, groups=runs), ""
-    return dataset, ""
+    units = np.arange(y.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
+    labels = y if y.ndim == 1 else np.zeros(y.shape[0], np.int64)
+    generator = np.random.default_rng(seed)
+    if groups is None:
+        parts = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+        return _drawn(parts, share, generator, least=0)
+    has = np.zeros((int(units.max()) + 1, int(labels.max()) + 1), np.int64)  # rows of each class
+    np.add.at(has, (units, labels), 1)
+    # Groups that have one class each, such as takes, are drawn for each class.
+    usual = has.argmax(axis=1)
+    of_classes = [np.flatnonzero(usual == label) for label in np.unique(usual)]
+    in_one_group = int(((has > 0).sum(axis=0) == 1).sum())
+    best, least = np.zeros(len(has), np.bool_), [1, 0, 0]
+    for parts in ([np.arange(len(has))], of_classes):
+        for _ in range(_MOST_DRAWS):
+            chosen = _drawn(parts, share, generator, least=1)
+            of_parts = has[~chosen].sum(axis=0), has[chosen].sum(axis=0)
+            missing = [int((part == 0).sum()) for part in of_parts]
+            too_many = int(of_parts[1].sum()) > 2 * max(share, 1 / len(has)) * len(labels)
+            if (found := [*missing, int(too_many)]) < least and chosen.any():
+                best, least = chosen, found
+            if least <= [0, in_one_group, 0]:
+                return best[units]
+    return best[units]
 
 
-def overlapping_runs(points: Table | Dataset) -> NDArray[np.int64] | None:
-    """Return the run of each window (n,), if windows share samples with the next one; else None.
-
-    A run is a sequence of windows, each of which begins with samples at the end of the one before.
-    """
-    X = points.X if isinstance(points, Table) else points.X_train
-    if is_sparse(X) or points.pixels or len(X) < 3:
-        return None
-    samples, channels = (*points.point_shape, 1)[:2] if points.point_shape else (X.shape[1], 1)
-    least = _LEAST_SAMPLES if points.point_shape else _LEAST_COLUMNS
-    if samples < least or samples * channels != X.shape[1]:
-        return None
-    windows = X.reshape(len(X), samples, channels)
-    follows = np.zeros(len(X) - 1, np.bool_)
-    at_once = max(1, _AT_ONCE // X[:1].nbytes)
-    for stride in _strides(windows):
-        for begin in range(0, len(follows), at_once):
-            rows = slice(begin, min(begin + at_once, len(follows)))
-            after = slice(begin + 1, rows.stop + 1)
-            equal = windows[rows, stride:] == windows[after, : samples - stride]
-            follows[rows] |= equal.all(axis=(1, 2))
-    if _OVERLAPPING * follows.sum() < len(follows):
-        return None
-    return np.concatenate([[0], np.cumsum(~follows)]).astype(np.int64)
-
-
-def _strides(windows: NDArray[np.float32]) -> list[int]:
-    """Return how many samples later the next window begins, in some pairs that share samples."""
-    n, samples, _ = windows.shape
-    strides = set()
-    for row in np.unique(np.linspace(0, n - 2, _PAIRS).astype(int)).tolist():
-        one, other = windows[row], windows[row + 1]
-        begins = 1 + np.flatnonzero((one[1:] == other[0]).all(axis=1))
-        begins = begins[begins <= samples - max(3, samples // _LEAST_SHARED)]
-        begins = begins[(other[samples - 1 - begins] == one[-1]).all(axis=1)]
-        for begin in begins.tolist():
-            shared = one[begin:]
-            if (shared != shared[0]).any() and np.array_equal(shared, other[: samples - begin]):
-                strides.add(begin)
-                break
-    return sorted(strides)
+def _drawn(
+    parts: Iterable[NDArray[np.int64]], share: float, generator: np.random.Generator, *, least: int
+) -> NDArray[np.bool_]:
+    """Return which of all members of some parts are drawn: the share of each part, but not all."""
+    parts = list(parts)
+    chosen = np.zeros(sum(map(len, parts)), np.bool_)
+    for members in parts:
+        count = min(max(round(share * len(members)), least), len(members) - 1)
+        chosen[generator.permutation(members)[: max(count, 0)]] = True
+    return chosen

@@ -44,8 +44,17 @@ from protonn_edge.datasets.dataset import (
     widened,
 )
 from protonn_edge.datasets.division import digest_of
+from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.images import has_images, read_images
-from protonn_edge.datasets.naming import NO_LABEL, TEST_PART_ONLY, Notice, label_text, listed
+from protonn_edge.datasets.naming import (
+    NO_CLASS,
+    NO_LABEL,
+    TEST_PART_ONLY,
+    Notice,
+    in_order,
+    label_text,
+    listed,
+)
 from protonn_edge.datasets.options import SHOWN, USUAL_DELIMITERS, TableOptions, with_keywords
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.rules import Expected
@@ -299,8 +308,17 @@ def _held_out(
         )
         notice = Notice("training_rows", text, warning=True)
         return replace(table, notices=(*table.notices, notice))
-    alone = expected.classes[0] if len(expected.classes) == 1 else None
-    chosen = division.held_out_of(table, classes, alone, path, options)
+    # One class was the only one to train on; others are in the order of a data set.
+    order = classes or in_order(set(table.labels))
+    order = tuple(expected.classes) if len(expected.classes) == 1 else order
+    number = {name: index for index, name in enumerate(order)}
+    y = np.array([number.get(label, NO_CLASS) for label in table.labels])
+    chosen = division.chosen_again(y, groups_of_division(division, table, path, options))
+    if chosen is None:
+        raise InputError(
+            f"the model was trained on {path}, but with other options, which give other rows, "
+            "labels or groups; use the options of the training, or train the model again"
+        )
     text = (
         f"the model's training held out {chosen.sum():,} of these {len(chosen):,} points, and only "
         "the held-out points are used"

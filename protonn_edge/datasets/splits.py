@@ -1,28 +1,19 @@
-"""Parts of data: held-out points, groups, and points of one class."""
+"""Parts of data: held-out points, and points of one class."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from protonn_edge.datasets import rules
-from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.dataset import Dataset, MultiLabelDataset, dense_features
-from protonn_edge.datasets.naming import NO_CLASS, Notice, did_you_mean, listed
-from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
-from protonn_edge.datasets.tables import TableFile
+from protonn_edge.datasets.division import held_out_rows
+from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.errors import InputError
-from protonn_edge.system.files import check_file
 
 _DIGITS_TEST_FRACTION = 0.25
-_MOST_DRAWS = 200
-_GROUPS_LIMIT_BYTES = 64 << 20
-_ARCHIVE_LIMIT_BYTES = 8 << 30
 
 
 def load_digits_dataset(seed: int = 0) -> Dataset:
@@ -84,53 +75,6 @@ def holdout(dataset: Dataset, fraction: float, seed: int) -> Dataset:
     return replace(_kept(dataset, ~chosen), X_test=dataset.X_train[chosen], y_test=y[chosen])
 
 
-def held_out_rows(
-    y: Any, share: float, seed: int, groups: NDArray[np.int64] | None = None
-) -> NDArray[np.bool_]:
-    """Return which rows to hold out, (n,): about a share, never all rows of a class, maybe none.
-
-    The labels y (n,), or label sets (n, L), and `groups` (n,) decide, with the seed. Without
-    groups, the share of each class is held out; with groups, whole ones. Both parts have points of
-    every class if possible; otherwise, classes are missing in the held-out rows.
-    """
-    units = np.arange(y.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
-    labels = y if y.ndim == 1 else np.zeros(y.shape[0], np.int64)
-    generator = np.random.default_rng(seed)
-    if groups is None:
-        parts = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-        return _drawn(parts, share, generator, least=0)
-    has = np.zeros((int(units.max()) + 1, int(labels.max()) + 1), np.int64)  # rows of each class
-    np.add.at(has, (units, labels), 1)
-    # Groups that have one class each, such as takes, are drawn for each class.
-    usual = has.argmax(axis=1)
-    of_classes = [np.flatnonzero(usual == label) for label in np.unique(usual)]
-    in_one_group = int(((has > 0).sum(axis=0) == 1).sum())
-    best, least = np.zeros(len(has), np.bool_), [1, 0, 0]
-    for parts in ([np.arange(len(has))], of_classes):
-        for _ in range(_MOST_DRAWS):
-            chosen = _drawn(parts, share, generator, least=1)
-            of_parts = has[~chosen].sum(axis=0), has[chosen].sum(axis=0)
-            missing = [int((part == 0).sum()) for part in of_parts]
-            too_many = int(of_parts[1].sum()) > 2 * max(share, 1 / len(has)) * len(labels)
-            if (found := [*missing, int(too_many)]) < least and chosen.any():
-                best, least = chosen, found
-            if least <= [0, in_one_group, 0]:
-                return best[units]
-    return best[units]
-
-
-def _drawn(
-    parts: Iterable[NDArray[np.int64]], share: float, generator: np.random.Generator, *, least: int
-) -> NDArray[np.bool_]:
-    """Return which of all members of some parts are drawn: the share of each part, but not all."""
-    parts = list(parts)
-    chosen = np.zeros(sum(map(len, parts)), np.bool_)
-    for members in parts:
-        count = min(max(round(share * len(members)), least), len(members) - 1)
-        chosen[generator.permutation(members)[: max(count, 0)]] = True
-    return chosen
-
-
 def _held_out_groups(names: Iterable[str]) -> Notice:
     return Notice("held_out", f"groups held out for testing: {listed(names)}")
 
@@ -152,82 +96,6 @@ def _kept(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
     gaps = None if dataset.gaps is None else dataset.gaps[rows]
     kept = replace(dataset, X_train=X, y_train=y, groups=groups, gaps=gaps)
     return replace(kept, sessions=None, times=None)
-
-
-# --- groups ---------------------------------------------------------------------------------------
-
-
-def with_groups(dataset: Dataset, name: str, data: Path) -> Dataset:
-    """Add groups of training points to a data set that was read from `data`.
-
-    The name is that of an array in `data` if that is an .npz, of a column of sessions or persons in
-    a table, or of a file with one line per training point.
-
-    Raises `InputError` if there is no such array, column or file, if it does not give one group per
-    training point, or if there is only one group.
-    """
-    of_session = dataset.layout is not None and dataset.layout.session == name
-    names: Any = (
-        [session.strip() for session in dataset.sessions]
-        if of_session and dataset.sessions is not None
-        else group_names(name, data, columns=[column.name for column in dataset.columns])
-    )
-    numbers = group_numbers(names, dataset.X_train.shape[0])
-    if not numbers.any():
-        raise InputError(
-            f"all points have the same group in {name!r}; choose other groups, or leave --groups "
-            "out"
-        )
-    first = np.unique(numbers, return_index=True)[1].tolist()
-    return replace(dataset, groups=numbers, group_names=tuple(str(names[row]) for row in first))
-
-
-def group_numbers(names: ArrayLike, n: int) -> NDArray[np.int64]:
-    """Return the numbers, from 0 in the order of their names, of groups (n,)."""
-    named = np.asarray(names)
-    if named.shape != (n,):
-        raise InputError(
-            f"the groups have the shape {named.shape} for {n:,} points; give one group per point"
-        )
-    for row, name in enumerate(named.tolist()):
-        if name in ("", None) or name != name:  # noqa: PLR0124 - as NaN does
-            raise InputError(f"the group of point {row} is missing; give one group per point")
-    if named.dtype.kind == "O":
-        named = named.astype(str)
-    numbers: NDArray[np.int64] = np.unique(named, return_inverse=True)[1].astype(np.int64)
-    return numbers
-
-
-def group_names(
-    name: str, data: Path, options: TableOptions | None = None, columns: Sequence[str] = ()
-) -> NDArray[Any]:
-    """Return the names of groups from an array or a column of `data`, or from a file's lines.
-
-    A column is considered only if `options`, with which the table `data` was read, are given.
-    Errors suggest one of the `columns` or arrays.
-    """
-    if data.suffix == ".npz":
-        with ArrayArchive(data, limit_bytes=_ARCHIVE_LIMIT_BYTES) as archive:
-            if name in archive.names:
-                return archive.read(name)
-            columns = archive.names
-    path = Path(name)
-    if not path.exists() and options is not None and data.suffix.lower() in USUAL_DELIMITERS:
-        return _column(data, options, name)
-    if not path.exists():
-        what = f"{'an array' if data.suffix == '.npz' else 'a column'} of {data}"
-        hint = did_you_mean(name, columns) or "; give a file with one line per training point"
-        raise InputError(f"--groups is {name[:40]!r}, which is neither {what} nor a file{hint}")
-    check_file(path, limit_bytes=_GROUPS_LIMIT_BYTES)
-    text = path.read_text("utf-8-sig", errors="replace")
-    return np.array([line.strip() for line in text.rstrip().split("\n")])
-
-
-def _column(path: Path, options: TableOptions, name: str) -> NDArray[np.str_]:
-    """Return the cells of a column of a table, (rows,)."""
-    file = TableFile.opened(path, USUAL_DELIMITERS[path.suffix.lower()], options)
-    column = rules.find_column(file.columns, name, "--groups", path)
-    return np.array([row[column.index].strip() for _, row in file.rows()])
 
 
 # --- one class ------------------------------------------------------------------------------------

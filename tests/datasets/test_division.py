@@ -1,4 +1,4 @@
-"""The same file is divided in the same way again; other options, and damaged records, are refused."""
+"""The same file is divided in the same way again; other options are refused."""
 
 from __future__ import annotations
 
@@ -11,14 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.datasets import Dataset, load_dataset
-from protonn_edge.datasets.division import (
-    Division,
-    digest_of,
-    overlapping_runs,
-    with_own_groups,
-)
+from protonn_edge.datasets.division import Division, digest_of, held_out_rows
+from protonn_edge.datasets.groups import overlapping_runs, with_own_groups
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.datasets.splits import held_out_rows
 from protonn_edge.errors import InputError
 
 DIVISION = Division("ab" * 32, 0.25, 3, "person", "kind", 99)

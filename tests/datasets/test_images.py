@@ -121,7 +121,7 @@ def test_a_model_is_trained_and_used_without_the_size_again(tmp_path: Path) -> N
     with out.open() as stream:
         rows = list(csv.DictReader(stream))
     assert [row["file"].partition("/")[0] for row in rows] == predicted["predicted"]
-    assert (images / "light" / "0.png").rename(images / "light" / "another.png")
+    (images / "light" / "1.png").rename(images / "light" / "another.png")
     assert run_json("verify", model, images)["n"] == 24  # it is another folder now
     assert run_json("data", images, "--size", "4x4")["n_train"] == 24
 

@@ -43,7 +43,10 @@ def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tu
     ("change", "words"),
     [
         ({"label": UNKNOWN}, "at index 7, a class or scores that are impossible for a model of 4"),
-        ({"predicted": UNKNOWN}, "at index 7, a class or scores that are impossible for a model of 4"),
+        (
+            {"predicted": UNKNOWN},
+            "at index 7, a class or scores that are impossible for a model of 4",
+        ),
         ({"label": 2}, "at index 7, label 'class 2', but the point has label 'class 3'"),
         ({"predicted": 2}, "at index 7, an answer that does not follow from its scores; delete"),
         ({"index": N}, f"line 9 has index {N}, but this run's indices are 0 to {N - 1}"),

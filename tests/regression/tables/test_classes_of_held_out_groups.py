@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import refusal, run, run_json, succeed
+from command_line import refusal, run, succeed
 
 from protonn_edge.datasets import holdout, load_dataset, with_groups
 from protonn_edge.evaluation.accuracy import class_figures
