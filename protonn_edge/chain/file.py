@@ -33,7 +33,6 @@ from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
-from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import instruments
 from protonn_edge.system.files import write_atomically
@@ -49,7 +48,7 @@ _ARRAYS = (
     *("feature_names", "record", "threshold", "clipped", "deskewed", "raw_exponents"),
 )
 _OPTIONAL_ARRAYS = (
-    *("activity", "expected", "rejection", "sharpness", "training_rows", "held_out"),
+    *("activity", "expected", "rejection", "sharpness"),
     *instruments.ARRAYS,
 )
 
@@ -168,10 +167,6 @@ def _arrays_of(model: Model) -> Arrays:
         arrays["activity"] = model.activity.to_array()
     if model.sharpness is not None:
         arrays["sharpness"] = np.array([model.sharpness])
-    if model.training_rows is not None:
-        arrays["training_rows"] = model.training_rows.hashes
-        if model.training_rows.held_out is not None:
-            arrays["held_out"] = model.training_rows.held_out
     if model.expected is not None:
         arrays["expected"] = model.expected.to_array()
     arrays |= _feature_arrays(model.feature_stage)
@@ -188,7 +183,6 @@ def _model_of(arrays: Arrays) -> Model:
     for name in _FLOATS:
         check_type(arrays[name], name, "f8")
     exponents = arrays["raw_exponents"]  # which the model checks
-    rows = arrays.get("training_rows")
     statistics: dict[str, Any] = {name: arrays[f"inputs_{name}"] for name in _STATISTICS}
     model = Model(
         head=kind.from_arrays(arrays),
@@ -208,7 +202,6 @@ def _model_of(arrays: Arrays) -> Model:
         rejection=_rejection(arrays.get("rejection")),
         raw_exponents=exponents if exponents.size else None,
         instrument=instruments.from_arrays(arrays),
-        training_rows=None if rows is None else RowSketch.of_arrays(rows, arrays.get("held_out")),
     )
     if "expected" in arrays:
         check_type(arrays["expected"], "expected", "f8")

@@ -22,10 +22,10 @@ from protonn_edge.chain.head import Head, Size, Sized
 from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
+from protonn_edge.datasets.division import Division
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.datasets.roles import Expected
-from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
 
@@ -72,8 +72,6 @@ class Model(Sized):
         range of the training data decides; see `units`.
     instrument : Instrument, optional
         The sensor that measured the raw values; None if unknown.
-    training_rows : RowSketch, optional
-        Recognizes the rows that it was trained on, and those held out; None if unknown.
     expected : ExpectedAnswers, optional
         Statistics of the answers to points not used in training; see `chain.observation`.
 
@@ -97,7 +95,6 @@ class Model(Sized):
     sharpness: float | None = None
     raw_exponents: raw_inputs.Exponents | None = None
     instrument: Instrument | None = None
-    training_rows: RowSketch | None = None
     expected: ExpectedAnswers | None = None
 
     def __post_init__(self) -> None:
@@ -235,13 +232,14 @@ class Model(Sized):
         return (scores >= self.threshold).astype(np.int64)
 
 
-def expected_by(model: Model, *, labelled: bool = True) -> Expected:
-    """Return what a model requires of points, and of labels if `labelled`, for `load_points`."""
+def expected_by(model: Model) -> Expected:
+    """Return what a model requires of points, for `load_points`."""
     preparation = Preparation.of_record(model.record, model.n_features)
     facts = model.n_features, model.feature_names, model.classes, model.instrument
     signal = None if model.feature_stage is None else model.feature_stage.signal
     rate = None if signal is None else signal.rate
-    return Expected(*facts, labelled, preparation, model.training_rows, rate)
+    division = Division.of_record(model.record)
+    return Expected(*facts, preparation=preparation, division=division, sample_rate=rate)
 
 
 def known_image_shape(model: Model) -> Shape | None:

@@ -130,7 +130,7 @@ def build_command(
         return
     if benchmark is not None:
         chosen = Benchmark.of(benchmark)
-        points = None if data is None else points_for(model, data, table, out)
+        points = None if data is None else points_for(model, data, table, out).labelled
         settings = BuildOptions(max_flash, max_sram, kernel, tries=tries)
         output = output or Path("mlperf")
         done = _build_for_benchmark(out, model, board, output, chosen, settings, points)
@@ -151,7 +151,7 @@ def build_command(
     facts, activity = list[tuple[str, str]](), None
     if data is not None:
         facts, more, activity = _compared(
-            out, model, reference, *points_for(model, data, table, out)
+            out, model, reference, *points_for(model, data, table, out).labelled
         )
         record |= more
         _check_drop(out, record, max_drop, model.head.remedies)

@@ -74,7 +74,7 @@ def rejection_record(model: Model) -> dict[str, Any] | None:
 def calibrate_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
-    rate: float | None = rejection_rate(
+    rejection: float | None = rejection_rate(
         "Share of valid inputs that may be rejected by mistake, such as 1%.  [default: the "
         "thresholds are not changed]"
     ),
@@ -91,15 +91,15 @@ def calibrate_command(
     """
     check_output(output)
     model = load_model(model_file)
-    X, _ = points_for(model, data, table, out, held_out=True)
-    if rate is not None:
-        model = with_rejection(model, statistics_of(model, X), rate, by or DEFAULT_STATISTICS)
+    X = points_for(model, data, table, out, labels="ignorable", one_part=True).X
+    if rejection is not None:
+        model = with_rejection(model, statistics_of(model, X), rejection, by or DEFAULT_STATISTICS)
     integers = quantize(model)
     Q = integers.quantize(X)
     expected = ExpectedAnswers.of(integers, Q)
-    if expected is not None or rate is None:  # too few points for thresholds leave it as it is
+    if expected is not None or rejection is None:  # too few points for thresholds leave it as it is
         model = replace(model, expected=expected)
-    if rate is None:
+    if rejection is None:
         observed(integers, model)  # refuses a model, or points, from which nothing was measured
     save_model(model, output)
     rejected = float(np.mean(integers.predict(Q) == UNKNOWN))
@@ -108,7 +108,7 @@ def calibrate_command(
     out.finish(
         {
             "n": len(X),
-            "rate": rate,
+            "rate": rejection,
             "unknown_share": rejected,
             "rejection": rejection_record(model),
             "model_sha256": integers.model_sha256,

@@ -158,7 +158,21 @@ class Command(click.Command):
                     f"{_on_one_line(word)!r} contains a null byte, which no argument can have; "
                     "type the argument again"
                 )
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            alike = self._alike(ctx, error.option_name) or error.possibilities
+            raise click.NoSuchOption(error.option_name, possibilities=alike, ctx=ctx) from error
+
+    def _alike(self, ctx: click.Context, flag: str) -> list[str]:
+        """Return the options for what another command gives by this option."""
+        group = None if ctx.parent is None else ctx.parent.command
+        if not isinstance(group, click.Group):
+            return []
+        others = (group.get_command(ctx, name) for name in group.list_commands(ctx))
+        every = [each for other in others if other is not None for each in other.params]
+        names = {each.name for each in every if flag in each.opts}
+        return [each.opts[-1] for each in self.params if each.name in names]
 
     def _check_combined(self, ctx: click.Context) -> None:
         """Raise `InputError` by the first row of `needs` or `apart` that applies."""

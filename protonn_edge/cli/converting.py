@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
-from protonn_edge.cli.fitting import of_data
+from protonn_edge.cli.fitting import division_of, of_data
 from protonn_edge.cli.paths import check_output
-from protonn_edge.cli.trained import describe, known_rows, sentence_of, unlearned
+from protonn_edge.cli.trained import describe, repeated_rows, sentence_of, unlearned
 from protonn_edge.cli.training import reference_model_for
 from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES
 from protonn_edge.conversion.converting import from_sklearn
@@ -43,8 +44,10 @@ _BETTER_ORDER = 0.2  # share of the labels; answers by chance gain less by anoth
 def from_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     """Convert a folder of the reference implementation into a model."""
     check_output(given.output)
-    dataset = load_dataset(given.data or _training_data(given.source), given.table)
+    data = given.data or _training_data(given.source)
+    dataset = load_dataset(data, given.table)
     out.notice(dataset.notices)
+    dataset = replace(dataset, division=division_of(data, dataset))
     model = reference_model_for(dataset, given.source, given.normalization)
     model = with_accuracy_floor(of_data(model, dataset), dataset.X_test, dataset.y_test)
     record, proportions = describe(model, dataset, out)
@@ -71,6 +74,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
+    dataset = replace(dataset, division=division_of(data, dataset))
     labels, names = _labels(estimator, dataset.classes, given)
     tested = len(dataset.y_test) > 0
     with out.status("converting"):
@@ -91,7 +95,7 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     if (columns := conversion.model.record.get("columns")) is not None:
         dataset = dataset.of_columns(columns)
     model = of_data(conversion.model, dataset)
-    out.notice([*known_rows(model, dataset), *_of_answers(model, dataset)])
+    out.notice([*repeated_rows(dataset), *_of_answers(model, dataset)])
     if model.classes == dataset.classes:
         model = with_accuracy_floor(model, dataset.X_test, dataset.y_test)
     save_model(model, given.output)

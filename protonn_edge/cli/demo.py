@@ -19,13 +19,13 @@ from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.options import BOARD, FOLDER
 from protonn_edge.cli.paths import REPORT, RESULTS, check_replaceable
 from protonn_edge.cli.report import show_report, write_report
-from protonn_edge.cli.split import write_new
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.datasets import Dataset, load_digits_dataset
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization import quantize
+from protonn_edge.system.files import write_together
 from protonn_edge.system.lazy import later, require
 from protonn_edge.verification.agreement import disagreement, verify_host
 
@@ -119,8 +119,11 @@ def _write_digits(dataset: Dataset, folder: Path, out: Output) -> None:
     parts = (dataset.X_train, dataset.y_train), (dataset.X_test, dataset.y_test)
     rows = (np.column_stack([y, X]).astype(int).tolist() for X, y in parts)
     texts = ("\n".join([head, *(",".join(map(str, row)) for row in part), ""]) for part in rows)
-    files = zip(paths.values(), texts, strict=True)
-    write_new(folder, {path.name: text.encode for path, text in files})
+    contents = [text.encode() for text in texts]
+    for path, content in zip(paths.values(), contents, strict=True):
+        if path.exists() and path.read_bytes() != content:
+            raise InputError(f"{path} already exists; choose another folder with -o")
+    write_together(folder, dict(zip([path.name for path in paths.values()], contents, strict=True)))
     out.say(f"wrote {paths['train']} and {paths['test']}")
     out.finish({name: str(path) for name, path in paths.items()})
 

@@ -91,7 +91,7 @@ def export_command(
     check_prefix(prefix)
     imprint = Imprint(author, url, library_version)
     model, board = load_model(model_file), load_board(board_name)
-    points = None if data is None else points_for(model, data, table, out, measured=False)[0]
+    points = None if data is None else points_for(model, data, table, out, measured=False).X
     windowing = live.windowing(model, board)
     out.notice(() if windowing is None else windowing.notices)
     with refused_wrong_answers(out, {"kind": kind, "folder": str(folder)}):

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -26,14 +26,16 @@ from protonn_edge.datasets import (
     Dataset,
     MultiLabelDataset,
     Notice,
-    TableOptions,
+    hold_out_normal,
+    holdout,
     load_dataset,
+    of_normal_points,
     with_groups,
 )
-from protonn_edge.datasets.dataset import is_sparse
-from protonn_edge.datasets.naming import channel_names, quoted
+from protonn_edge.datasets.division import Division, digest_of
+from protonn_edge.datasets.groups import with_own_groups
+from protonn_edge.datasets.naming import NO_CLASS, channel_names, quoted
 from protonn_edge.datasets.recordings import is_same_rate
-from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import CheckFailed, InputError, Interrupted
 from protonn_edge.features.train import AudioRequest, with_onset
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
@@ -47,36 +49,71 @@ from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.training.refusals import TrainingRequest, check_compatible
 
+if TYPE_CHECKING:
+    from protonn_edge.cli.train import TrainOptions
+    from protonn_edge.cli.tune import TuneOptions
+
 _SHORTEST = "the remaining steps are shortened so that a complete model is written"
+DEFAULT_SHARE = 0.2  # of the points, or of the groups, that are held out
 _AXES = 2  # samples and channels of a window, height and width of an image
 
 
-def load_grouped(
-    data: Path, table: TableOptions, groups: str | None, *, least_classes: Literal[1, 2] = 2
+def load_divided(
+    given: TrainOptions | TuneOptions, *, one_class: bool = False, normal: str | None = None
 ) -> Dataset:
-    """Return the data set in DATA, with the groups of ``--groups`` if given."""
-    table = with_group_column(table, groups)
+    """Return the data set in DATA, with a part held out for testing unless it has a test part.
+
+    Groups are those of ``--groups`` or, without it, the file's own. For one class, normal points
+    are held out. If a default share cannot be held out, a notice says why.
+    """
+    data, groups, share = given.data, given.groups, given.test_share
+    table = with_group_column(given.table, groups)
+    least_classes: Literal[1, 2] = 1 if one_class else 2
     dataset = load_dataset(data, table, least_classes=least_classes)
-    return dataset if groups is None else with_groups(dataset, groups, data)
+    if groups is None:
+        dataset, groups = with_own_groups(dataset, data)
+    else:
+        dataset = with_groups(dataset, groups, data)
+    division = division_of(data, dataset, groups)
+    y, of_row = dataset.y_train, dataset.groups
+    tested = dataset.y_test.shape[0] > 0
+    hold_out = holdout
+    if one_class:
+        dataset = of_normal_points(dataset, normal)
+        y = np.where(y == dataset.classes.index(normal or dataset.classes[0]), 0, NO_CLASS)
+        tested, hold_out = bool((dataset.y_test == 0).any()), hold_out_normal
+    if share == 0 or (share is None and tested):
+        return replace(dataset, division=division)
+    try:
+        dataset = hold_out(dataset, share or DEFAULT_SHARE, given.seed)
+    except InputError as error:
+        if share is not None:
+            raise
+        text = f"too few points to hold some out: {error}"
+        notice = Notice("too_few", text, warning=True)
+        return replace(dataset, division=division, notices=(*dataset.notices, notice))
+    division = division.holding_out(share or DEFAULT_SHARE, given.seed, y, of_row)
+    return replace(dataset, division=division)
+
+
+def division_of(data: Path, dataset: Dataset, groups: str = "") -> Division:
+    """Return the division of DATA, read as a data set with these groups; nothing is held out."""
+    labels = [each.name for each in dataset.columns if each.role == "label"]
+    name = "" if dataset.groups is None else Path(groups).name
+    return Division(digest_of(data), groups=name, label="".join(labels[:1]))
 
 
 def of_data(model: Model, dataset: Dataset) -> Model:
-    """Return a model that records its training points: rows, names, sensor, and preparation.
+    """Return a model that records its training data: names, sensor, preparation and division.
 
     The record has the values that fill gaps of a table, and the texts that became features.
     """
     names = model.feature_names or dataset.feature_names
-    rows = model.training_rows
-    if rows is None and not is_sparse(dataset.X_train):
-        rows = RowSketch.of([dataset.X_train])  # of a converted model
-    if rows is not None and dataset.held_out is not None:
-        rows = replace(rows, held_out=np.packbits(dataset.held_out))
-    preparation = dataset.preparation
+    preparation, division = dataset.preparation, dataset.division
     prepared = {} if preparation is None else preparation.to_record()
+    prepared |= {} if division is None else division.to_record()
     record = {**prepared, **model.record}  # a pipeline's imputers go first
-    return replace(
-        model, feature_names=names, instrument=dataset.instrument, record=record, training_rows=rows
-    )
+    return replace(model, feature_names=names, instrument=dataset.instrument, record=record)
 
 
 def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, Any]:

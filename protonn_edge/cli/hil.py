@@ -92,6 +92,8 @@ def hil_command(
 ) -> None:
     """Classify the test points of DATA on a device and measure accuracy, latency and energy.
 
+    Without labels, there is no accuracy.
+
     The device is the board at --port or, without --port, the emulated board; it runs the firmware
     that 'build' made in this folder. Several boards share the points; if one is lost, the others
     take over its points. The points are also classified as a sketch would, through the exported
@@ -107,8 +109,8 @@ def hil_command(
     if watts is not None:
         board = replace(board, power_watts=watts)
     model = project.model()
-    rows: list[int] = []
-    points = points_for(model, data, table, out, on_rows=rows.extend)
+    given = points_for(model, data, table, out, labels="optional")
+    points = given.labelled
     if emulate or not ports:
         emulator = chosen_emulator(out, emulator, board)
     power = None if power_cycle is None else PowerCycle.of(power_cycle)
@@ -125,7 +127,7 @@ def hil_command(
             meter=meter,
             emulator=emulator,
             on_result=lambda _: bar.advance(),
-            rows=rows,
+            rows=given.rows.tolist(),
         )
         try:
             measurement = run() if power is None else _with_power_cycled(out, run, power, ports)
@@ -137,7 +139,7 @@ def hil_command(
     say_unproven(measurement.possible, out)
     plan = None if ports else measurement.plan
     library = library_check(out, model, measurement.reference, plan, board, points, emulator)
-    if output is not None:
+    if output is not None and measurement.summary.labelled:
         out.say("write a report:", f"  {_report_line(output, folder, data, board_name, table)}")
     out.finish(measurement.to_json() | library.to_json(), measurement.failure or library.failure)
 
@@ -202,9 +204,9 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
             f"of {same.n} points that all boards classified, {same.answers_differ} got different "
             f"answers and {same.cycles_differ} took different numbers of cycles"
         )
-    out.say(
-        *terminal.confusion_parts(measurement.confusion, classes), *terminal.class_parts(quality)
-    )
+    if measurement.summary.labelled:
+        confusions = terminal.confusion_parts(measurement.confusion, classes)
+        out.say(*confusions, *terminal.class_parts(quality))
 
 
 def say_unproven(possible: PossibleCycles, out: Output) -> None:
@@ -255,9 +257,13 @@ def _library_facts(check: LibraryCheck, reference: DeviceModel) -> list[tuple[st
     agreements = [
         replace(each, execution=each.execution.split(" through")[0]) for each in check.agreements
     ]
-    facts = [
-        ("accuracy", f"{100 * check.library_accuracy:.2f} %"),
-        ("without pnn_quantize", f"{100 * check.accuracy:.2f} %"),
+    facts = []
+    if check.library_accuracy is not None and check.accuracy is not None:
+        facts += [
+            ("accuracy", f"{100 * check.library_accuracy:.2f} %"),
+            ("without pnn_quantize", f"{100 * check.accuracy:.2f} %"),
+        ]
+    facts += [
         ("answers changed", f"{n:,} of {check.n:,} points" + (f": {first}{more}" if n else "")),
         ("scores", outcome(agreements, reference.score_tolerance)),
     ]

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import Facts
 from protonn_edge.chain.file import load_model
@@ -24,6 +23,7 @@ from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for, with_group_c
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import channel_names
+from protonn_edge.datasets.reading import Points
 from protonn_edge.errors import shortened
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table, stage_parts
@@ -66,7 +66,8 @@ def inspect_command(
         facts.append(("training", f"stopped after {shortened(str(stopped))}"))
     if data is not None:
         table = with_group_column(table, groups)
-        X, y = points_for(model, data, table, out)
+        points = points_for(model, data, table, out)
+        X, y = points.labelled
     out.say(f"{model_file.name}:", fact_table(facts))
     if data is not None:
         from protonn_edge.quantization import stage_losses  # noqa: PLC0415 - few need it
@@ -76,27 +77,24 @@ def inspect_command(
         if losses:
             out.say(*stage_parts(losses, len(y), rejects=model.rejection is not None))
         if teach is not None and groups is not None:
-            record["teaching"] = _taught(model, X, y, (groups, data, table), out, teach)
+            record["teaching"] = _taught(model, points, (groups, data, table), out, teach)
     out.finish(record)
 
 
 def _taught(
     model: Model,
-    X: NDArray[np.float32],
-    y: NDArray[np.int64],
+    points: Points,
     groups: tuple[str, Path, TableOptions],
     out: Output,
     most: int,
 ) -> dict[str, Any]:
     """Print what examples of each group are worth; return it for the JSON object."""
-    from protonn_edge.datasets.splits import group_names, group_numbers  # noqa: PLC0415 - as below
+    from protonn_edge.datasets.groups import group_names, group_numbers  # noqa: PLC0415 - as below
     from protonn_edge.evaluation.teaching import teach_people  # noqa: PLC0415 - few need it
 
-    names = group_names(*groups)
-    trained = model.training_rows
-    chosen = None if trained is None else trained.held_out_rows(len(names))
-    if chosen is not None and len(y) == chosen.sum() < len(names):
-        names = names[chosen]
+    names, (X, y) = group_names(*groups), points.labelled
+    if len(points.rows) < len(names) and points.rows[-1] < len(names):
+        names = names[points.rows]
     group_numbers(names, len(y))  # which refuses missing names
     integers = quantize(model)
     people = teach_people(integers, integers.quantize(X), y, names.astype(np.str_), most)

@@ -107,14 +107,18 @@ def _level(text: str) -> float | None:
 
 def _share(text: str) -> float | None:
     match = re.fullmatch(r"\s*(\d{0,9}\.?\d{1,9}(?:e-?\d{1,2})?)\s*(%?)\s*", text)
-    share = 0.0 if match is None else float(match[1]) / (100 if match[2] else 1)
-    return share if 0 < share < 1 else None
+    share = -1.0 if match is None else float(match[1]) / (100 if match[2] else 1)
+    return share if 0 <= share < 1 else None
 
 
 _UNITS = {"": 1, "b": 1, "kb": 1_000, "kib": 1_024}
 BYTES = Parsed("BYTES", "is not a number of bytes, such as 16kB, 900B or 16000", _bytes)
 LEVEL = Parsed("LEVEL|auto", "is neither a number above 0 nor 'auto'", _level)
-SHARE = Parsed("SHARE", "is not a share between 0 and 1, such as 1% or 0.01", _share)
+SHARE = Parsed(
+    "SHARE",
+    "is not a share between 0 and 1, such as 1% or 0.01",
+    lambda text: _share(text) or None,
+)
 
 
 MODEL_FILE = argument(PATH, metavar="MODEL")
@@ -136,6 +140,12 @@ BOARD = option(
 PORT = option(
     "The board's serial port, such as /dev/ttyACM0 or COM3.  [default: detected by its USB "
     "identity]"
+)
+HOLDOUT = option(
+    "Hold out this share of the points, or of the groups, for testing; 0 for none.  [default: 20% "
+    "unless the data has a test part]",
+    Parsed("SHARE", "is not a share from 0 to below 1, such as 20% or 0.2", _share),
+    flag="--holdout",
 )
 PRECISION = option(
     "Number format of the parameters on the device; float32 is only for comparison.",

@@ -25,8 +25,8 @@ from protonn_edge.system.files import check_file
 
 _HEAD_BYTES = 4096
 _LIMIT_BYTES = 1 << 30
-PREDICTIONS_HEAD = ("row", "predicted_class")
-"""The first columns of a file written by 'predict'."""
+PREDICTED = "predicted_class"
+"""A column of a file written by 'predict'."""
 
 DRAWINGS = (".svg", ".png", ".pdf")
 
@@ -100,7 +100,9 @@ REPORT = FileKind("a report", _is_report)
 TAUGHT = FileKind("a file of taught examples", lambda path: "taught_model" in _arrays(path))
 RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
 RESULTS = FileKind("a results file", _begins("index,label,predicted,cycles,mismatch,"))
-PREDICTIONS = FileKind("a file of predictions", _begins(",".join(PREDICTIONS_HEAD)))
+PREDICTIONS = FileKind(
+    "a file of predictions", lambda path: PREDICTED.encode() in _head(path).partition(b"\n")[0]
+)
 SEARCH = FileKind("a search file", _is_search)
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
 BILL = FileKind("a bill of materials", _has_key("bomFormat"))

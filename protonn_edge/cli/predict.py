@@ -1,9 +1,10 @@
-"""``protonn-edge predict``: classify points without labels."""
+"""``protonn-edge predict``: classify points on this computer."""
 
 from __future__ import annotations
 
 import csv
 import io
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +12,27 @@ import click
 import numpy as np
 
 from protonn_edge.build.windowing import SAMPLES_LIMIT, VOTES_LIMIT
-from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.decision import answer_name
 from protonn_edge.chain.file import load_model
-from protonn_edge.chain.model import why_clamped
+from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import MODEL_FILE, POINTS, FiniteRange
-from protonn_edge.cli.paths import PREDICTIONS, PREDICTIONS_HEAD, OutputFile
+from protonn_edge.cli.paths import PREDICTED, PREDICTIONS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
+from protonn_edge.datasets.naming import NO_LABEL
+from protonn_edge.datasets.reading import Points
 from protonn_edge.datasets.recorded import read_recording
+from protonn_edge.datasets.tables import TableFile
 from protonn_edge.errors import InputError, counted
+from protonn_edge.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.evaluation.live import live_figures
 from protonn_edge.quantization import quantize, why_floats_alone
-from protonn_edge.report.terminal import fact_table, saturation_fact
+from protonn_edge.report.terminal import accuracy_facts, fact_table, saturation_fact
 from protonn_edge.system.files import write_atomically
+
+CONFIDENCE = "confidence_percent"
 
 
 @command("predict", needs={"--votes --refractory": "--hop"}, apart={"-o": "--hop"})
@@ -33,8 +40,8 @@ def predict_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
     output: Path | None = option(
-        "Write a table (.csv) with the index of each row (from 0), the predicted class and, if "
-        "known, the confidence and the file's name.  [default: print the classes]",
+        "Write a table (.csv): the columns of DATA, the predicted class and, if known, the "
+        "confidence.  [default: print the classes]",
         OutputFile(PREDICTIONS),
     ),
     hop: int | None = option(
@@ -56,11 +63,11 @@ def predict_command(
 ) -> None:
     """Classify the points of DATA in integers, with the same answers as the device.
 
-    Labels in DATA are ignored, except with --hop. Columns are matched by name if MODEL and DATA
-    both have names. If DATA has a test part, only this part is classified. In an .npz file, the
-    points are in an array X, X_test or X_train. With --hop, DATA is a recording with labels, as for
-    'windows', and false alarms and missed events are counted. The most frequent label counts as no
-    event.
+    If DATA has labels, the accuracy is printed, too. Columns are matched by name if MODEL and DATA
+    both have names. If DATA has a test part, or points that training held out, only these are
+    classified. In an .npz file, the points are in an array X, X_test or X_train. With --hop, DATA
+    is a recording with labels, as for 'windows', and false alarms and missed events are counted.
+    The most frequent label counts as no event.
     """
     model = load_model(model_file)
     if hop is not None:
@@ -75,8 +82,8 @@ def predict_command(
             f"{model_file} predicts sets of labels, but 'predict' prints one class per point; in "
             "Python, call the loaded model's predict"
         )
-    rows: list[int] = []
-    X, _ = points_for(model, data, table, out, labelled=False, on_rows=rows.extend)
+    points = points_for(model, data, table, out, labels="ignorable")
+    X, y = points.labelled
     per_cent: list[int] = []
     figures: dict[str, Any] = {}
     if why_floats_alone(model) is None:
@@ -87,29 +94,69 @@ def predict_command(
             per_cent = integers.confidence.percent(scores).tolist()
     else:
         answers = model.predict(X)
-    names = ["unknown" if i == UNKNOWN else model.classes[i] for i in answers.tolist()]
+    names = [answer_name(model.classes, answer) for answer in answers.tolist()]
     answered, counts = np.unique(names, return_counts=True)
     record = dict(zip(answered.tolist(), counts.tolist(), strict=True))
+    labelled, facts = y != NO_LABEL, []
+    if labelled.any():
+        figures["accuracy"] = share = share_right(answers[labelled], y[labelled])
+        n = int(labelled.sum())
+        figures["accuracy_interval"] = list(wilson_interval(round(share * n), n))
+        facts = accuracy_facts(share, n)
     if output is not None:
         files = image_names(data, table) if has_images(data) else []
-        write_atomically(output, _table(rows, names, per_cent, files))
-        out.say(fact_table([(name, counted(n, "point")) for name, n in record.items()]))
-        out.say(f"wrote {output}")
+        files = [files[row] for row in points.rows] if files else []
+        write_atomically(output, _table(model, points, data, names, per_cent, files))
+        facts += [(name, counted(n, "point")) for name, n in record.items()]
+        out.say(fact_table(facts), f"wrote {output}")
     else:
         out.say(*names)
+        for name, fact in facts:
+            out.remark(f"{name}: {fact}")
     if figures.get("saturations"):
         why = why_clamped(model)
         out.remark(": ".join(saturation_fact(figures["saturations"], X.size, why)))
     if per_cent:
         figures["confidence_percent"] = per_cent
+    rows = points.rows.tolist()
     out.finish({"n": len(names), "classes": record, "rows": rows, "predicted": names, **figures})
 
 
-def _table(rows: list[int], names: list[str], per_cent: list[int], files: list[str]) -> str:
-    others = {"confidence_percent": per_cent, "file": files}
-    given = {name: column for name, column in others.items() if column}
+def _table(
+    model: Model,
+    points: Points,
+    data: Path,
+    names: list[str],
+    per_cent: list[int],
+    files: list[str],
+) -> str:
+    """Return the rows of a table that were classified, or their numbers, with the answers."""
+    layout, rows = points.table.layout, points.rows.tolist()
+    head, cells, delimiter = ["row"], [[str(row)] for row in rows], ","
+    if layout is not None and data.is_file():
+        delimiter, chosen = layout.delimiter, set(rows)
+        options = TableOptions(delimiter=delimiter, labelled="any")
+        file = TableFile.opened(data, delimiter, options)
+        read = [row for _, row in file.rows() if row is not None]
+        head = [*file.names] if layout.header else [str(i + 1) for i in range(len(file.names))]
+        cells = [row for number, row in enumerate(read) if number in chosen]
+    elif files:
+        head, cells = ["file"], [[file] for file in files]
+    elif (points.y != NO_LABEL).all():
+        head.append("label")
+        cells = [
+            [*row, answer_name(model.classes, label)]
+            for row, label in zip(cells, points.y.tolist(), strict=True)
+        ]
+    added = {PREDICTED: names} | ({CONFIDENCE: [*map(str, per_cent)]} if per_cent else {})
     text = io.StringIO(newline="")
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow([*PREDICTIONS_HEAD, *given])
-    lines.writerows(zip(rows, names, *given.values(), strict=True))
+    lines = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    lines.writerow([*head, *(_unlike(head, name) for name in added)])
+    lines.writerows([*row, *new] for row, *new in zip(cells, *added.values(), strict=True))
     return text.getvalue()
+
+
+def _unlike(head: list[str], name: str) -> str:
+    """Return a name of a column that is none of the others."""
+    numbered = (f"{name}_{number}" for number in count(2))
+    return next(each for each in chain([name], numbered) if each not in head)

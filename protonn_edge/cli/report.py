@@ -117,9 +117,11 @@ def report_command(
             raise InputError(f"{path} is not a file; name a results file that 'hil -o' wrote")
     projects = _projects(folders, results)
     reported_models = _models(models, projects)
-    points, rows = None, list[int]()
+    points, rows, data_name = None, list[int](), ""
     if data is not None:
-        points = points_for(reported_models[0], data, table, out, on_rows=rows.extend)
+        given = points_for(reported_models[0], data, table, out, labels="optional")
+        points, rows = given.labelled, given.rows.tolist()
+        data_name = data.name + (", on which the model was trained" if given.trained_on else "")
     with out.status("gathering"):
         evidence = [
             gather(
@@ -130,7 +132,7 @@ def report_command(
                 data=points,
                 rows=rows,
                 image_shape=image_shape,
-                data_name="" if data is None else data.name,
+                data_name=data_name,
             )
             for path in results
         ]

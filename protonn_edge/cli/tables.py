@@ -23,9 +23,9 @@ from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.reading import OnRows
+    from protonn_edge.datasets.reading import Labels, Points
 
-_load_points = later("protonn_edge.datasets", "load_points")
+_read_points = later("protonn_edge.datasets", "read_points")
 _quantize = later("protonn_edge.quantization", "quantize")
 _why_floats_alone = later("protonn_edge.quantization", "why_floats_alone")
 _JUDGED_POINTS = 5  # some values of fewer points, though not all, may be out of range by chance
@@ -116,17 +116,14 @@ def points_for(
     table: TableOptions,
     out: Output,
     *,
-    held_out: bool = False,
-    labelled: bool = True,
+    labels: Labels = "needed",
+    one_part: bool = False,
     measured: bool = True,
-    on_rows: OnRows = lambda _: None,
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return the points and labels of DATA for a model, its columns matched by name.
+) -> Points:
+    """Return the points of DATA for a model, its columns matched by name; see `read_points`.
 
-    Warnings are printed, also of points that the model was trained on if it is `measured`. Labels
-    may be ignored, and DATA required not to have two parts: see `load_points`, also for `on_rows`.
+    Warnings are printed, also of points that the model was trained on if it is `measured`.
     """
-    noticed: list[Notice] = []
     if has_images(data) and (size := known_image_shape(model)) is not None:
         if table.size is not None and table.size != size:
             here, there = ("x".join(map(str, each)) for each in (table.size, size))
@@ -135,14 +132,10 @@ def points_for(
                 "--size"
             )
         table = replace(table, size=size)
-    expected = expected_by(model, labelled=labelled)
-    X, y = _load_points(
-        data, expected, table, on_notice=noticed.append, on_rows=on_rows, held_out=held_out
-    )
-    if measured and model.training_rows is not None:
-        noticed += model.training_rows.overlap(X).notices()
-    out.notice([*noticed, *clamped_notices(model, X)])
-    return X, y
+    points: Points = _read_points(data, expected_by(model), table, labels=labels, one_part=one_part)
+    told = (each for each in points.notices if measured or each.kind != "training_rows")
+    out.notice([*told, *clamped_notices(model, points.X)])
+    return points
 
 
 def clamped_notices(model: Model, X: NDArray[np.float32]) -> list[Notice]:

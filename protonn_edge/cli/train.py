@@ -37,7 +37,7 @@ class TrainOptions:
         options.PATH,
     )
     groups: str | None = options.GROUPS
-    rate: float | None = rejection_rate(
+    rejection: float | None = rejection_rate(
         'Answer "unknown" to inputs unlike any class, and to about this share of all others, such '
         "as 1%."
     )
@@ -46,11 +46,7 @@ class TrainOptions:
         "With --one-class: the normal class; other classes are only for testing.", metavar="LABEL"
     )
     seed: int = options.seed_option(2**32 - 1)
-    share: float | None = option(
-        "Hold out this share of the training points, or of the groups, for testing.",
-        options.SHARE,
-        flag="--holdout",
-    )
+    test_share: float | None = options.HOLDOUT
     verbose: bool = option("Print the objective and accuracies after every epoch.", is_flag=True)
     minutes: float = option(
         "Time limit for --classifier best, in minutes.", options.FiniteRange(1e-3, 1e5), shown=5

@@ -14,13 +14,18 @@ from protonn_edge.chain.model import Model
 from protonn_edge.cli.calibrate import rejection_record
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
-from protonn_edge.datasets.dataset import Features, dense_features, is_sparse
+from protonn_edge.datasets.dataset import Features, dense_features
 from protonn_edge.datasets.naming import listed, quoted
+from protonn_edge.datasets.summary import repetitions
 from protonn_edge.evaluation import accuracy
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import class_parts, fact_table, one_class_facts, quality_facts
 
+_BY_CHANCE = 0.05  # share of rows of coarse data that may repeat
 _UNBALANCED = 0.7  # share of one class from which accuracy alone misleads
+
+
+_ONLY = "only, which overestimates the accuracy on new data"
 
 
 def describe(
@@ -40,13 +45,15 @@ def describe(
         [
             *unlearned(dataset, *answers, weighted=_is_weighted(model)),
             *unbalanced(model, dataset),
-            *known_rows(model, dataset),
+            *repeated_rows(dataset),
         ]
     )
     record = {
         "train_accuracy": accuracy.share_right(answers[0], dataset.y_train),
         "float_accuracy": accuracy.share_right(answers[1], y) if len(y) else None,
         "n": len(y),
+        "tested": _tested(dataset),
+        "too_few": any(notice.kind == "too_few" for notice in dataset.notices),
         "restarts": list(model.record.get("restarts", ())),
         "rejection": rejection_record(model),
         "unknown_share": None,
@@ -62,9 +69,7 @@ def describe(
     record |= facts
     if quality is None:
         return record | {"quality": None}, []
-    low, high = quality.interval
-    interval = ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %")
-    table = fact_table([interval, *quality_facts(quality)])
+    table = fact_table(quality_facts(quality))
     return record | {"quality": quality.to_json()}, [table, *class_parts(quality)]
 
 
@@ -138,10 +143,22 @@ def unlearned(
     return notices
 
 
-def known_rows(model: Model, dataset: Dataset) -> tuple[Notice, ...]:
-    """Return a warning if test points are rows that a model was trained on."""
-    rows, X = model.training_rows, dataset.X_test
-    return () if rows is None or is_sparse(X) else rows.overlap(X).notices()
+def repeated_rows(dataset: Dataset) -> list[Notice]:
+    """Return a warning if more test points are also training points than chance explains."""
+    repeated = repetitions(dataset)
+    n = dataset.y_test.shape[0]
+    if repeated is None or repeated["in_test"] <= _BY_CHANCE * n:
+        return []
+    text = (
+        f"{repeated['in_test']:,} of the {n:,} {_tested(dataset)} are also training points, so the "
+        "accuracy on new data is lower; remove duplicate rows"
+    )
+    return [Notice("training_rows", text, warning=True)]
+
+
+def _tested(dataset: Dataset) -> str:
+    held_out = dataset.division is not None and dataset.division.share
+    return "held-out points" if held_out else "test points"
 
 
 def _is_weighted(model: Model) -> bool:
@@ -160,7 +177,7 @@ def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
         f"{100 * share:.3g} % of the training points are of class "
         f"{quoted(dataset.classes[counts.argmax()])}; check the recall of each class"
     )
-    text += "" if tested else ", which --holdout 0.25 and 'hil' print"
+    text += "" if tested else ", which 'train' prints if points are held out, and 'hil'"
     text += "" if weighted else ", and try --class-weight balanced"
     return [Notice("unbalanced", text, warning=True)]
 
@@ -195,6 +212,7 @@ def _describe_ranking(model: Model, dataset: Dataset) -> dict[str, Any]:
         record |= {f"{prefix}precision_at_{k}": precisions.get(k) for k in accuracy.PLACES}
     return record | {
         "n": int(dataset.y_test.shape[0]),
+        "tested": _tested(dataset),
         "restarts": list(model.record.get("restarts", ())),
         "threshold": model.threshold,
         "paper_bytes": model.head.paper_bytes,
@@ -212,25 +230,29 @@ def _ranking_sentence(record: dict[str, Any]) -> str:
     sizes = f"{record['paper_bytes']:,} B by the ProtoNN paper's count"
     trained = f"{_precisions(record, 'train_')} in training"
     if not record["n"]:
-        return f"{trained}; {sizes}; the data has no test part"
-    return f"{_precisions(record)} on {record['n']:,} test points ({trained}); {sizes}"
+        return f"{trained} {_ONLY}; {sizes}"
+    return f"{_precisions(record)} on {record['n']:,} {record['tested']} ({trained}); {sizes}"
 
 
 def sentence_of(record: dict[str, Any]) -> str:
-    """Return the facts from `describe` as a sentence."""
+    """Return the facts from `describe` as a sentence: first the accuracy on points held out."""
     if "precision_at_1" in record:
         return _ranking_sentence(record)
     if "no_device" in record:
         sizes = f"{record['paper_bytes']:,} B by the ProtoNN paper's count, in floats only"
     else:
         sizes = f"{record['model_bytes']:,} B of int8 parameters"
-    trained = f"accuracy {100 * record['train_accuracy']:.2f} % in training"
+    trained = f"{100 * record['train_accuracy']:.2f} % in training"
+    if record["too_few"]:
+        return f"too few points to estimate the accuracy ({trained}); {sizes}"
     if not record["n"]:
-        return f"{trained}, {sizes}; the data has no test part"
-    tested = f"{trained}; on {record['n']:,} test points, {100 * record['float_accuracy']:.2f} %"
-    if record["accuracy"] is None:
-        return f"{tested}; {sizes}"
-    tested += f" in floats and {100 * record['accuracy']:.2f} % in integers"
+        return f"accuracy {trained} {_ONLY}; {sizes}"
+    n, in_floats = record["n"], record["float_accuracy"]
+    share = in_floats if record["accuracy"] is None else record["accuracy"]
+    low, high = accuracy.wilson_interval(round(share * n), n)
+    tested = f"accuracy {100 * share:.2f} % on {n:,} {record['tested']} (95 % confidence: "
+    tested += f"{100 * low:.2f} to {100 * high:.2f} %"
     if record["unknown_share"] is not None:
-        tested += f" ({100 * record['unknown_share']:.2f} % answered 'unknown')"
-    return f"{tested}; {sizes}"
+        tested += f"; {100 * record['unknown_share']:.2f} % answered 'unknown'"
+    tested += ")" if record["accuracy"] is None else f"), {100 * in_floats:.2f} % in floats"
+    return f"{tested}, {trained}; {sizes}"

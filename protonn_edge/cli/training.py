@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import click
 import numpy as np
@@ -20,13 +19,7 @@ from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
 from protonn_edge.conversion.reference import from_reference, read_reference_model
-from protonn_edge.datasets import (
-    Dataset,
-    MultiLabelDataset,
-    hold_out_normal,
-    holdout,
-    of_normal_points,
-)
+from protonn_edge.datasets import Dataset, MultiLabelDataset
 from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.errors import Interrupted
 from protonn_edge.kinds.protonn.head import protonn_head
@@ -38,28 +31,24 @@ from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import FOLDS, check_classes_of_groups
 
 _OUTLIER_EXPOSURE = 0.5  # with --rejection
-_FALSE_ALARMS, _HELD_OUT = 0.01, 0.2  # with --one-class
+_FALSE_ALARMS = 0.01  # with --one-class
 
 
 def train_model(given: TrainOptions, out: Output) -> None:
     """Train a model, as the options of `train` say, and write it."""
     learner = given.classifier.untrained(given.seed)
-    rate, by, share = given.rate, given.by, given.share
+    rate, by = given.rejection, given.by
     one_class = learner.frozen().one_class
     if given.normal is not None and not one_class:
         raise click.UsageError("--normal names the class that --one-class learns; give both")
-    least_classes: Literal[1, 2] = 1 if one_class else 2
-    dataset = fitting.load_grouped(
-        given.data, given.table, given.groups, least_classes=least_classes
-    )
+    dataset = fitting.load_divided(given, one_class=one_class, normal=given.normal)
+    if given.groups is None:  # the file's own groups are not for moving points between them
+        dataset = replace(dataset, groups=None)
     if one_class:
-        dataset = _normal_points(dataset, given.normal, share, given.seed)
-        rate, by, share = rate or _FALSE_ALARMS, by or ("distance",), None
+        rate, by = rate or _FALSE_ALARMS, by or ("distance",)
     if given.start_from is not None and isinstance(learner, ProtoNNClassifier):
         learner.initial_model = _start_model(given.start_from, dataset, learner.normalization)
         dataset = dataset.matched(learner.initial_model.feature_names, str(given.data))
-    if share is not None:
-        dataset = holdout(dataset, share, given.seed)
     learner.set_params(**fitting.settled_samples(dataset, learner))
     dataset = fitting.with_sample_notices(dataset, learner.asked)
     by = by or DEFAULT_STATISTICS
@@ -100,14 +89,6 @@ def _save(model: Model, path: Path) -> None:
     if why_floats_alone(model) is None:
         quantize(model)
     save_model(model, path)
-
-
-def _normal_points(dataset: Dataset, normal: str | None, share: float | None, seed: int) -> Dataset:
-    """Return the points for --one-class; hold out some normal ones if none are for testing."""
-    dataset = of_normal_points(dataset, normal)
-    if share is None and (dataset.y_test == 0).any():
-        return dataset
-    return hold_out_normal(dataset, share or _HELD_OUT, seed)
 
 
 def _default_outlier_exposure(learner: DeviceClassifier, dataset: Dataset) -> None:

@@ -79,6 +79,7 @@ class TuneOptions:
         click.IntRange(2, 20),
     )
     groups: str | None = options.GROUPS
+    test_share: float | None = options.HOLDOUT
     classifier: GivenClassifier = any_classifier()
     seed: int = options.seed_option(2**31 - 1)
     in_flight: int = option(

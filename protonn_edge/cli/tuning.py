@@ -28,7 +28,7 @@ from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import GivenClassifier
 from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
-from protonn_edge.datasets import Dataset, holdout
+from protonn_edge.datasets import Dataset
 from protonn_edge.errors import CheckFailed, InputError, Interrupted
 from protonn_edge.report import tuning as tables
 from protonn_edge.system.files import write_atomically
@@ -56,7 +56,7 @@ _TRIALS = 100_000  # the time ends the search
 def tune_model(given: TuneOptions, out: Output) -> None:
     """Search for a model, as the options of `tune` say, and write it."""
     choice = None if given.choose is None else choices.Choice.parse(given.choose)
-    search_model(given, fitting.load_grouped(given.data, given.table, given.groups), out, choice)
+    search_model(given, fitting.load_divided(given), out, choice)
 
 
 def search_model(
@@ -159,7 +159,8 @@ def _points(given: TuneOptions, dataset: Dataset, board: Board) -> Points:
     fixed = {name: value for name, value in every.items() if value is not None}
     X, y, of_group = dataset.X_train, dataset.y_train, dataset.groups
     numbers = search_folds(y, given.folds, given.seed, of_group)
-    to_move = None if is_large(X) else of_group  # data that is read in blocks is not shifted
+    # Points are not moved between a file's own groups, nor if they are read in blocks.
+    to_move = None if is_large(X) or given.groups is None else of_group
     metric = Metric.parse(given.metric, dataset.classes)
     metric.check_folds(y, numbers)
     kind = given.classifier.name
@@ -350,8 +351,7 @@ def train_best(given: TrainOptions, out: Output) -> None:
     parameters = given.classifier.parameters()
     require("optuna")
     load_board(given.board_name).check_is_chip("flash, SRAM or cycles")
-    dataset = fitting.load_grouped(given.data, given.table, given.groups)
-    dataset = dataset if given.share is None else holdout(dataset, given.share, given.seed)
+    dataset = fitting.load_divided(given)
     asked = SharedParameters(features=parameters.get("features")).asked
     with tempfile.TemporaryDirectory(prefix="protonn-edge-best-") as folder:
         search_model(

@@ -61,7 +61,7 @@ def verify_command(
     """
     model, board = load_model(model_file), load_board(board_name)
     reference = device_model(model, precision)
-    X, y = points_for(model, data, table, out)
+    X, y = points_for(model, data, table, out, labels="optional").labelled
     Q = reference.quantize(X)
 
     emulator = _emulator(out, emulator, board)

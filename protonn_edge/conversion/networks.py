@@ -21,7 +21,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.scaling import rows_in_order
-from protonn_edge.datasets.splits import chosen_for_test
+from protonn_edge.datasets.division import held_out_rows
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.convolution.stage import Convolutions
@@ -191,7 +191,7 @@ class Tuning:
                 "least three points of one class, and one epoch; give more points or epochs, or "
                 "omit fine-tuning"
             )
-        tested = chosen_for_test(len(y), _HELD_OUT, seed, [*map(str, y)])
+        tested = held_out_rows(y, _HELD_OUT, seed)
         return cls(X, y, tested, max(1, round(epochs * _TUNED_PASSES)), seed)
 
     @property

@@ -25,7 +25,6 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.datasets.preparation import IMPUTER, Preparation
-from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.deployment import Deployable
@@ -406,8 +405,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     model = _scaled(model, features) if features.scales else model
     model = replace(model, record={**model.record, **features.record})
     if X is not None:
-        x = features.taken(X, "X")
-        model = replace(model.with_units_of(x), training_rows=RowSketch.of([x]))
+        model = model.with_units_of(features.taken(X, "X"))
     return PipelineModel(model, classifier, features)
 
 

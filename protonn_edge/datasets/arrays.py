@@ -103,6 +103,13 @@ def read_npz_points(path: Path) -> Table:
     raise InputError(f"{path} has no array of points; name this array 'X'")
 
 
+def has_labels(path: Path) -> bool:
+    """Return whether the points that `read_npz_points` reads have labels in the file."""
+    with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+        points = next((name for name in _POINTS if _has(archive, name)), "")
+        return bool(points) and _has(archive, points.replace("X", "y"))
+
+
 def _instrument(archive: ArrayArchive) -> Instrument | None:
     arrays = {name: archive.read(name) for name in INSTRUMENT_ARRAYS if name in archive.names}
     try:

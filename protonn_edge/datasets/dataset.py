@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from protonn_edge.sensors import Instrument
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.columns import Column
+    from protonn_edge.datasets.division import Division
     from protonn_edge.datasets.preparation import Preparation
 
 CLASS_LIMIT = 1_000
@@ -26,6 +28,7 @@ _FRACTIONAL_CLASSES = 10
 TABLE_LIMIT_BYTES = 2**30
 LABEL_LIMIT = 20_000  # labels in sets of labels
 INDEX_LIMIT = 10**6  # features of sparse points
+_BLOCK_VALUES = 2**18  # hashed at once
 
 Matrix = NDArray[Any]
 Sparse = Any
@@ -55,6 +58,30 @@ def dense_rows(matrix: Matrix | Sparse, rows: Rows) -> Matrix:
     chosen: Any = matrix[rows]
     dense: Matrix = chosen.toarray() if is_sparse(chosen) else chosen
     return dense
+
+
+def row_hashes(X: Matrix) -> NDArray[np.uint64]:
+    """Return a hash (n,) of the float32 of each row of X (n, D), the same on all machines.
+
+    It is the sum of products with a random number per column, folded and mixed; -0 counts as 0.
+    """
+    factors = _mixed(np.arange(X.shape[1], dtype=np.uint64)) | np.uint64(1)
+    hashes = np.empty(len(X), np.uint64)
+    step = max(1, _BLOCK_VALUES // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        block = np.ascontiguousarray(X[start : start + step], np.float32) + np.float32(0)
+        products = block.view(np.uint32) * factors
+        products ^= products >> np.uint64(32)
+        hashes[start : start + step] = products.sum(axis=1, dtype=np.uint64)
+    return _mixed(hashes)
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return 64-bit integers with all bits mixed by the finalizer of SplitMix64 (Steele, 2014)."""
+    mixed = values + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 def constant_columns(matrix: Matrix | Sparse) -> NDArray[np.bool_]:
@@ -170,6 +197,14 @@ class Table(Provenance):
     kept: NDArray[np.bool_] | None = None
     file_of: NDArray[np.int64] | None = None  # (n,): the number of each row's file
 
+    def of_rows(self, rows: NDArray[np.bool_], notice: Notice) -> Self:
+        """Return the table with some of its n rows, and another notice."""
+        kept = np.ones(len(rows), np.bool_) if self.kept is None else self.kept.copy()
+        kept[kept] = rows
+        labels = list(compress(self.labels, rows))
+        notices = (*self.notices, notice)
+        return replace(self, X=self.X[rows], labels=labels, kept=kept, notices=notices)
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset(Provenance):
@@ -187,8 +222,8 @@ class Dataset(Provenance):
         alphabetical order. A file that names its classes keeps its own order.
     groups : ndarray of shape (n,), int64, or None
         The group of each training point, such as a person; see `with_groups`.
-    held_out : ndarray of shape (n,), bool, or None
-        Whether each point of the file's training part was set aside for testing; None if unknown.
+    division : Division, optional
+        How the file was divided into training and held-out points, for the record of a model.
     """
 
     matrices = ("X_train", "X_test")
@@ -199,7 +234,7 @@ class Dataset(Provenance):
     y_test: Indices
     classes: tuple[str, ...]
     groups: Indices | None = None
-    held_out: NDArray[np.bool_] | None = None
+    division: Division | None = None
 
     @property
     def n_features(self) -> int:

@@ -9,9 +9,6 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -21,7 +18,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.dataset import Float32, Table, check_table_size
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.takes import Take, takes_in, unread, unsaid_names
+from protonn_edge.datasets.takes import takes_in, unread, unsaid_names
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.files import read_file
 from protonn_edge.system.lazy import require
@@ -161,36 +158,3 @@ def _covered(count: int, size: int) -> NDArray[np.float64]:
     overlap: NDArray[Any] = np.minimum(new + size, old + count) - np.maximum(new, old)
     covered: NDArray[np.float64] = np.maximum(overlap, 0).astype(np.float64)
     return covered
-
-
-@dataclass(frozen=True)
-class ImageFiles:
-    """The files of a folder of images, to be copied to two other folders."""
-
-    folder: Path
-    takes: Sequence[Take]
-    groups: None = None
-    suffix: str = ""  # a part is a folder
-
-    @property
-    def labels(self) -> list[str]:
-        """The class of each file."""
-        return [take.label for take in self.takes]
-
-    def files(
-        self, part: str, rows: NDArray[np.bool_]
-    ) -> Iterator[tuple[str, Callable[[], bytes]]]:
-        """Yield the name of each file of a part, and a function that reads it."""
-        for take in compress(self.takes, rows):
-            yield f"{part}/{take.name}", partial(_read, take.path, self.folder)
-
-
-def image_files(folder: Path, groups: str | None) -> ImageFiles:
-    """Return the files of a folder of images that is not divided yet."""
-    takes = takes_in(folder, suffixes=IMAGES)
-    if groups is not None or any(take.tested for take in takes):
-        what = "which is already divided; choose another folder"
-        if groups is not None:
-            what = "which has no columns; omit --groups"
-        raise InputError(f"{folder} is a folder of images, {what}")
-    return ImageFiles(folder, takes)

@@ -17,6 +17,9 @@ _SHOWN = 6
 NO_CLASS = 255
 """The label of a point that belongs to no class of a model, and the correct answer for it."""
 
+NO_LABEL = -1
+"""The label of a point whose class is unknown."""
+
 _UNIT = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]{1,20})[)\]]\s*")
 _WHOLE_NUMBER = re.compile(r"\+?(-?(?:0|[1-9]\d{0,17}))(?:\.0*)?")
 

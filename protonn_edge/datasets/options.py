@@ -8,6 +8,9 @@ from typing import Any
 RECORDING_MARK = "# protonn-edge recording"
 """The beginning of a recording's first line, which is a comment."""
 
+USUAL_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+"""The usual delimiter of tables, by the ending of their names."""
+
 SHOWN = "shown"
 """The treatment of gaps, and of cells that are not numbers, in a table that is only shown: NaN."""
 

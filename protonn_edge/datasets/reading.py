@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from protonn_edge.datasets.arrays import read_npz, read_npz_points
+from protonn_edge.datasets.arrays import has_labels, read_npz, read_npz_points
 from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.datasets.dataset import (
     INDEX_LIMIT,
@@ -43,14 +43,24 @@ from protonn_edge.datasets.dataset import (
     sparse_rows,
     widened,
 )
+from protonn_edge.datasets.division import digest_of
+from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.images import has_images, read_images
-from protonn_edge.datasets.naming import TEST_PART_ONLY, Notice, OnNotice, label_text
-from protonn_edge.datasets.options import SHOWN, TableOptions, with_keywords
+from protonn_edge.datasets.naming import (
+    NO_CLASS,
+    NO_LABEL,
+    TEST_PART_ONLY,
+    Notice,
+    in_order,
+    label_text,
+    listed,
+)
+from protonn_edge.datasets.options import SHOWN, USUAL_DELIMITERS, TableOptions, with_keywords
 from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.tables import text_of
+from protonn_edge.datasets.tables import TableFile, text_of
 from protonn_edge.datasets.takes import WAVES
 from protonn_edge.datasets.vectors import (
     has_tables,
@@ -59,15 +69,16 @@ from protonn_edge.datasets.vectors import (
     vectors_in,
 )
 from protonn_edge.errors import InputError
+from protonn_edge.sensors.played import LABEL_NAMES
 from protonn_edge.system.files import as_path, check_file
 
 TEXT_LIMIT_BYTES = 512 * 2**20
 
-OnRows = Callable[[list[int]], object]
+Labels = Literal["needed", "optional", "ignorable"]
+"""Whether points need labels; they may also be classes that a model does not know, or missing."""
 
 _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
-USUAL_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _OF_TABLES = ("tables", "class files"), "a table with columns, such as a .csv file"
 _OF_KINDS: dict[str, tuple[tuple[str, ...], str]] = {  # options for other data
     "name": (("images", "class files"), "a folder of images or tables"),
@@ -75,6 +86,7 @@ _OF_KINDS: dict[str, tuple[tuple[str, ...], str]] = {  # options for other data
     "files": ((), "a folder of recordings for 'windows'"),
 }
 _LOOKED_AT = 4096
+_UNLABELLED = "(no label)"
 _PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # index and value, and both again in a matrix
 _FLAGS = re.compile(
     "--(label|drop|keep|delimiter|decimal|files|name|session|time|channels|missing|one-hot|size)(?![a-z-])"
@@ -159,22 +171,55 @@ def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Da
     if len(dataset.y_test):
         raise InputError(f"the data has a test part, but test={path} is given; omit 'test'")
     given = options and replace(options, missing=None, one_hot=())  # as in the training part
-    notices: list[Notice] = []
     facts = dataset.n_features, dataset.feature_names, dataset.classes, dataset.instrument
     expected = Expected(*facts, preparation=dataset.preparation, sample_rate=dataset.sample_rate)
-    X, y = load_points(path, expected, given, on_notice=notices.append)
-    return replace(dataset, X_test=X, y_test=y, notices=(*dataset.notices, *notices))
+    points = read_points(path, expected, given)
+    notices = (*dataset.notices, *points.notices)
+    return replace(dataset, X_test=points.X, y_test=points.y, notices=notices)
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Points of a file for a model."""
+
+    X: Float32  # (n, D)
+    # (n,): indices into the model's classes; `NO_CLASS` for other classes than the only one,
+    # `NO_LABEL` for unknown ones
+    y: Indices
+    rows: Indices  # (n,): the row of each point in its file, from 0
+    table: Table  # as it was read, without labels and values
+    notices: tuple[Notice, ...]
+
+    @property
+    def labelled(self) -> tuple[Float32, Indices]:
+        """The points and their labels."""
+        return self.X, self.y
+
+    @property
+    def trained_on(self) -> bool:
+        """Whether the model was trained on all of these rows."""
+        return any(notice.kind == "training_rows" for notice in self.notices)
 
 
 def load_points(
+    path: Path, expected: Expected, options: TableOptions | None = None
+) -> tuple[Float32, Indices]:
+    """Read points for testing a model, as `read_points` does.
+
+    Returns points (n, D) and indices (n,) into the classes.
+    """
+    points = read_points(path, expected, options)
+    return points.X, points.y
+
+
+def read_points(
     path: Path,
     expected: Expected,
     options: TableOptions | None = None,
     *,
-    on_notice: OnNotice | None = None,
-    on_rows: OnRows = lambda _: None,
-    held_out: bool = False,
-) -> tuple[Float32, Indices]:
+    labels: Labels = "needed",
+    one_part: bool = False,
+) -> Points:
     """Read points for testing a model: the test part of `path`, or all points without one.
 
     If `path` has the data that the model's training divided, its test part is what was held out.
@@ -182,31 +227,119 @@ def load_points(
     `path` is anything that `load_dataset` reads; one class only, or some classes missing, is fine.
 
     - `expected`: what the model requires; features match columns by name if both have names.
-    - `on_notice`: called with notices once the points are accepted.
-    - `on_rows`: called with the row of each point in its file, from 0.
-    - `held_out`: whether to refuse a `path` with two parts, neither of which suits calibration.
-
-    Returns points (n, D) and indices (n,) into the classes; for a model with one class, other
-    labels become `NO_CLASS`.
+    - `labels`: whether they may be missing. If they are ignorable, other labels than the model's
+      classes are accepted, too, and none are returned then.
+    - `one_part`: whether to refuse a `path` with two parts, neither of which suits calibration.
 
     Raises the errors of `load_dataset`, and `InputError` if points lack a feature or have another
     number of features, unknown labels, label sets, values in other units, or another sampling rate,
-    or if `held_out` finds two parts.
+    if `one_part` finds two parts, or if the training file is read with other options than by
+    training.
     """
-    if _is_archive(path) and not expected.labelled:
+    options = _with_label(path, options, expected)
+    labelled = labels == "needed" or _has_labels(path, options, expected)
+    expected = replace(expected, labelled=labelled)
+    if _is_archive(path) and not labelled:
         _refuse_options(path, options)
-        return _points_of(read_npz_points(path), expected, on_notice, on_rows)
-    train, test, _ = read_parts(path, options, expected)
-    if held_out and test is not None and test.X.shape[0]:
+        return _points_of(read_npz_points(path), expected, labels)
+    if labels == "ignorable" and _is_table(path):
+        options = replace(options or TableOptions(), background=_UNLABELLED)
+    train, test, classes = read_parts(path, options, expected)
+    if one_part and test is not None and test.X.shape[0]:
         raise InputError(
             f"{path} has a training and a test part, but calibration must use neither part; put "
             "held-out points into a separate file"
         )
     if test is not None:
-        expected = replace(expected, rows=None)  # the file has a test part of its own
-        if not expected.labelled:
+        if labels == "ignorable":
             test = replace(test, notices=(TEST_PART_ONLY, *test.notices))
-    return _points_of(test or train, expected, on_notice, on_rows)
+        return _points_of(test, expected, labels)
+    return _points_of(_held_out(path, train, classes, expected, options), expected, labels)
+
+
+def _with_label(
+    path: Path, options: TableOptions | None, expected: Expected
+) -> TableOptions | None:
+    """Return options that name the column of labels of a table, if it is not the usual one.
+
+    This is the column of the training file or, without one, a column of the model's classes.
+    """
+    if not _is_table(path) or (options is not None and options.label is not None):
+        return options
+    file, features = _opened(path, options), {*expected.feature_names}
+    others = [column for column in file.columns if column.name not in features]
+    if not (file.header and features) or any(each.name.lower() in LABEL_NAMES for each in others):
+        return options
+    named = [each for each in others if each.name == expected.label != ""]
+    classes = {*expected.classes}
+    cells = {each: {label_text(row[each.index]) for row in file.first} for each in others}
+    of_classes = [each for each in others if cells[each] <= classes]
+    for column in (*named, *of_classes)[:1]:
+        return replace(options or TableOptions(), label=str(column.index + 1))
+    return options
+
+
+def _has_labels(path: Path, options: TableOptions | None, expected: Expected) -> bool:
+    """Return whether points have labels, for which `_with_label` returned the options."""
+    if _is_archive(path):
+        return has_labels(path)
+    if not _is_table(path) or (options is not None and options.label is not None):
+        return True
+    file = _opened(path, options)
+    if file.header and expected.feature_names:
+        return any(column.name.lower() in LABEL_NAMES for column in file.columns)
+    dropped = 0 if options is None else len(options.drop)
+    return len(file.columns) - dropped > expected.n_features
+
+
+def _is_table(path: Path) -> bool:
+    return path.suffix.lower() in USUAL_DELIMITERS and not path.is_dir()
+
+
+def _opened(path: Path, options: TableOptions | None) -> TableFile:
+    check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
+    check_is_text(path)
+    usual = USUAL_DELIMITERS[path.suffix.lower()]
+    return TableFile.opened(path, usual, options or TableOptions())
+
+
+def _held_out(
+    path: Path,
+    table: Table,
+    classes: tuple[str, ...],
+    expected: Expected,
+    options: TableOptions | None,
+) -> Table:
+    """Return the rows that training held out, if it divided this file; otherwise, the whole table.
+
+    A table of training rows alone gets a warning.
+    """
+    division = expected.division
+    if division is None or isinstance(table, LabelSetTable) or digest_of(path) != division.sha256:
+        return table
+    if not division.share:
+        text = (
+            f"the model was trained on all points of {path.name}, so the accuracy on them is "
+            "higher than on new data; use other points, or let 'train' hold some out"
+        )
+        notice = Notice("training_rows", text, warning=True)
+        return replace(table, notices=(*table.notices, notice))
+    # One class was the only one to train on; others are in the order of a data set.
+    order = classes or in_order(set(table.labels))
+    order = tuple(expected.classes) if len(expected.classes) == 1 else order
+    number = {name: index for index, name in enumerate(order)}
+    y = np.array([number.get(label, NO_CLASS) for label in table.labels])
+    chosen = division.chosen_again(y, groups_of_division(division, table, path, options))
+    if chosen is None:
+        raise InputError(
+            f"the model was trained on {path}, but with other options, which give other rows, "
+            "labels or groups; use the options of the training, or train the model again"
+        )
+    text = (
+        f"the model's training held out {chosen.sum():,} of these {len(chosen):,} points, and only "
+        "the held-out points are used"
+    )
+    return table.of_rows(chosen, Notice("held_out", text))
 
 
 def read_parts(
@@ -219,9 +352,7 @@ def read_parts(
     return *_tables(path, options, expected), ()
 
 
-def _points_of(
-    table: Table, expected: Expected, on_notice: OnNotice | None, on_rows: OnRows
-) -> tuple[Float32, Indices]:
+def _points_of(table: Table, expected: Expected, labels: Labels) -> Points:
     if isinstance(table, LabelSetTable):
         raise InputError(
             f"{table.source} has sets of labels, but the model answers with one class; use data "
@@ -231,26 +362,20 @@ def _points_of(
     check_feature_count(table, expected.n_features, "the model expects")
     if not table.X.shape[0]:
         raise InputError(f"{table.source} has no points; add at least one")
-    points = dense_features(table.X, table.source)
-    alone = len(expected.classes) == 1
-    labels = np.empty(0, np.int64)
+    X = dense_features(table.X, table.source)
+    y = np.full(len(X), NO_LABEL)
     if expected.labelled:
-        labels = class_indices(table, expected.classes, "the model", alone=alone)
-    notices = list(table.notices)
-    rows = np.arange(len(points)) if table.kept is None else np.flatnonzero(table.kept)
-    if expected.labelled and expected.rows is not None:
-        chosen = expected.rows.held_out_of(points)
-        if chosen is not None:
-            text = (
-                f"the model's training held out {chosen.sum():,} of these {len(points):,} points, "
-                "and only the held-out points are used"
-            )
-            notices.append(Notice("held_out", text))
-            points, labels, rows = points[chosen], labels[chosen], rows[chosen]
-    if on_notice is not None:
-        for notice in notices:
-            on_notice(notice)
-    on_rows(rows.tolist())
+        alone = len(expected.classes) == 1
+        known = np.array([label != _UNLABELLED for label in table.labels])
+        given = replace(table, labels=[label for label in table.labels if label != _UNLABELLED])
+        others = set(given.labels).difference(expected.classes)
+        if labels == "ignorable" and others and not alone:
+            text = f"{table.source} has labels that are not classes of the model, "
+            text += f"{listed(sorted(others))}, so all of its labels are ignored"
+            table = replace(table, notices=(*table.notices, Notice("labels", text, warning=True)))
+        else:
+            y[known] = class_indices(given, expected.classes, "the model", alone=alone)
+    rows = np.arange(len(X)) if table.kept is None else np.flatnonzero(table.kept)
     measured = expected.instrument
     if measured and table.instrument and table.instrument.is_unlike(measured):
         raise InputError(
@@ -262,7 +387,7 @@ def _points_of(
             f"{table.source} was sampled at {table.sample_rate:g} Hz, but the model was trained on "
             f"data sampled at {expected.sample_rate:g} Hz; use recordings at this rate"
         )
-    return points, labels
+    return Points(X, y, rows, replace(table, X=X[:0], labels=()), table.notices)
 
 
 def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:
@@ -290,7 +415,7 @@ def _tables(
     if not (path / "train.txt").is_file():
         if has_tables(path):
             _refuse_options(path, options, "class files")
-            return read_class_files(path, options or TableOptions(), expected, USUAL_DELIMITERS)
+            return read_class_files(path, options or TableOptions(), expected)
         raise InputError(
             f"{path} is a folder without train.txt, X_train.txt, tables or images; name a file, or "
             "cut a folder of recordings with 'protonn-edge windows'"

@@ -35,11 +35,10 @@ from protonn_edge.datasets.dataset import (
     dense_features,
 )
 from protonn_edge.datasets.naming import Notice, listed, split_unit
-from protonn_edge.datasets.options import TableOptions
+from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import of_recording, read_table
 from protonn_edge.datasets.reading import (
     TEXT_LIMIT_BYTES,
-    USUAL_DELIMITERS,
     check_is_text,
     read_parts,
 )

@@ -40,8 +40,8 @@ from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors.played import ID, LABEL_NAMES, PERSON, SESSION, TIME
 
 if TYPE_CHECKING:
+    from protonn_edge.datasets.division import Division
     from protonn_edge.datasets.preparation import Preparation
-    from protonn_edge.datasets.row_sketch import RowSketch
     from protonn_edge.sensors import Instrument
 
 _DEVICES = ("machine", "maschine", "device", "gerät")
@@ -69,7 +69,8 @@ class Expected:
     """The requirements of a model for a table, or of a training part for its test part.
 
     Its D features and classes, whether points need labels (ignored otherwise), the preparation of
-    its columns, its training rows, and their instrument and the rate of their windows, if known.
+    its columns, the division of its training file, and the instrument and the rate of windows, if
+    known.
     """
 
     n_features: int
@@ -78,8 +79,13 @@ class Expected:
     instrument: Instrument | None = None
     labelled: bool = True
     preparation: Preparation | None = None
-    rows: RowSketch | None = None
+    division: Division | None = None
     sample_rate: float | None = None
+
+    @property
+    def label(self) -> str:
+        """The column of labels of the training file; empty if unknown."""
+        return "" if self.division is None else self.division.label
 
 
 @dataclass

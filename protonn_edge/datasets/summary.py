@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.columns import Column
-from protonn_edge.datasets.dataset import Dataset, is_sparse
+from protonn_edge.datasets.dataset import Dataset, is_sparse, row_hashes
 from protonn_edge.datasets.naming import Notice, did_you_mean, listed, quoted, split_unit, title
-from protonn_edge.datasets.row_hashes import row_hashes
 from protonn_edge.errors import counted
 
 _MOST_DECIMALS = 6

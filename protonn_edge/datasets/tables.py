@@ -123,6 +123,11 @@ class TableFile:
             **{**vars(self), "names": tuple(names), "first": tuple(rows), "stamps": stamps}
         )
 
+    @property
+    def columns(self) -> list[Column]:
+        """Its columns, without cells."""
+        return [Column(index, name) for index, name in enumerate(self.names)]
+
     def rows(self) -> Iterator[tuple[int, Row | None]]:
         """Yield line number and cells of each point, and None for a break between two takes.
 

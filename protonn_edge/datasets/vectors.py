@@ -17,7 +17,7 @@ import numpy as np
 
 from protonn_edge.datasets.dataset import Table
 from protonn_edge.datasets.naming import Notice, label_text
-from protonn_edge.datasets.options import TableOptions
+from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import RawTable, TableFile, text_of
@@ -102,7 +102,7 @@ def has_tables(folder: Path) -> bool:
 
 
 def read_class_files(
-    folder: Path, options: TableOptions, expected: Expected | None, delimiters: dict[str, str]
+    folder: Path, options: TableOptions, expected: Expected | None
 ) -> tuple[Table, Table | None]:
     """Return the rows of a folder's tables as points, labelled by the names of files or folders.
 
@@ -116,7 +116,7 @@ def read_class_files(
         if not chosen:
             return None
         paths: Sequence[Path] = [take.path for take in chosen]
-        usual = delimiters[paths[0].suffix.lower()]
+        usual = USUAL_DELIMITERS[paths[0].suffix.lower()]
         labels = [take.label for take in chosen]
         table = read_table(paths, delimiter=usual, options=given, expected=expected, labels=labels)
         if table.times is not None:

@@ -2,10 +2,11 @@
 
 Each line is written and flushed as soon as its answer arrives, so a killed run loses nothing; at
 worst its last line is incomplete, which reading tolerates and resuming repairs. The last column
-identifies model, data and the number of points, so that answers of different runs are never mixed::
+identifies model, data and the number of points, so that answers of different runs are never mixed.
+The columns of scores name the classes, in the order of the model::
 
-    index,label,predicted,cycles,mismatch,device,score_0,score_1,run
-    0,1,1,16072,0,/dev/ttyACM0,-3,5,b1946ac92492d234-7c6235b9e41f0a3d-150
+    index,label,predicted,cycles,mismatch,device,score_rest,score_walk,run
+    0,walk,walk,16072,0,/dev/ttyACM0,-3,5,b1946ac92492d234-7c6235b9e41f0a3d-150
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
@@ -24,18 +25,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.errors import InputError
+from protonn_edge.chain.decision import UNKNOWN, UNKNOWN_NAME
+from protonn_edge.datasets.naming import NO_LABEL
+from protonn_edge.errors import InputError, shortened
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.system.files import AppendedFile, check_file, write_atomically
 
-_MAX_LINE_BYTES = 1 << 16  # 255 scores of 11 characters are less than 4 kB
+_MAX_LINE_BYTES = 1 << 18  # 255 names of 100 characters are at most 102 kB
 _LIMIT_BYTES = 4 << 30
 _INT32 = range(-(1 << 31), 1 << 31)
 _UINT32 = range(1 << 32)
 _RUN = re.compile("([0-9a-f]{16})-([0-9a-f]{16})-([0-9]{1,7})(?:-([0-9]{1,9}))?", re.ASCII)
 _DIGITS = 16  # of a SHA-256
 _FIXED = ("index", "label", "predicted", "cycles", "mismatch", "device")
+_SCORE = "score_"  # before the name of a class
+_MOST_CLASSES = 255
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ class Result:
     """The answer for one test point."""
 
     index: int  # the row of the file of test data, from 0
-    label: int  # index of the true class, or `UNKNOWN` for a point of none of them
+    label: int  # index of the true class, `UNKNOWN` for a point of none of them, or `NO_LABEL`
     # index of the class that the device answered, or `UNKNOWN`, 255; None if the point was lost: no
     # answer came
     predicted: int | None
@@ -93,20 +97,23 @@ class Result:
     scores: tuple[int, ...] | None = None  # one score per class, if requested
     device: str = ""  # the port of the device that answered
 
-    def to_fields(self, n_classes: int) -> list[str]:
-        """Return the fields of its line; missing values are empty."""
-        fixed = (self.index, self.label, self.predicted, self.cycles)
+    def to_fields(self, classes: Sequence[str]) -> list[str]:
+        """Return the fields of its line, with names of classes; missing values are empty."""
+        names = names_of(classes)
+        answers = (None if each is None else names[each] for each in (self.label, self.predicted))
+        cycles = "" if self.cycles is None else str(self.cycles)
         compared = "" if self.mismatch is None else str(int(self.mismatch))
-        scores = [""] * n_classes if self.scores is None else map(str, self.scores)
-        texts = ["" if value is None else str(value) for value in fixed]
-        return [*texts, compared, self.device, *scores]
+        scores = [""] * len(classes) if self.scores is None else map(str, self.scores)
+        texts = (each or "" for each in answers)
+        return [str(self.index), *texts, cycles, compared, self.device, *scores]
 
     @classmethod
-    def from_fields(cls, fields: Sequence[str]) -> Self:
+    def from_fields(cls, fields: Sequence[str], classes: Sequence[str]) -> Self:
         """Return the result in a line's fields; `ValueError` names a wrong one."""
         index = _integer("index", fields[0], _UINT32)
-        label = _integer("label", fields[1], _UINT32)
-        predicted = _optional("predicted", fields[2], range(UNKNOWN + 1))
+        label = _class("label", fields[1], classes)
+        label = NO_LABEL if label is None else label
+        predicted = _class("predicted", fields[2], classes)
         cycles = _optional("cycles", fields[3], _UINT32)
         mismatch = _optional("mismatch", fields[4], range(2))
         if (predicted is None) != (cycles is None):
@@ -116,6 +123,24 @@ class Result:
             scores = tuple(_integer("score", text, _INT32) for text in fields[len(_FIXED) :])
         compared = None if mismatch is None else bool(mismatch)
         return cls(index, label, predicted, cycles, compared, scores, fields[5])
+
+
+def names_of(classes: Sequence[str]) -> dict[int, str]:
+    """Return the name of each class, of `UNKNOWN`, which is none of them, and of `NO_LABEL`."""
+    unknown = UNKNOWN_NAME
+    while unknown in classes:
+        unknown += "_"
+    return {**dict(enumerate(classes)), UNKNOWN: unknown, NO_LABEL: ""}
+
+
+def _class(column: str, text: str, classes: Sequence[str]) -> int | None:
+    """Return the class of this name, None if the name is empty."""
+    if not text:
+        return None
+    numbers = {name: number for number, name in names_of(classes).items()}
+    if text not in numbers:
+        raise ValueError(f"{column!r} must be a class of the model, not {shortened(repr(text))}")
+    return numbers[text]
 
 
 def _integer(name: str, text: str, allowed: range) -> int:
@@ -129,16 +154,16 @@ def _optional(name: str, text: str, allowed: range) -> int | None:
 
 
 class ResultsFile(AppendedFile):
-    """A results file that is being written, with a score for each class.
+    """A results file that is being written, with a score for each of some classes, by name.
 
     If an interrupted run is resumed, the file begins with its answers, `keep`. Raises `InputError`
     if the file cannot be written, is not a results file, or another process is writing to it.
     """
 
     def __init__(
-        self, path: Path, origin: Origin, n_classes: int, *, keep: Sequence[Result] = ()
+        self, path: Path, origin: Origin, classes: Sequence[str], *, keep: Sequence[Result] = ()
     ) -> None:
-        self._n_classes, self._origin = n_classes, origin
+        self._classes, self._origin = classes, origin
         if path.is_file():
             with AppendedFile(path):  # no other run has it
                 pass
@@ -149,7 +174,7 @@ class ResultsFile(AppendedFile):
                 raise InputError(
                     f"{path} exists, but is not a results file; choose another file with -o"
                 ) from error
-        write_atomically(path, _line(_columns(n_classes)) + "".join(map(self._line_of, keep)))
+        write_atomically(path, _line(_columns(classes)) + "".join(map(self._line_of, keep)))
         super().__init__(path)
 
     def append(self, result: Result) -> None:
@@ -157,11 +182,11 @@ class ResultsFile(AppendedFile):
         self._write(self._line_of(result).encode())
 
     def _line_of(self, result: Result) -> str:
-        return _line([*result.to_fields(self._n_classes), str(self._origin)])
+        return _line([*result.to_fields(self._classes), str(self._origin)])
 
 
-def _columns(n_classes: int) -> list[str]:
-    return [*_FIXED, *(f"score_{number}" for number in range(n_classes)), "run"]
+def _columns(classes: Iterable[str]) -> list[str]:
+    return [*_FIXED, *(f"{_SCORE}{name}" for name in classes), "run"]
 
 
 def _line(fields: Sequence[str]) -> str:
@@ -189,6 +214,7 @@ class RecordedRun:
 
     origin: Origin | None  # the model and the data; None without results
     results: list[Result]  # in the order of the file
+    classes: tuple[str, ...] = ()  # of the model, in its order
 
 
 def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
@@ -205,12 +231,12 @@ def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
     results: dict[int, Result] = {}
     origin = None
     with _opened(path) as stream:
-        n_classes = _classes_in(path, stream)
+        classes = _classes_in(path, stream)
         while line := stream.readline(_MAX_LINE_BYTES):
             if len(line) < _MAX_LINE_BYTES and not line.endswith(b"\n"):
                 break  # torn
             try:
-                result, of_line = _result_in(line, n_classes)
+                result, of_line = _result_in(line, classes)
                 origin = origin or of_line
                 _check_belongs(result, of_line, origin, results)
             except ValueError as error:
@@ -225,18 +251,18 @@ def read_results(path: Path, expected: Origin | None = None) -> RecordedRun:
                     f"{expected}); name another file with -o, or delete this one"
                 )
             results[result.index] = result
-    return RecordedRun(origin, list(results.values()))
+    return RecordedRun(origin, list(results.values()), classes)
 
 
-def _result_in(line: bytes, n_classes: int) -> tuple[Result, Origin]:
+def _result_in(line: bytes, classes: Sequence[str]) -> tuple[Result, Origin]:
     """Return the result in a line, and its run; `ValueError` names its fault."""
     if not line.endswith(b"\n"):
         raise ValueError(f"is longer than {_MAX_LINE_BYTES} bytes")
     try:
-        fields, expected = _fields(line), len(_columns(n_classes))
+        fields, expected = _fields(line), len(_columns(classes))
         if len(fields) != expected:
             raise ValueError(f"it has {len(fields)} fields, not {expected}")
-        return Result.from_fields(fields[:-1]), Origin.of_text(fields[-1])
+        return Result.from_fields(fields[:-1], classes), Origin.of_text(fields[-1])
     except ValueError as error:
         raise ValueError(f"is not a result: {error}") from error
 
@@ -263,16 +289,17 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"cannot read {path}: {error.strerror}; check the file") from error
 
 
-def _classes_in(path: Path, stream: BinaryIO) -> int:
-    """Return the number of classes by the first line, the names of the columns."""
+def _classes_in(path: Path, stream: BinaryIO) -> tuple[str, ...]:
+    """Return the names of the classes by the first line, the names of the columns."""
     columns = _fields(stream.readline(_MAX_LINE_BYTES))
-    n_classes = len(columns) - len(_columns(0))
-    if not 1 <= n_classes <= 255 or columns != _columns(n_classes):
+    classes = tuple(name.removeprefix(_SCORE) for name in columns[len(_FIXED) : -1])
+    fits = 1 <= len(set(classes)) == len(classes) <= _MOST_CLASSES and all(classes)
+    if not fits or columns != _columns(classes):
         raise InputError(
             f"{path} does not begin with the header of a results file; name a file that "
             "`protonn-edge hil` wrote"
         )
-    return n_classes
+    return classes
 
 
 def _fields(line: bytes) -> list[str]:
@@ -308,7 +335,8 @@ class Spread:
 class Summary:
     """Summary of a run, with the fields of this package's JSON."""
 
-    # share of the test points classified correctly, 0 to 1; lost points count as wrong
+    # share of the labelled points classified correctly, 0 to 1; lost points count as wrong; 0
+    # without labels
     accuracy: float
     n: int  # number of test points
     # points where class or scores differ from the integer model's; anything but 0 is a bug
@@ -323,6 +351,7 @@ class Summary:
     # points of no class, for one-class models, and the ones answered "unknown"
     others: int = 0
     others_found: int = 0
+    labelled: bool = True  # whether the points have labels
 
     @property
     def false_alarms(self) -> int:
@@ -338,7 +367,10 @@ class Summary:
 
     def to_json(self) -> dict[str, object]:
         """Return the summary as a JSON-compatible value."""
-        return {**asdict(self), "accuracy_of_classified": self.accuracy_of_classified}
+        figures = {**asdict(self), "accuracy_of_classified": self.accuracy_of_classified}
+        if not figures.pop("labelled"):
+            figures |= dict.fromkeys(("accuracy", "accuracy_of_classified"))
+        return figures
 
 
 def summarize(results: Sequence[Result], board: Board) -> Summary:
@@ -356,6 +388,7 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
         cycles=spread,
         latency_ms=spread and spread.times(board.milliseconds(1)),
         energy_mj=spread and spread.times(board.millijoules(1)),
+        labelled=any(r.label != NO_LABEL for r in results),
         others=sum(r.label == UNKNOWN for r in results),
         others_found=sum(r.label == r.predicted == UNKNOWN for r in results),
     )

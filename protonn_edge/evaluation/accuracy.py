@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.decision import UNKNOWN, answer_names
+from protonn_edge.datasets.naming import NO_LABEL
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.dataset import Sparse
@@ -24,6 +25,11 @@ PLACES = (1, 3, 5)
 
 _ROWS_AT_ONCE = 1_024
 _Z_95 = 1.959964  # of the normal distribution, two-sided
+
+
+def is_labelled(y: Labels) -> bool:
+    """Return whether points (n,) have labels."""
+    return bool((y != NO_LABEL).any())
 
 
 def share_right(predicted: Labels, actual: Labels) -> float:
@@ -56,7 +62,8 @@ def answer_matrix(results: Sequence[Result], model: DeviceModel) -> NDArray[np.i
     points of no class, the matrix is (L + 1, L + 1), and they are in the last row.
     """
     n = model.n_classes
-    answered = [(r.predicted, r.label) for r in results if r.predicted is not None]
+    labelled = [each for each in results if each.label != NO_LABEL]
+    answered = [(r.predicted, r.label) for r in labelled if r.predicted is not None]
     pairs = np.array(answered, np.int64).reshape(-1, 2)
     pairs[pairs == UNKNOWN] = n
     counts = confusion_matrix(pairs[:, 0], pairs[:, 1], n + 1)

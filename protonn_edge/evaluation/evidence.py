@@ -16,7 +16,6 @@ from protonn_edge.certificate.claims import Claim
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan
-from protonn_edge.datasets.row_sketch import Overlap
 from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.device.meters.energy import MeteredPower
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
@@ -100,12 +99,6 @@ class Evidence:
     def quality(self) -> Quality | None:
         """The figures of the answers; None if there are none."""
         return Quality.of(self.confusion, self.reference.classes)
-
-    @property
-    def overlap(self) -> Overlap | None:
-        """The number of points that the model was trained on; None if unknown."""
-        rows, points = self.model.training_rows, self.points
-        return None if rows is None or points is None else rows.overlap(points.raw)
 
     @property
     def worst_cycles(self) -> int | None:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.build.checks import Usage, measure_usage
@@ -23,6 +25,7 @@ from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.device import Origin, check_finished, read_results
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.accuracy import is_labelled
 from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
 from protonn_edge.evaluation.measurement import check_rows
 from protonn_edge.quantization import (
@@ -67,7 +70,12 @@ def gather(
     points = None if data is None else _points_of(path, origin, model, reference, data, rows)
     results = tuple(sorted(run.results, key=lambda result: result.index))
     labels = None if points is None else points.label_of
-    check_rows(path, results, reference, labels)
+    check_rows(path, run, reference, labels)
+    if not is_labelled(np.array([result.label for result in results])):
+        raise InputError(
+            f"the results in {path} have no labels, but a report shows the accuracy; run 'hil' on "
+            "labelled points"
+        )
     check_finished(path)
     generated = [(project, *project.generated()) for project in projects if project.built]
     model_hash = reference.model_sha256

@@ -28,6 +28,7 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed
+from protonn_edge.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.quantization import MOST_FEATURES, DeviceModel
 from protonn_edge.toolchain.process import has_compiler
 from protonn_edge.verification.agreement import Agreement, compare, disagreement, verify_device
@@ -46,8 +47,9 @@ class LibraryCheck:
     """The answers of a model fed by a sketch."""
 
     n: int  # points
-    accuracy: float  # with bytes quantized by the host, and by ``pnn_quantize``
-    library_accuracy: float
+    # with bytes quantized by the host, and by ``pnn_quantize``; None without labels
+    accuracy: float | None
+    library_accuracy: float | None
     differing: tuple[int, ...]  # rows of the points with different classes in the two
     losing: tuple[str, ...]  # features with the most different bytes, the worst first
     # whether raw integers are the bytes themselves: ``pnn_quantize`` returns its argument
@@ -76,6 +78,8 @@ class LibraryCheck:
         differs = disagreement(self.agreements)
         if differs is not None:
             return differs
+        if self.accuracy is None or self.library_accuracy is None:
+            return None
         if self.accuracy - self.library_accuracy <= TOLERATED_LOSS:
             return None
         names = f", mostly {', '.join(self.losing)}" if self.losing else ""
@@ -93,7 +97,7 @@ class LibraryWay:
 
     model: DeviceModel  # the reference
     X: NDArray[Any]  # (n, D): points in the training data's unit
-    y: NDArray[np.int64]  # (n,): their classes
+    y: NDArray[np.int64]  # (n,): their classes, or `NO_LABEL`
 
     @cached_property
     def integers(self) -> NDArray[np.int16]:
@@ -114,10 +118,11 @@ class LibraryWay:
         """Return the check by NumPy alone."""
         Q = self.model.quantize(self.X)
         usual, own = self.model.predict(Q), self.expected.classes
+        labelled = is_labelled(self.y)
         return LibraryCheck(
             n=len(self.y),
-            accuracy=float(np.mean(usual == self.y)),
-            library_accuracy=float(np.mean(own == self.y)),
+            accuracy=share_right(usual, self.y) if labelled else None,
+            library_accuracy=None if own is None or not labelled else share_right(own, self.y),
             differing=tuple(np.flatnonzero(usual != own).tolist()),
             losing=self._losing(Q),
             identity=bool((self.integers == Q).all()) and self._keeps_bytes(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,9 +19,11 @@ from protonn_edge.build.folder import Project, exclusive
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.observation import Health
 from protonn_edge.codegen import DevicePlan
+from protonn_edge.datasets.naming import listed, quoted
 from protonn_edge.device import protocol
 from protonn_edge.device.meters.energy import MeteredPower, metered
 from protonn_edge.device.meters.meter import Meter
+from protonn_edge.device.results import names_of
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.quantization import DeviceModel, IntegerChain
@@ -89,7 +91,9 @@ class Measurement(FactsRepr):
         """Return the figures of the run."""
         summary, usage = self.summary, self.usage
         facts = {
-            "accuracy": f"{100 * summary.accuracy:.2f} % of {summary.n:,} points",
+            "accuracy": f"{100 * summary.accuracy:.2f} % of {summary.n:,} points"
+            if summary.labelled
+            else f"unknown, {summary.n:,} points have no labels",
             "mismatches": f"{summary.mismatches:,}",
         }
         if summary.cycles and summary.latency_ms and summary.energy_mj:
@@ -103,7 +107,9 @@ class Measurement(FactsRepr):
 
     @property
     def accuracy(self) -> float:
-        """Share of the points that were classified correctly, 0 to 1."""
+        """Share of the points that were classified correctly, 0 to 1; `InputError` if unknown."""
+        if not self.summary.labelled:
+            raise InputError("the points have no labels, so their accuracy is unknown; give labels")
         return self.summary.accuracy
 
     @property
@@ -224,7 +230,7 @@ def measure(
 
     The firmware is first compiled and checked against the budget.
 
-    - `points`: raw features (n, D) and class indices (n,).
+    - `points`: raw features (n, D) and class indices (n,), all of them `NO_LABEL` if unknown.
     - `board`: the board whose clock and power convert cycles into time and energy.
     - `ports`: pyserial URLs of boards with this firmware, which share the points; by default,
       the firmware runs on the emulated board, by `emulator` (see `EmulatedBoard`).
@@ -324,7 +330,7 @@ def _answered(
     with ExitStack() as stack:
         log = None
         if results is not None:
-            log = device.ResultsFile(results, origin, reference.n_classes, keep=earlier)
+            log = device.ResultsFile(results, origin, reference.classes, keep=earlier)
             stack.enter_context(log)
 
         def numbered(result: device.Result) -> device.Result:
@@ -368,20 +374,25 @@ def _earlier(
     """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
         return []
-    results = device.read_results(path, origin).results
-    check_rows(path, results, reference, labels)
-    return [result for result in results if result.scores is not None]
+    run = device.read_results(path, origin)
+    check_rows(path, run, reference, labels)
+    return [result for result in run.results if result.scores is not None]
 
 
 def check_rows(
     path: Path,
-    results: Iterable[device.Result],
+    run: device.RecordedRun,
     reference: DeviceModel,
     labels: Mapping[int, int] | None = None,
 ) -> None:
     """Refuse results that cannot be the model's, or whose rows do not have these labels."""
-    n = reference.n_classes
-    for result in results:
+    n, names = reference.n_classes, names_of(reference.classes)
+    if run.results and run.classes != reference.classes:
+        raise InputError(
+            f"{path} has the classes {listed(run.classes)}, but the model has "
+            f"{listed(reference.classes)}; delete the file and run `protonn-edge hil` again"
+        )
+    for result in run.results:
         scores = n if result.scores is None else len(result.scores)
         named = {result.label, result.predicted or 0}
         if reference.rejection is not None:
@@ -391,7 +402,8 @@ def check_rows(
         if max(named, default=0) >= n or scores != n:
             fault = f"a class or scores that are impossible for a model of {n} classes"
         elif result.label != label:
-            fault = f"label {result.label}, but the point has label {label}"
+            fault = f"label {quoted(names[result.label])}, but the point has label "
+            fault += "none" if label is None else quoted(names[label])
         elif result.predicted not in (None, UNKNOWN) and result.scores and not result.mismatch:
             lead = max(result.scores) - result.scores[result.predicted]
             if lead > 2 * reference.score_tolerance:

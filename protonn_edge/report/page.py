@@ -169,9 +169,7 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
     named = ", ".join(classes[:_CLASSES_NAMED])
     if len(classes) > _CLASSES_NAMED:
         named += f" and {len(classes) - _CLASSES_NAMED:,} more"
-    points, overlap = f"{len(one.results):,} test points", one.overlap
-    if overlap is not None and overlap.notices():
-        points = f"test points, but the model was trained on {overlap}"
+    points = f"{len(one.results):,} test points"
     sizes = "".join(f", {size.symbol} = {size.number:,}" for size in model.sizes)
     return [
         ("classes", named),
@@ -224,7 +222,7 @@ def headlines_of(one: Evidence) -> list[tuple[str, str, str, str]]:
         ]
     if one.points is not None:
         check = LibraryWay(one.reference, one.points.raw, one.points.labels).check()
-        if check.differing:
+        if check.differing and check.library_accuracy is not None:
             what = f"{len(check.differing):,} of {check.n:,} points change their class"
             accuracy = f"{100 * check.library_accuracy:.2f}"
             headlines.insert(1, ("through pnn_quantize", accuracy, "%", what))

@@ -113,17 +113,15 @@ def plan_table(plan: Plan) -> Table:
 
 def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
     """Return the rows of a run's measurements."""
-    low, high = wilson_interval(round(summary.accuracy * summary.n), summary.n)
-    rows = [
-        ("accuracy", f"{100 * summary.accuracy:.2f} % of {summary.n:,} points"),
-        ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %"),
-    ]
+    rows = [("points", f"{summary.n:,}, without labels")]
+    if summary.labelled:
+        rows = accuracy_facts(summary.accuracy, summary.n)
     if summary.others:
         normal = summary.n - summary.others
         rows += one_class_facts(normal, summary.false_alarms, summary.others, summary.others_found)
     elif summary.unknown:
         share = f"{summary.unknown:,} points, {100 * summary.unknown / summary.n:.2f} %"
-        right = summary.accuracy_of_classified
+        right = summary.accuracy_of_classified if summary.labelled else None
         others = "" if right is None else f"; {100 * right:.2f} % of the other answers are correct"
         rows.append(("unknown", share + others))
     if summary.lost:
@@ -135,6 +133,15 @@ def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
             (f"energy at {board.power_watts} W", _spread(summary.energy_mj, ".4f", " mJ")),
         ]
     return rows
+
+
+def accuracy_facts(share: float, n: int) -> list[tuple[str, str]]:
+    """Return the rows of the accuracy on n points, 0 to 1, and of its interval."""
+    low, high = wilson_interval(round(share * n), n)
+    return [
+        ("accuracy", f"{100 * share:.2f} % of {n:,} points"),
+        ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %"),
+    ]
 
 
 def evidence_facts(one: Evidence) -> list[tuple[str, str]]:

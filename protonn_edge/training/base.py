@@ -38,8 +38,8 @@ from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.datasets.dataset import Sparse
+from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.datasets.splits import group_numbers
 from protonn_edge.quantization import check_statistics, statistics_of, with_rejection
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import parameters as declared
@@ -408,7 +408,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             data_sha256=prepared.data_sha256,
         )
         model = prepared.measured(learned.model)
-        self.model_ = replace(model, record=record, training_rows=prepared.rows)
+        self.model_ = replace(model, record=record)
 
     def _fit_temperature(self, points: Float32 | Sparse, targets: Indices) -> None:
         """Fit the factor on scores before the softmax; see `predict_proba`."""

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.splits import group_numbers
+from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.quantization import Statistics, statistics_of, together

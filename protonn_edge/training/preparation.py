@@ -14,7 +14,6 @@ from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.dataset import Sparse, dense_rows
-from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training import normalization
@@ -31,7 +30,7 @@ from protonn_edge.training.points import (
     check_varying,
     distinct_points,
 )
-from protonn_edge.training.stored_points import StoredPoints, StoredSet, chunks_of
+from protonn_edge.training.stored_points import StoredPoints, StoredSet
 
 
 def check_sizes(sizes: tuple[int, int], n_features: int, n_classes: int) -> None:
@@ -200,10 +199,6 @@ class PreparedPoints:
         self.classes: tuple[str, ...] = ()
         self.feature_names: tuple[str, ...] = ()
         given = settings.initial_model
-        earlier_rows = None if given is None else given.training_rows
-        self.rows = (
-            None if issparse(points) else RowSketch.of([points[: self._given]]).merged(earlier_rows)
-        )
         if given is not None:
             check_sizes((given.n_features, given.n_classes), points.shape[1], n_classes)
         if settings.strangers > 0:
@@ -232,8 +227,6 @@ class PreparedPoints:
             sample = stored.sample(np.random.default_rng(seed))
             prepared = cls(settings, *sample, seed=seed, stored=stored)
             prepared.n_rows = len(stored)
-            every = RowSketch.of(chunk for _, chunk in chunks_of(given.X))
-            prepared.rows = every.merged(prepared.rows)
             return prepared
         X, y, weights, kept = distinct_points(given.X, given.y, given.weights, groups)
         n_given = X.shape[0]

@@ -106,7 +106,7 @@ def test_a_folder_fills_test_points_with_what_training_points_say(tmp_path: Path
 def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
     model, other = gappy.with_name("m.npz"), gappy.with_name("other.csv")
     made = ("--missing", "most-frequent", "--one-hot", "colour")
-    succeed("train", gappy, "-o", model, *made, *EPOCHS)
+    succeed("train", gappy, "-o", model, *made, *EPOCHS, "--holdout", 0)
     loaded = load_model(model)
     assert loaded.feature_names == ("x", "y [mm]", "colour=blue", "colour=red")
     assert loaded.record["table"] == {
@@ -124,7 +124,7 @@ def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
 
 def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
     model = gappy.with_name("m.npz")
-    succeed("train", gappy, "-o", model, "--missing", "drop", *EPOCHS)
+    succeed("train", gappy, "-o", model, "--missing", "drop", *EPOCHS, "--holdout", 0)
     assert load_model(model).record["table"] == {"missing": "drop", "values": [], "one_hot": {}}
     assert (
         run_json("predict", model, gappy)["n"]

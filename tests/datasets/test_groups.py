@@ -87,11 +87,7 @@ def test_holdout_takes_whole_groups_and_leaves_some(
 ) -> None:
     whole = in_groups(of_each)
     assert whole.groups is not None
-    count = min(round(fraction * len(of_each)), len(of_each) - 1)
-    if count == 0:
-        with pytest.raises(InputError, match=f"holds out none of the {len(of_each)} groups"):
-            holdout(whole, fraction, seed)
-        return
+    count = min(max(round(fraction * len(of_each)), 1), len(of_each) - 1)
     split = holdout(whole, fraction, seed)
     trained, tested = (
         set(whole.groups[X[:, 0].astype(int)]) for X in (split.X_train, split.X_test)
@@ -111,5 +107,14 @@ def test_a_class_of_one_group_alone_is_not_held_out() -> None:
         assert set(split.y_train) == {0, 1}
         assert split.notices[-1].columns == ("b",)
     each_its_own = replace(whole, y_train=whole.groups, classes=("a", "b", "c"))
-    with pytest.raises(InputError, match="leaves at least one class without training"):
+    with pytest.raises(InputError, match="none of the 3 groups; each class needs points in at le"):
         holdout(each_its_own, 0.34, 0)
+
+
+def test_takes_of_one_class_each_are_held_out_for_every_class() -> None:
+    takes = replace(in_groups([4] * 12), y_train=np.arange(48) // 4 % 4)
+    takes = replace(takes, classes=("a", "b", "c", "d"))
+    for seed in range(5):
+        split = holdout(takes, 0.2, seed)
+        assert np.bincount(split.y_test).tolist() == [4] * 4
+        assert np.bincount(split.y_train).tolist() == [8] * 4

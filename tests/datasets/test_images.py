@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import struct
 import zlib
 from importlib import util
@@ -110,22 +111,18 @@ def test_names_of_files_may_have_the_class(tmp_path: Path) -> None:
     assert load_dataset(tmp_path, name="{class}_{take}").classes == ("dark", "light")
 
 
-def test_a_model_is_split_for_trained_and_used_without_the_size_again(tmp_path: Path) -> None:
-    images, parts, model = folder_of(tmp_path / "images"), tmp_path / "parts", tmp_path / "m.npz"
-    record = run_json("split", images, "-o", parts, "--stratify", "--test", 0.25)
-    assert (record["train"]["n"], record["test"]["n"]) == (18, 6)
-    assert record["test"]["classes"] == {"dark": 3, "light": 3}
-    copied = {
-        path.relative_to(parts / each)
-        for each in ("train", "test")
-        for path in (parts / each).rglob("*.*")
-    }
-    assert copied == {path.relative_to(images) for path in images.rglob("*.*")}
-    succeed("train", parts, "-o", model, "--size", "4x4", "--epochs", 2)
+def test_a_model_is_trained_and_used_without_the_size_again(tmp_path: Path) -> None:
+    images, model, out = folder_of(tmp_path / "images"), tmp_path / "m.npz", tmp_path / "out.csv"
+    trained = run_json("train", images, "-o", model, "--size", "4x4", "--epochs", 2)
     assert load_model(model).record["settings"]["image_shape"] == [4, 4]
-    answers = succeed("predict", model, parts / "test").stdout.split()
-    assert answers == ["dark"] * 3 + ["light"] * 3
-    assert run_json("verify", model, parts / "test")["n"] == 6
+    assert trained["n"] == run_json("verify", model, images)["n"] == 4
+    predicted = run_json("predict", model, images, "-o", out)
+    assert (predicted["n"], predicted["accuracy"]) == (4, trained["accuracy"] == 1)
+    with out.open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["file"].partition("/")[0] for row in rows] == predicted["predicted"]
+    (images / "light" / "1.png").rename(images / "light" / "another.png")
+    assert run_json("verify", model, images)["n"] == 24  # it is another folder now
     assert run_json("data", images, "--size", "4x4")["n_train"] == 24
 
 
@@ -141,14 +138,6 @@ def test_features_of_images_know_the_shape(tmp_path: Path, *, as_folder: bool) -
     stage = load_model(model).feature_stage
     assert stage is not None
     assert stage.drawn_shape == (8, 8)
-
-
-def test_a_folder_is_not_divided_twice(tmp_path: Path) -> None:
-    folder_of(tmp_path / "train")
-    folder_of(tmp_path / "test")
-    assert_one_sentence(run("split", tmp_path, "-o", tmp_path / "x"), "is already divided")
-    images = tmp_path / "train"
-    assert_one_sentence(run("split", images, "-o", tmp_path / "x", "--groups", "a"), "no column")
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -195,13 +184,11 @@ def test_the_image_that_is_cut_short_is_fine_as_a_whole(tmp_path: Path) -> None:
     assert load_dataset(tmp_path).X_train.shape == (25, 64)
 
 
-@pytest.mark.parametrize("command", ["data", "split"])
-def test_links_out_of_the_folder_are_refused(tmp_path: Path, command: str) -> None:
+def test_links_out_of_the_folder_are_refused(tmp_path: Path) -> None:
     images = folder_of(tmp_path / "images")
     (images / "light" / "1.png").rename(tmp_path / "secret.png")
     (images / "light" / "1.png").symlink_to(tmp_path / "secret.png")
-    more = ("-o", tmp_path / "parts") if command == "split" else ()
-    assert_one_sentence(run(command, images, *more), "is a link to a place outside")
+    assert_one_sentence(run("data", images), "is a link to a place outside")
 
 
 @pytest.mark.parametrize("size", [(28,), (0, 4), (4, 5_000), "28x28", (2.0, 2.0), (True, -1)])

@@ -10,9 +10,9 @@ import pytest
 from chains import replace as with_numbers
 from command_line import refusal, run, run_json, succeed
 from model_factory import random_model
+from protonn_edge.datasets.row_sketch import RowSketch
 
 from protonn_edge.chain.file import save_model
-from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.teaching import teach_people
 from protonn_edge.kinds.protonn import teaching

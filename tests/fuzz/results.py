@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import functools
+import io
 import json
 import re
 from dataclasses import replace
@@ -73,20 +75,19 @@ def _files() -> tuple[str, ...]:
 
 
 def _text(origin: Origin, results: object) -> str:
-    names = ["index", "label", "predicted", "cycles", "mismatch", "device", *_score_names(), "run"]
-    lines = [",".join([*each.to_fields(len(_score_names())), str(origin)]) for each in results]
-    return "\n".join([",".join(names), *lines, ""])
-
-
-def _score_names() -> list[str]:
-    return [f"score_{number}" for number in range(_evidence().reference.n_classes)]
+    names = ["index", "label", "predicted", "cycles", "mismatch", "device"]
+    classes = _evidence().reference.classes
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow([*names, *(f"score_{name}" for name in classes), "run"])
+    lines.writerows([*each.to_fields(classes), str(origin)] for each in results)
+    return text.getvalue()
 
 
 def _check_again(recorded: RecordedRun, path: Path, folder: Path) -> None:
     """Write what was read; it must be the same results."""
     again = folder / "again.csv"
-    n_classes = len(path.read_bytes().split(b"\n")[0].split(b",")) - 7
-    with ResultsFile(again, recorded.origin, n_classes, keep=recorded.results):
+    with ResultsFile(again, recorded.origin, recorded.classes, keep=recorded.results):
         pass
     assert read_results(again) == recorded, "accepted results change when they are written"
     if recorded.results:

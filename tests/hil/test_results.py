@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.decision import UNKNOWN, UNKNOWN_NAME
+from protonn_edge.datasets.naming import NO_LABEL
 from protonn_edge.device.results import (
     Origin,
     RecordedRun,
@@ -31,14 +32,15 @@ RESULTS = [
 ]
 ORIGIN = Origin("0123456789abcdef", "fedcba9876543210", 9)
 RUN = "0123456789abcdef-fedcba9876543210-9"
-COLUMNS = "index,label,predicted,cycles,mismatch,device,score_0,score_1,run\n"
+CLASSES = ("rest", "walk")
+COLUMNS = "index,label,predicted,cycles,mismatch,device,score_rest,score_walk,run\n"
 
 i32 = st.integers(-(1 << 31), (1 << 31) - 1)
 answers = st.builds(
     Result,
     st.integers(0, 10**6),
-    st.integers(0, 254),
-    st.integers(0, 255),
+    st.sampled_from((NO_LABEL, 0, 1, 2, UNKNOWN)),
+    st.sampled_from((0, 1, 2, UNKNOWN)),
     st.integers(0, (1 << 32) - 1),
     st.none() | st.booleans(),
     st.none() | st.tuples(i32, i32, i32),
@@ -47,7 +49,7 @@ answers = st.builds(
 
 
 def write(path, results, **options):
-    with ResultsFile(path, ORIGIN, 2, **options) as file:
+    with ResultsFile(path, ORIGIN, CLASSES, **options) as file:
         for result in results:
             file.append(result)
 
@@ -55,9 +57,10 @@ def write(path, results, **options):
 # --- the file ------------------------------------------------------------------------------------
 
 
-@given(answers)
-def test_any_result_round_trips_through_its_fields(result):
-    assert Result.from_fields(result.to_fields(3)) == result
+@given(answers, st.sampled_from(("yes", UNKNOWN_NAME)))
+def test_any_result_round_trips_through_its_fields(result, name):
+    classes = ("a,b", "no", name)
+    assert Result.from_fields(result.to_fields(classes), classes) == result
 
 
 def test_the_file_has_the_documented_columns(tmp_path):
@@ -65,11 +68,11 @@ def test_the_file_has_the_documented_columns(tmp_path):
     write(path, RESULTS)
     assert path.read_text() == (
         COLUMNS
-        + f"0,1,1,16000,0,COM3,-3,5,{RUN}\n"
-        + f'1,0,1,18000,1,"rfc2217://a,""b""",1,2,{RUN}\n'
-        + f"5,0,,,,,,,{RUN}\n"
+        + f"0,walk,walk,16000,0,COM3,-3,5,{RUN}\n"
+        + f'1,rest,walk,18000,1,"rfc2217://a,""b""",1,2,{RUN}\n'
+        + f"5,rest,,,,,,,{RUN}\n"
     )
-    assert read_results(path) == RecordedRun(ORIGIN, RESULTS)
+    assert read_results(path) == RecordedRun(ORIGIN, RESULTS, CLASSES)
 
 
 def test_pandas_reads_it(tmp_path):
@@ -96,7 +99,7 @@ def test_the_origin_tells_models_points_and_labels_apart():
 
 def test_a_result_is_in_the_file_as_soon_as_it_is_appended(tmp_path):
     path = tmp_path / "results.csv"
-    with ResultsFile(path, ORIGIN, 2) as file:
+    with ResultsFile(path, ORIGIN, CLASSES) as file:
         for count, result in enumerate(RESULTS, 1):
             file.append(result)
             assert read_results(path).results == RESULTS[:count]
@@ -125,7 +128,7 @@ def test_a_file_that_holds_something_else_is_left_alone(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text("label,a\nx,1\n")
     with pytest.raises(InputError, match="not a results file; choose another file with -o"):
-        ResultsFile(path, ORIGIN, 2)
+        ResultsFile(path, ORIGIN, CLASSES)
     assert path.read_text() == "label,a\nx,1\n"
 
 
@@ -141,21 +144,20 @@ def test_without_resume_a_file_starts_anew(tmp_path):
     [
         ("what", "line 3 is not a result: it has 1 fields, not 9"),
         ("", "it has 0 fields, not 9"),
-        (f"1,0,0,1,0,,1,2,3,{RUN}", "it has 10 fields, not 9"),
+        (f"1,rest,rest,1,0,,1,2,3,{RUN}", "it has 10 fields, not 9"),
         ('"1', "it has 1 fields"),
-        (f"1,0,0,,0,,1,2,{RUN}", "both be given or both be empty"),
-        (f"1,0,0,-1,0,,1,2,{RUN}", "'cycles' must be an integer from 0 to 4294967295"),
-        (f"1,0,256,1,0,,1,2,{RUN}", "'predicted' must be an integer from 0 to 255"),
-        (f"1,0.5,0,1,0,,1,2,{RUN}", "'label' must be an integer"),
-        (f"1,,0,1,0,,1,2,{RUN}", "'label' must be an integer"),
-        (f"1,0,0,1,2,,1,2,{RUN}", "'mismatch' must be an integer from 0 to 1"),
-        (f"1,0,0,1,0,,1,,{RUN}", "'score' must be an integer"),
-        (f"1,0,0,1,0,,1,3000000000,{RUN}", "'score' must be an integer"),
-        (f"1,0,0,1,0,,1,\N{ARABIC-INDIC DIGIT ONE},{RUN}", "'score' must be an integer"),
-        ("1,0,0,1,0,,1,2,", "'run' must be two hashes and a number"),
-        (f"1,0,0,1,0,,1,2,{RUN}0", f"belongs to another run, {RUN}0"),
-        (f"0,0,0,1,0,,1,2,{RUN}", "line 3 repeats index 0"),
-        (" " * 70_000, "line 3 is longer than 65536 bytes"),
+        (f"1,rest,rest,,0,,1,2,{RUN}", "both be given or both be empty"),
+        (f"1,rest,rest,-1,0,,1,2,{RUN}", "'cycles' must be an integer from 0 to 4294967295"),
+        (f"1,rest,run,1,0,,1,2,{RUN}", "'predicted' must be a class of the model, not 'run'"),
+        (f"1,0,rest,1,0,,1,2,{RUN}", "'label' must be a class of the model, not '0'"),
+        (f"1,rest,rest,1,2,,1,2,{RUN}", "'mismatch' must be an integer from 0 to 1"),
+        (f"1,rest,rest,1,0,,1,,{RUN}", "'score' must be an integer"),
+        (f"1,rest,rest,1,0,,1,3000000000,{RUN}", "'score' must be an integer"),
+        (f"1,rest,rest,1,0,,1,\N{ARABIC-INDIC DIGIT ONE},{RUN}", "'score' must be an integer"),
+        ("1,rest,rest,1,0,,1,2,", "'run' must be two hashes and a number"),
+        (f"1,rest,rest,1,0,,1,2,{RUN}0", f"belongs to another run, {RUN}0"),
+        (f"0,rest,rest,1,0,,1,2,{RUN}", "line 3 repeats index 0"),
+        (" " * 270_000, "line 3 is longer than 262144 bytes"),
     ],
 )
 def test_a_file_that_is_not_results_is_refused_with_the_line(tmp_path, line, words):
@@ -184,7 +186,7 @@ def test_a_file_that_cannot_be_read_or_written_is_bad_input(tmp_path):
         read_results(tmp_path / "missing.csv")
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot write .*; choose another folder"):
-        ResultsFile(tmp_path / "file" / "results.csv", ORIGIN, 2)
+        ResultsFile(tmp_path / "file" / "results.csv", ORIGIN, CLASSES)
 
 
 # --- the summary ---------------------------------------------------------------------------------

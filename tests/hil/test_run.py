@@ -95,10 +95,10 @@ def test_results_reach_the_file_as_they_arrive_and_a_resumed_run_skips_them(devi
     path = tmp_path / "results.csv"
     origin = Origin("a" * 16, "b" * 16, 9)
     with Session(device.url) as session:
-        with ResultsFile(path, origin, 3) as file:
+        with ResultsFile(path, origin, "abc") as file:
             run([session], Q[:2], Y[:2], sink=file.append)
         earlier = read_results(path).results
-        with ResultsFile(path, origin, 3, keep=earlier) as file:
+        with ResultsFile(path, origin, "abc", keep=earlier) as file:
             done = {result.index for result in earlier}
             rest = run([session], Q, Y, sink=file.append, skip=done).results
     assert [result.index for result in rest] == [2]

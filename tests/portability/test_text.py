@@ -74,7 +74,7 @@ def test_the_reference_implementations_files_may_have_them_too(tmp_path: Path):
 def test_results_that_a_spreadsheet_has_saved_are_read(tmp_path: Path):
     path = tmp_path / "results.csv"
     results = [Result(0, 1, 1, 16072, False, None, r"\\.\COM12"), Result(1, 0, 1, 16000, False)]
-    with ResultsFile(path, Origin("a" * 16, "b" * 16, 9), 2) as file:
+    with ResultsFile(path, Origin("a" * 16, "b" * 16, 9), ("off", "on")) as file:
         for result in results:
             file.append(result)
     assert b"\r" not in path.read_bytes()

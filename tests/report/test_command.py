@@ -40,12 +40,12 @@ def folder(tmp_path_factory):
     (folder / "others.csv").write_text("\n".join([heading, *rows[:-1], ""]))
     reference = quantize(model)
     origin = Origin.of(reference, reference.quantize(X), y)
-    with ResultsFile(folder / "empty.csv", origin, 4):
+    with ResultsFile(folder / "empty.csv", origin, reference.classes):
         pass
-    with ResultsFile(folder / "wild.csv", origin, 4) as wild:
-        wild.append(Result(0, 9, 1, 100))
+    with ResultsFile(folder / "wild.csv", origin, [*reference.classes, "wild"]) as wild:
+        wild.append(Result(0, 4, 1, 100))
     for name, result in (("beyond", Result(16, 0, 1, 100)), ("relabelled", Result(1, 0, 1, 100))):
-        with ResultsFile(folder / f"{name}.csv", origin, 4) as strange:
+        with ResultsFile(folder / f"{name}.csv", origin, reference.classes) as strange:
             strange.append(result)
     classes, scores = reference.answers(reference.quantize(X))
     right = [
@@ -56,7 +56,7 @@ def folder(tmp_path_factory):
     kept = {"stopped": [], "edited": [wrong]}
     for name, changed in kept.items():
         rows = [*right[:5], *changed, *right[6:]]
-        with ResultsFile(folder / f"{name}.csv", origin, 4, keep=rows):
+        with ResultsFile(folder / f"{name}.csv", origin, reference.classes, keep=rows):
             pass
     if not missing(*EMULATED_AVR):
         build(model, load_board("uno"), folder)
@@ -138,7 +138,7 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["empty.csv", "--model", "model.npz"], "empty.csv has no results yet"),
         (
             ["wild.csv", "--model", "model.npz"],
-            "at index 0, a class or scores that are impossible for a model",
+            "wild.csv has the classes 'class 0', 'class 1', 'class 2', 'class 3', 'wild', but the",
         ),
         (["wild.csv", "--model", "another.npz"], "which is not among the given models"),
         (["model.npz", "--model", "model.npz"], "header of a results file"),
@@ -147,7 +147,7 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
         (["stopped.csv", *WHOLE], "continue it with `protonn-edge hil --resume`, or delete"),
         (["edited.csv", "--model", "model.npz"], "at index 5, an answer that does not follow from"),
         (["edited.csv", *WHOLE], "that does not follow from its scores; delete the file and run"),
-        (["relabelled.csv", *WHOLE], "at index 1, label 0, but the point has label "),
+        (["relabelled.csv", *WHOLE], "at index 1, label 'class 0', but the point has label "),
         (
             ["wild.csv", "--model", "model.npz", "--front", "points.csv"],
             "is not the output of",

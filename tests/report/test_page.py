@@ -15,12 +15,12 @@ from chains import replace
 from evidence_factory import HOSTILE, evidence_of, hostile_model
 from linear_factory import random_linear_model
 from model_factory import random_gradients_model, random_model
+from protonn_edge.datasets.row_sketch import Overlap
 
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import PROVEN, Claim
 from protonn_edge.chain.decision import Rejection
 from protonn_edge.datasets.naming import sample_names
-from protonn_edge.datasets.row_sketch import Overlap
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import identity_of, render_page, title_of

@@ -7,7 +7,7 @@ import pytest
 from onnx_factory import network, node, perceptron
 
 from protonn_edge import from_network
-from protonn_edge.datasets.splits import chosen_for_test
+from protonn_edge.datasets.division import held_out_rows
 from protonn_edge.quantization import quantize
 
 
@@ -24,7 +24,7 @@ def test_held_out_points_are_as_right_as_without_fine_tuning(seed: int) -> None:
     rows = plain.source.rule.rows(X)
     y = plain.source.answers(rows)
     tuned = from_network(content, X, y, bits=2, epochs=12, fine_tune=True)
-    tested = chosen_for_test(len(X), 0.2, 0, [*map(str, y)])
+    tested = held_out_rows(y, 0.2, 0)
     right = []
     for found in (plain, tuned):
         chain = quantize(found.model)

@@ -92,11 +92,9 @@ def test_a_file_that_cannot_be_finished_leaves_nothing(
     assert not tree(tmp_path)
 
 
-def test_a_table_is_divided_into_both_parts_or_none(
+def test_the_demo_writes_both_tables_or_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = tmp_path / "table.csv"
-    table.write_text("label,x\n" + "a,1\nb,2\n" * 8)
     before, rename = tree(tmp_path), Path.replace
 
     def failing(path: Path, target: Path) -> Path:
@@ -105,7 +103,8 @@ def test_a_table_is_divided_into_both_parts_or_none(
         return rename(path, target)
 
     monkeypatch.setattr(Path, "replace", failing)
-    assert_one_sentence(run("split", table, "-o", tmp_path / "parts"), "No space left on device")
+    done = run("demo", "--csv", "-o", tmp_path / "parts")
+    assert_one_sentence(done, "No space left on device")
     assert tree(tmp_path) == before
 
 

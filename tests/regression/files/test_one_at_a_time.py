@@ -91,12 +91,12 @@ def test_a_second_export_is_refused(tmp_path: Path) -> None:
 
 def test_a_second_run_does_not_write_the_same_results(tmp_path: Path) -> None:
     path, origin = tmp_path / "results.csv", Origin("a" * 16, "b" * 16, 9)
-    with ResultsFile(path, origin, 2):
+    with ResultsFile(path, origin, ("a", "b")):
         before = path.read_bytes()
         with pytest.raises(InputError, match="another run is writing to"):
-            ResultsFile(path, origin, 3)
+            ResultsFile(path, origin, ("a", "b", "c"))
         assert path.read_bytes() == before
-    with ResultsFile(path, origin, 2):
+    with ResultsFile(path, origin, ("a", "b")):
         pass
 
 

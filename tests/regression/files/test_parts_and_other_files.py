@@ -1,4 +1,4 @@
-"""Images were left out without a word: other formats by `split`, the training part by `predict`."""
+"""The training part of data was left out without a word by `predict`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,6 @@ from protonn_edge.chain.file import save_model
 def notices(*arguments: object) -> dict[str, str]:
     """Return the texts of a command's notices, by their kinds."""
     return {each["kind"]: each["text"] for each in run_json(*arguments).get("notices", [])}
-
-
-def test_split_names_files_that_it_does_not_copy(tmp_path: Path) -> None:
-    image = pytest.importorskip("PIL.Image", reason="pip install pillow")
-    for label in ("dark", "light"):
-        (tmp_path / "images" / label).mkdir(parents=True)
-        for name in ("0.png", "1.png", "2.bmp"):
-            image.new("L", (2, 2)).save(tmp_path / "images" / label / name)
-    said = notices("split", tmp_path / "images", "-o", tmp_path / "parts", "--test", 0.5)
-    assert "were not read: 'dark/2.bmp', 'light/2.bmp'" in said["files"]
 
 
 @pytest.mark.parametrize("in_a_folder", [True, False])

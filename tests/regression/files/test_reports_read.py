@@ -35,7 +35,7 @@ def results_of(model: Model, path: Path) -> Path:
     fed = reference.quantize(random_points(0, 3, model.n_features).astype(np.float32))
     labels = np.zeros(3, np.int64)
     cycles = make_plan(reference).worst_cycles
-    with ResultsFile(path, Origin.of(reference, fed, labels), model.n_classes) as file:
+    with ResultsFile(path, Origin.of(reference, fed, labels), model.classes) as file:
         for index, scores in enumerate(reference.scores(fed)):
             answer = int(scores.argmax())
             file.append(Result(index, 0, answer, cycles, False, tuple(scores.tolist()), "x"))

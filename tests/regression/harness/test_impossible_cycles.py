@@ -80,7 +80,7 @@ def test_a_report_refuses_them(tmp_path: Path, cycles: int):
     y = np.zeros(3, np.int64)
     labels, scores = reference.answers(Q)
     path = tmp_path / "results.csv"
-    with ResultsFile(path, Origin.of(reference, Q, y), reference.n_classes) as file:
+    with ResultsFile(path, Origin.of(reference, Q, y), reference.classes) as file:
         for row in range(3):
             said = cycles if row == 1 else make_plan(reference).worst_cycles
             values = tuple(map(int, scores[row]))

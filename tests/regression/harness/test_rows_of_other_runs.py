@@ -14,6 +14,7 @@ from chains import replace
 from fake_device import HostileDevice
 from simulated_run import N, honest_model, measure_on, subject
 
+from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import Origin, Result, ResultsFile, read_results
 from protonn_edge.errors import InputError
 
@@ -30,7 +31,7 @@ def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tu
         for i in range(n)
     ]
     rows[-1] = change(rows[-1])
-    with ResultsFile(path, Origin.of(reference, Q, y), reference.n_classes, keep=rows):
+    with ResultsFile(path, Origin.of(reference, Q, y), reference.classes, keep=rows):
         pass
     device = HostileDevice(honest_model())
     with pytest.raises(InputError) as caught:
@@ -41,9 +42,12 @@ def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tu
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"label": 77}, "at index 7, a class or scores that are impossible for a model of 4"),
-        ({"predicted": 77}, "at index 7, a class or scores that are impossible for a model of 4"),
-        ({"label": 2}, "at index 7, label 2, but the point has label 3"),
+        ({"label": UNKNOWN}, "at index 7, a class or scores that are impossible for a model of 4"),
+        (
+            {"predicted": UNKNOWN},
+            "at index 7, a class or scores that are impossible for a model of 4",
+        ),
+        ({"label": 2}, "at index 7, label 'class 2', but the point has label 'class 3'"),
         ({"predicted": 2}, "at index 7, an answer that does not follow from its scores; delete"),
         ({"index": N}, f"line 9 has index {N}, but this run's indices are 0 to {N - 1}"),
         ({"index": 3}, "line 9 repeats index 3"),
@@ -62,7 +66,7 @@ def test_reading_ends_at_the_first_row_too_many(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     resumed(path, lambda row: replace(row, label=2), n=N)
     run = path.read_text().rstrip().rpartition(",")[2]
-    path.write_text(path.read_text() + f"{N},0,0,1,0,x,0,0,0,0,{run}\nno result\n")
+    path.write_text(path.read_text() + f"{N},class 0,class 0,1,0,x,0,0,0,0,{run}\nno result\n")
     with pytest.raises(InputError, match=f"line {N + 2} has index {N}, but this run's"):
         read_results(path)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from command_line import refusal, run
+from command_line import refusal, run, run_json
 
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.report.content import Battery
@@ -118,10 +118,10 @@ def test_every_training_number_has_an_upper_end():
 
 def test_a_share_is_written_as_people_write_it(table, tmp_path):
     """A share without a digit before its point was refused, once percentages were accepted."""
-    for number, share in enumerate((".25", "0.25", "25%", "25 %", "2.5e-1")):
-        folder = tmp_path / str(number)
-        assert run("split", table, "--test", share, "-o", folder).exit_code == 0
-        assert len((folder / "test.csv").read_text().splitlines()) == 11
-    for share in ("0", "25", "1", "100%", "nan", "-.5", ".", "%", "1e9%"):
-        done = run("split", table, f"--test={share}", "-o", tmp_path / "no")
-        assert "is not a share between 0 and 1" in done.stderr
+    words = ("train", table, "-o", tmp_path / "m.npz", "--classifier", "linear")
+    for share in (".25", "0.25", "25%", "25 %", "2.5e-1"):
+        assert run_json(*words, "--holdout", share)["n"] == 10
+    for share in ("25", "1", "100%", "nan", "-.5", ".", "%", "1e9%"):
+        assert "is not a share from 0 to below 1" in run(*words, f"--holdout={share}").stderr
+        assert "is not a share between 0 and 1" in run(*words, f"--rejection={share}").stderr
+    assert "is not a share between 0 and 1" in run(*words, "--rejection", 0).stderr

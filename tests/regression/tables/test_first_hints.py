@@ -35,16 +35,13 @@ def test_a_row_of_names_with_a_number_is_not_called_a_bad_point(write: Write) ->
 
 
 def test_rows_that_are_in_both_parts_are_counted(write: Write, tmp_path: Path) -> None:
-    path = write(ROWS + ROWS[:10], ["x", "y", "label"])
-    done = run_json("split", path, "-o", tmp_path / "parts")
-    parts = [(tmp_path / "parts" / f"{part}.csv").read_text() for part in ("train", "test")]
-    train, test = (text.splitlines()[1:] for text in parts)
-    equal = sum(row in train for row in test)
-    (told,) = (each["text"] for each in done["notices"])
-    assert equal > 0
-    assert told == f"test rows that are identical to a training row: {equal}; remove duplicate rows"
-    alone = run_json("split", write(ROWS, ["x", "y", "label"]), "-o", tmp_path / "alone")
-    assert not alone.get("notices")
+    model = tmp_path / "m.npz"
+    path = write(ROWS + ROWS[:30], ["x", "y", "label"])
+    done = run_json("train", path, "-o", model, "--classifier", "linear")
+    (told,) = (each["text"] for each in done["notices"] if each["kind"] == "training_rows")
+    assert "of the 14 held-out points are also training points" in told
+    alone = run_json("train", write(ROWS, ["x", "y", "label"]), "-o", model, "--holdout", 0.3)
+    assert "training_rows" not in {each["kind"] for each in alone["notices"]}
 
 
 def test_features_of_one_name_are_matched_by_their_order(write: Write, tmp_path: Path) -> None:

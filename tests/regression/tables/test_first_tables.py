@@ -278,9 +278,10 @@ def test_an_array_of_objects_is_refused_with_what_to_save(tmp_path: Path) -> Non
 def test_defaults_suit_small_data(write: Write, flowers: Flowers) -> None:
     few = [next(each for each in flowers if each[1] == kind) for kind in CODES] + flowers[:4]
     path, model = write([[kind, *x] for x, kind in few], ["label", *NAMES]), "m.npz"
-    succeed("train", path, "-o", path.with_name(model), "--epochs", 1)
+    words = ("train", path, "-o", path.with_name(model), "--holdout", 0)
+    succeed(*words, "--epochs", 1)
     assert load_model(path.with_name(model)).head.n_prototypes == 12
-    asked = run("train", path, "-o", path.with_name(model), "--prototypes", 40)
+    asked = run(*words, "--prototypes", 40)
     assert "--prototypes is 40, but the data has only 7 training points" in refusal(asked)
 
 
@@ -298,11 +299,11 @@ def test_a_constant_column_is_named(write: Write, flowers: Flowers) -> None:
 def test_train_prints_classes_and_ranges(write: Write, flowers: Flowers) -> None:
     path = write([[*x, kind] for x, kind in flowers], [*NAMES, "species"])
     done = succeed("train", path, "-o", path.with_name("m.npz"), *QUICK)
-    assert "setosa: 50, versicolor: 50, virginica: 50" in done.stdout
+    assert "setosa: 40 + 10, versicolor: 40 + 10, virginica: 40 + 10" in done.stdout
     assert "sepal length: 4.3 to 7.9" in done.stdout
     assert "the labels are in column 'species'" in done.stderr
     record = run_json("train", path, "-o", path.with_name("m.npz"), *QUICK)
-    assert record["data"]["classes"] == dict.fromkeys(CODES, 50)
+    assert record["data"]["classes"] == dict.fromkeys(CODES, 40)
     assert record["notices"][0]["columns"] == ["species"]
 
 

@@ -26,7 +26,7 @@ def test_predictions_have_the_rows_of_the_file(tmp_path: Path) -> None:
     assert run_json(*arguments)["rows"] == [1, 3]
     assert run(*arguments, "-o", tmp_path / "p.csv").exit_code == 0
     with (tmp_path / "p.csv").open() as stream:
-        assert [line["row"] for line in csv.DictReader(stream)] == ["1", "3"]
+        assert [line["c"] for line in csv.DictReader(stream)] == ["3", "5"]
 
 
 def test_results_have_the_rows_of_the_file_also_of_a_resumed_run(tmp_path: Path) -> None:

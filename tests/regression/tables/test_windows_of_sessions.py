@@ -111,7 +111,7 @@ def test_channels_in_another_order_are_matched_by_name(write: Write) -> None:
     path = recording(write)
     windows, model = path.with_name("w.npz"), path.with_name("m.npz")
     succeed("windows", path, "-o", windows, "--window", 10)
-    options = ("--features", "mean,deviation", "--epochs", 5, "--prototypes", 4)
+    options = ("--features", "mean,deviation", "--epochs", 5, "--prototypes", 4, "--holdout", 0)
     succeed("train", windows, "-o", model, *options)
     with np.load(windows, allow_pickle=False) as arrays:
         swapped = dict(arrays)

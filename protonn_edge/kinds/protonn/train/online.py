@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.row_sketch import RowSketch
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
@@ -97,7 +96,7 @@ class OnlineTraining:
         """
         prepared = self.training.prepared
         inputs = prepared.normalized(points)
-        state = self._rate, self.n_seen, prepared.data_sha256, prepared.rows
+        state = self._rate, self.n_seen, prepared.data_sha256
         running = copy.deepcopy(prepared.running)
         self._take_in(points, y, weights)
         Y = np.eye(self._n_classes, dtype=np.float32)[y]
@@ -119,7 +118,7 @@ class OnlineTraining:
             self.history.append(progress.EpochReport(call, call, objective, accuracy))
             return self.history[-1]
         lowest, prepared.running = progress.BACK_OFF * self._rate, running
-        self._rate, self.n_seen, prepared.data_sha256, prepared.rows = state
+        self._rate, self.n_seen, prepared.data_sha256 = state
         raise InputError(
             f"partial_fit diverges at a learning rate of {lowest:.2g} "
             f"({self.restarts[-1].reason}); try a smaller learning rate, or pass more "
@@ -167,4 +166,3 @@ class OnlineTraining:
         if weights is not None:
             digest.update(np.ascontiguousarray(weights, dtype="<f8").tobytes())
         prepared.data_sha256 = digest.hexdigest()
-        prepared.rows = RowSketch.of([points]).merged(prepared.rows)
