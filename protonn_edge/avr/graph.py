@@ -191,7 +191,7 @@ def _loop(
     while pending:
         there = pending.pop()
         if there not in inside:
-            if there not in steps or not _keeps(steps[there].here, counting):
+            if there is None or there not in steps or not _keeps(steps[there].here, counting):
                 return None
             inside.add(there)
             pending += (each for each, _ in steps[there].ways)
