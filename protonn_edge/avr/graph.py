@@ -314,6 +314,8 @@ class CodeSteps:
         if name in _INDIRECT:
             raise self._lost(here)
         ways: list[tuple[int | None, int]] = [(here.end, cycles)]
+        if here.stops_cycles:
+            ways.append((here.end, cycles + here.stops_cycles))
         if name in instructions.BRANCHES:
             ways.append((target, cycles + instructions.TAKEN_BRANCH))
         if name in instructions.SKIPS:

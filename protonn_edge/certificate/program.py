@@ -79,7 +79,7 @@ def program_claims(
     paths = prediction or partial(paths_through, program, entry)
     given = [] if own_sources or not program.marks else ["the labels in the source are correct"]
     if prediction is None and program.marks and entry not in predictions_of(program):
-        given.append(f"each call of {entry} works on a single prediction, finished or not")
+        given.append(f"each call of {entry} works on a single prediction (counting abandoned ones)")
     yield from _cycles(what, paths, given, own_sources=own_sources)
 
 
