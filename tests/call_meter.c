@@ -52,10 +52,21 @@ static void fail(const char *why)
     exit(1);
 }
 
+/* Whether a function has not returned to where a call of it would return now: it loops to its start. */
+static int is_in(const struct function *function)
+{
+    for (unsigned i = 0; i < n_calls; ++i) {
+        if (calls[i].function == function && calls[i].level == level && calls[i].sp == stack_pointer()) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void begin_calls(void)
 {
     for (unsigned i = 0; i < n_functions; ++i) {
-        if (avr->pc != functions[i].address) {
+        if (avr->pc != functions[i].address || is_in(&functions[i])) {
             continue;
         }
         if (n_calls == CALLS_MAX) {

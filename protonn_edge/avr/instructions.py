@@ -31,8 +31,8 @@ _CYCLES = {
     **dict.fromkeys(("lpm", "elpm", "jmp", "rcall", "icall", "eicall"), 3),
     **dict.fromkeys(("call", "ret", "reti"), 4),
 }
-# EECR, which is at one of two addresses, and how long the CPU stops after its bits EERE and EEPE are
-# set (data sheets 8271, 8.4 and 2586, 5.3).
+# EECR, which is at one of two addresses, and how long the CPU stops after its bits EERE and EEPE
+# are set (data sheets 8271, 8.4, and 2586, 5.3).
 _EEPROM_CONTROL = (0x1C, 0x1F)
 _EEPROM_CYCLES = {0: 4, 1: 2}
 WITH_RETURN_ADDRESS = frozenset({"rcall", "icall", "eicall", "call", "ret", "reti"})

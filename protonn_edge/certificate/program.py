@@ -56,24 +56,18 @@ def program_claims(
     entry: str,
     *,
     own_sources: bool = False,
-    whole_stack: bool = True,
+    whole_program: bool = True,
     prediction: Callable[[], Paths] | None = None,
 ) -> Iterator[Claim]:
     """Yield the claims about a linked program: its memory, and the behaviour of `entry`.
 
     With `own_sources` it was just linked from generated code. Otherwise a claim states what it
     assumes besides the machine code: labels, and tables of jumps. The cycles are counted for
-    `entry`, or for a `prediction` that consists of several calls. Without `whole_stack`, no claim
-    is about the stack of the whole program.
+    `entry`, or for a `prediction` that consists of several calls. Without `whole_program`, claims
+    are only about `entry`.
     """
-    sections = program.sections
-    flash, sram = sections.flash_bytes, sections.sram_bytes
-    yield Claim("flash", f"the program takes {flash:,} B of flash", claims.PROVEN, _READ, flash)
-    yield Claim(
-        "sram", f"the program's variables take {sram:,} B of SRAM", claims.PROVEN, _READ, sram
-    )
-    if whole_stack:
-        yield _whole_stack(program, own_sources)
+    if whole_program:
+        yield from _memory(program, own_sources)
     yield from _behaviour(program, entry, own_sources)
     what = entry if prediction is None else "a prediction"
     paths = prediction or partial(paths_through, program, entry)
@@ -81,6 +75,17 @@ def program_claims(
     if prediction is None and program.marks and entry not in predictions_of(program):
         given.append(f"each call of {entry} works on a single prediction (counting abandoned ones)")
     yield from _cycles(what, paths, given, own_sources=own_sources)
+
+
+def _memory(program: LinkedProgram, own_sources: bool) -> Iterator[Claim]:
+    """Yield claims about the memory of the whole program."""
+    sections = program.sections
+    flash, sram = sections.flash_bytes, sections.sram_bytes
+    yield Claim("flash", f"the program takes {flash:,} B of flash", claims.PROVEN, _READ, flash)
+    yield Claim(
+        "sram", f"the program's variables take {sram:,} B of SRAM", claims.PROVEN, _READ, sram
+    )
+    yield _whole_stack(program, own_sources)
 
 
 def _whole_stack(program: LinkedProgram, own_sources: bool) -> Claim:
