@@ -10,21 +10,23 @@ code, and the compiler copies it with the code that it inlines or unrolls. Names
 | ``P_passed.NAME.MOST.LEAST.W.N`` | the same, where a pass of this place counts W times |
 | ``P_whole.NAME.MOST.LEAST.N`` | the same, if the prediction is one call of ``P_predict`` |
 | ``P_each.NAME.OTHER.MOST.LEAST.N`` | the same, for each time that a place named ``OTHER`` is passed |
-| ``P_each.NAME.OTHER.MOST.0.B.N`` | the same, and B times more in all |
+| ``P_each.NAME.OTHER.MOST.0.B.N`` | the same, and B times more in all, also without the other place |
+| ``P_given.CONDITION.N`` | these places are never passed if a condition holds, which the claims state |
 | ``P_jump.NAME.N`` | this jump through a table leads to a target of this name |
 | ``P_target.NAME.N`` | such a target |
 | ``P_span.NAME.N`` | a part of a prediction begins, which the program measures |
 
 where P is the prefix of the model's functions, and N makes labels unique. Each model in a program
 has its own names. A prediction is a call of ``P_predict``, or a call of ``P_begin``, the pushes of
-all features, and a call of ``P_finish``.
+all features, and a call of ``P_finish``. If it is abandoned, no place is passed more often than
+that; there is no least number then, nor in a function that makes only a part of a prediction.
 """  # noqa: E501  (a table)
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from protonn_edge.avr.program import MARK, LinkedProgram
 from protonn_edge.errors import InputError
@@ -43,6 +45,15 @@ class Fact:
     least: int
     others: Mapping[int, int] = field(default_factory=dict)
     base: int = 0  # how often more, if there are others
+    is_condition: bool = False  # whether it holds only in proper use, which its name describes
+
+    def of_a_part(self, early: int) -> Fact:
+        """Return the fact for parts of a prediction, which may be abandoned or begun before.
+
+        So many of them can pass the places after a pass of one of the others before them.
+        """
+        before = self.most * max(self.others.values(), default=0)
+        return replace(self, least=0, base=self.base + early * before)
 
 
 @dataclass(frozen=True)
@@ -61,10 +72,6 @@ def span_labels(program: LinkedProgram) -> Mapping[str, list[int]]:
         if match is not None and match[2] == "span":
             labels[match[3]].append(mark.address)
     return labels
-
-
-_DIVISIONS = {"__udivmodqi4": 8, "__udivmodhi4": 16, "__udivmodsi4": 32}
-"""Routines of libgcc, and how often a call passes the labels of their loops."""
 
 
 def predictions_of(program: LinkedProgram) -> set[str]:
@@ -99,16 +106,10 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
     named: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     for (prefix, _, name), addresses in places.items():
         named[prefix, name] |= addresses
-    passes = list[Fact]()
-    for (prefix, kind, name), (other, most, least, *base) in limits.items():
-        own, others = places[prefix, kind, name], named[prefix, other]
-        if kind == "passed" or (kind == "whole" and whole) or (kind == "each" and others):
-            passes.append(Fact(name, own, int(most), int(least), others, *map(int, base)))
-    at = {symbol.name: {symbol.address: 1} for symbol in program.symbols}
-    passes += (
-        Fact(name, at[f"{name}_loop"], times, times, at[name])
-        for name, times in _DIVISIONS.items()
-        if name in at and f"{name}_loop" in at
+    passes = tuple(
+        _fact(kind, name, places[prefix, kind, name], named[prefix, numbers[0]], numbers[1:])
+        for (prefix, kind, name), numbers in limits.items()
+        if kind == "given" or (kind in _LIMITING and (whole or kind != "whole"))
     )
     targets = {
         jump: tuple(sorted(places[prefix, "target", name]))
@@ -116,4 +117,16 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
         if kind == "jump"
         for jump in places[prefix, kind, name]
     }
-    return Facts(tuple(passes), targets)
+    return Facts(tuple(filter(None, passes)), targets)
+
+
+def _fact(
+    kind: str, name: str, places: Mapping[int, int], others: Mapping[int, int], limits: list[str]
+) -> Fact | None:
+    """Return the fact of places of one kind and name; None if it says nothing in this program."""
+    if kind == "given":
+        return Fact(name.replace("_", " "), places, 0, 0, is_condition=True)
+    most, least, base = (*map(int, limits), 0)[:3]
+    if others or kind != "each":
+        return Fact(name, places, most, least, others, base)
+    return Fact(name, places, base, 0) if base else None  # the other place was not linked

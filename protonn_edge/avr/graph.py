@@ -9,22 +9,27 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from protonn_edge.avr import instructions
 from protonn_edge.avr.instructions import JUMPS, Decoded
 from protonn_edge.avr.program import LinkedProgram
+from protonn_edge.avr.state import READERS
 from protonn_edge.errors import CheckFailed, InputError
 
 _ZERO = 1  # the register that is 0
 _STRAIGHT_BYTES = 64  # in front of a span
 _ZERO_FLAG = 1
 _T_FLAG = 6
-_SHIFTING = frozenset({"lsr", "asr", "ror", "add", "adc", "dec"})  # LSL and ROL are sums
-_COPYING = frozenset({"ld", "st"})
-# Instructions that the compiler puts between a counter and its loop; some write two registers.
+# Instructions of loops that shift (LSL and ROL are sums), copy or divide.
+_IN_LOOPS = frozenset(
+    {"lsr", "asr", "ror", "add", "adc", "ld", "st", "sub", "sbc", "cp", "cpc", "brbs", "brbc"}
+)
+# Instructions between the initial value of a counter and its loop; some write two registers.
 _PAIRS = frozenset({"movw", "adiw", "sbiw"})
-_SETTING = _PAIRS | {"ldi", "mov", "subi", "sbci", "in"}
+_SETTING = _PAIRS | {"ldi", "mov", "sub", "subi", "sbci", "in", "rjmp"}
 _INDIRECT = frozenset({"ijmp", "eijmp", "icall", "eicall"})
 _WAITING = frozenset({"sleep", "break", "spm"})
 
@@ -45,13 +50,22 @@ class Graph:
     calls: Mapping[int, tuple[int, ...]]  # the functions that a block calls, by its address
     counted: tuple[CountedLoop, ...]  # loops with a number of passes that the code shows
 
+    @cached_property
+    def following(self) -> Mapping[int, list[int]]:
+        """The blocks that may follow each block, with the functions that it calls."""
+        following = {block: [*functions] for block, functions in self.calls.items()}
+        for edge in self.edges:
+            if edge.end is not None:
+                following[edge.start].append(edge.end)
+        return following
+
 
 class CountedLoop(NamedTuple):
-    """A loop of one block that counts a register: the compiler's, for a long shift or a copy."""
+    """A loop that counts a register: the compiler's, for a long shift, a copy or a division."""
 
-    start: int
+    start: int  # the instruction that counts
     before: int  # the instruction in front, which goes on to the loop
-    times: int  # how often it is passed then
+    times: int  # how often the first is passed then
 
 
 class CodeStep(NamedTuple):
@@ -76,8 +90,9 @@ def graph_of(code: CodeSteps, entries: Collection[int], places: Collection[int])
                 "no bound; move the wait or the endless loop into its caller"
             )
     called = {function for step in steps.values() for function in step.called}
-    counted = tuple(_counted(steps, entries))
-    leaders = {None, *entries, *called, *places, *(loop.before for loop in counted)}
+    counted = tuple(_counted(steps, entries, called))
+    leaders = {None, *entries, *called, *places}
+    leaders |= {place for loop in counted for place in (loop.start, loop.before)}
     leaders |= _joints(steps)
     edges: list[Edge] = []
     calls: dict[int, tuple[int, ...]] = {}
@@ -126,66 +141,135 @@ def _joints(steps: Mapping[int, CodeStep]) -> set[int]:
     return joints
 
 
-def _counted(steps: Mapping[int, CodeStep], entries: Collection[int]) -> Iterator[CountedLoop]:
-    """Yield the loops of one block that ``brne`` ends and that a register counts."""
-    before: dict[int | None, list[Decoded]] = defaultdict(list)
-    for entry in entries:
-        before[entry].append(steps[entry].here)  # it is also entered from elsewhere
+def _counted(
+    steps: Mapping[int, CodeStep], entries: Collection[int], called: Collection[int]
+) -> Iterator[CountedLoop]:
+    """Yield the loops that ``brne`` ends and that a register counts."""
+    before: _Before = defaultdict(list)
+    for entered in (*entries, *called):
+        before[entered].append(None)
     for step in steps.values():
-        for there in (*(each for each, _ in step.ways), *step.called):
+        for there, _ in step.ways:
             before[there].append(step.here)
+    unclear = _nonzero(steps, before)
     for step in steps.values():
-        start = step.here.operands.get("k", step.here.address)
-        if step.here.name != "brbc" or step.here.operands["s"] != _ZERO_FLAG or start not in steps:
-            continue
-        inside, address = list[Decoded](), start
-        # A path may end there, so its next instruction is unknown.
-        while address < step.here.address and address in steps and len(steps[address].ways) == 1:
-            inside.append(steps[address].here)
-            address = inside[-1].end
-        ahead = [each for each in before[start] if each != step.here]
-        if address == step.here.address and inside and len(ahead) == 1 and _counts(inside):
-            times = _times(ahead[0], inside[-1], before)
-            if times is not None:
-                yield CountedLoop(start, ahead[0].address, times)
+        match before[step.here.address]:
+            case [Decoded() as counting] if _ends_loop(step.here, counting):
+                loop = _loop(step.here, counting, before, steps, unclear)
+                if loop is not None:
+                    yield loop
 
 
-def _counts(inside: list[Decoded]) -> bool:
-    """Return whether only the last instruction of a loop writes the register that it counts."""
-    counter = inside[-1].operands.get("d")
-    writes = [each for each in inside if each.operands.get("d") == counter]
-    moved = {each.moved for each in inside} - {None}
-    return (
-        len(writes) == 1
-        and all(each.name in _SHIFTING or each.name in _COPYING for each in inside)
-        and not any(counter in {pointer, pointer + 1} for pointer in moved if pointer is not None)
+_Before = Mapping[int | None, list[Decoded | None]]
+"""The instructions before each one; None for a call, or where the analysis begins."""
+
+
+def _ends_loop(here: Decoded, counting: Decoded) -> bool:
+    """Return whether a register is counted by an instruction, and its loop ends with the next."""
+    branches = here.name == "brbc" and here.operands["s"] == _ZERO_FLAG
+    return branches and (counting.name == "dec" or _shifts_zero(counting))
+
+
+def _shifts_zero(here: Decoded) -> bool:
+    return here.name == "lsr" and here.operands["d"] == _ZERO
+
+
+def _loop(
+    last: Decoded,
+    counting: Decoded,
+    before: _Before,
+    steps: Mapping[int, CodeStep],
+    unclear: Set[int],
+) -> CountedLoop | None:
+    """Return a loop from its branch and the instruction that counts.
+
+    None unless the initial count is known, nothing else enters or leaves the loop or calls a
+    function, and nothing else in it writes the counter.
+    """
+    inside = {last.address}
+    pending: list[int | None] = [last.operands["k"]]
+    while pending:
+        there = pending.pop()
+        if there not in inside:
+            if there is None or there not in steps or not _keeps(steps[there].here, counting):
+                return None
+            inside.add(there)
+            pending += (each for each, _ in steps[there].ways)
+    into = chain.from_iterable(before[address] for address in inside)
+    ahead = [each for each in into if each is None or each.address not in inside]
+    if len(ahead) != 1 or ahead[0] is None:
+        return None
+    times = _times(ahead[0], counting, before, unclear)
+    return None if times is None else CountedLoop(counting.address, ahead[0].address, times)
+
+
+def _keeps(here: Decoded, counting: Decoded) -> bool:
+    """Return whether an instruction of a loop is the one that counts, or keeps the counter."""
+    counter, moved = counting.operands["d"], here.moved
+    return here == counting or (
+        here.name in _IN_LOOPS
+        and here.operands.get("d") != counter
+        and (moved is None or counter not in {moved, moved + 1})
     )
 
 
-def _times(
-    here: Decoded, counting: Decoded, before: Mapping[int | None, list[Decoded]]
-) -> int | None:
+def _nonzero(steps: Mapping[int, CodeStep], before: _Before) -> set[int]:
+    """Return where the register that is 0 at calls may have another value."""
+    nonzero = set[int]()
+    pending = [step for step in steps.values() if _writes_zero(step.here)]
+    while pending:
+        step = pending.pop()
+        # A loop that shifts this register ends when it is 0.
+        ends = step.here.name == "brbc" and any(
+            map(_shifts_zero, filter(None, before[step.here.address]))
+        )
+        for there, _ in step.ways:
+            if there is None or there in nonzero or (ends and there == step.here.end):
+                continue
+            nonzero.add(there)
+            if not _clears_zero(steps[there].here):
+                pending.append(steps[there])
+    return nonzero
+
+
+def _writes_zero(here: Decoded) -> bool:
+    """Return whether an instruction may change the register that is 0 at calls."""
+    if here.name in {"mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu"}:
+        return True
+    written = here.operands.get("d")
+    pair = written == _ZERO - 1 and here.name == "movw"
+    return pair or (written == _ZERO and here.name not in READERS and not _clears_zero(here))
+
+
+def _clears_zero(here: Decoded) -> bool:
+    return here.name == "eor" and here.operands["d"] == here.operands["r"] == _ZERO
+
+
+def _times(here: Decoded, counting: Decoded, before: _Before, unclear: Set[int]) -> int | None:
     """Return how often a loop is passed, from its counter's initial value.
 
     ``dec`` counts a constant down; ``lsr`` moves a bit out that was set in the register of 0.
     """
     register = counting.operands["d"]
     if counting.name == "lsr":
-        sets_bit = register == _ZERO and here.name == "bld" and here.operands["d"] == register
-        ahead = before[here.address] if sets_bit else []
-        is_set = len(ahead) == 1 and ahead[0].name == "bset" and ahead[0].operands["s"] == _T_FLAG
-        return here.operands["b"] + 1 if is_set else None
-    while counting.name == "dec" and here.name in _SETTING:
-        written = here.operands["d"]
+        sets_bit = here.name == "bld" and here.operands["d"] == register
+        match before[here.address]:
+            case [Decoded(name="bset") as ahead] if sets_bit and here.address not in unclear:
+                return here.operands["b"] + 1 if ahead.operands["s"] == _T_FLAG else None
+        return None
+    while here.name in _SETTING:
+        written = here.operands.get("d")
         if written == register and here.name == "ldi":
             return here.operands["K"] or 256
         if written == register and here.name == "mov":
             register = here.operands["r"]
-        elif register in {written, written + (here.name in _PAIRS)}:
+        elif written is not None and register in {written, written + (here.name in _PAIRS)}:
             break
-        if len(before[here.address]) != 1:
-            break
-        here = before[here.address][0]
+        match before[here.address]:
+            case [Decoded() as ahead]:
+                here = ahead
+            case _:
+                break
     return None
 
 
@@ -230,6 +314,8 @@ class CodeSteps:
         if name in _INDIRECT:
             raise self._lost(here)
         ways: list[tuple[int | None, int]] = [(here.end, cycles)]
+        if here.stops_cycles:
+            ways.append((here.end, cycles + here.stops_cycles))
         if name in instructions.BRANCHES:
             ways.append((target, cycles + instructions.TAKEN_BRANCH))
         if name in instructions.SKIPS:

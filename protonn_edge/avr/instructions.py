@@ -31,9 +31,10 @@ _CYCLES = {
     **dict.fromkeys(("lpm", "elpm", "jmp", "rcall", "icall", "eicall"), 3),
     **dict.fromkeys(("call", "ret", "reti"), 4),
 }
-# EERE in EECR, and how long the CPU then stops (data sheet 8271, 8.4). If another register is at
-# this address, a bound is that much too long.
-_EEPROM_READ_ENABLE, _EEPROM_READ_CYCLES = (0x1F, 0), 4
+# EECR, which is at one of two addresses, and how long the CPU stops after its bits EERE and EEPE
+# are set (data sheets 8271, 8.4, and 2586, 5.3).
+_EEPROM_CONTROL = (0x1C, 0x1F)
+_EEPROM_CYCLES = {0: 4, 1: 2}
 WITH_RETURN_ADDRESS = frozenset({"rcall", "icall", "eicall", "call", "ret", "reti"})
 
 # One line per instruction: its name and its bits. A letter is a bit of an operand: d and r are
@@ -155,9 +156,13 @@ class Decoded(NamedTuple):
     def cycles_on(self, core: Core) -> int:
         """Return its cycles if it goes on to the next instruction, or always goes elsewhere."""
         longer = core.return_bytes - 2 if self.name in WITH_RETURN_ADDRESS else 0
-        if self.name == "sbi" and (self.operands["A"], self.operands["b"]) == _EEPROM_READ_ENABLE:
-            longer = _EEPROM_READ_CYCLES
         return _CYCLES.get(self.name, 1) + longer
+
+    @property
+    def stops_cycles(self) -> int:
+        """How long the CPU may stop after it, if a chip has the EEPROM's control register there."""
+        writes = self.name == "sbi" and self.operands["A"] in _EEPROM_CONTROL
+        return _EEPROM_CYCLES.get(self.operands["b"], 0) if writes else 0
 
 
 @functools.lru_cache(maxsize=1 << 14)  # checks follow many paths through the same code

@@ -9,9 +9,10 @@ entered, a function as often as it is called, and facts limit how often places a
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from elftools.elf.elffile import ELFFile
 from numpy.typing import NDArray
 
 from protonn_edge.avr.facts import Fact, Facts, facts_of, predictions_of, span_labels
+from protonn_edge.avr.flow import functions_from
 from protonn_edge.avr.graph import CodeSteps, Graph, first_write, graph_of
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed, InputError
@@ -60,6 +62,7 @@ class Paths:
 
     longest: Path
     shortest: Path
+    given: tuple[str, ...] = ()  # the conditions under which labels say that code is never reached
 
 
 class Times(NamedTuple):
@@ -72,24 +75,30 @@ class Times(NamedTuple):
 def paths_through(program: LinkedProgram, entry: str) -> Paths:
     """Return the longest and the shortest path of a call of a function.
 
-    Cycles are counted from its first instruction to the end of its return, without interrupts.
+    Cycles are counted from its first instruction to the end of its return, without interrupts. The
+    paths are those of a whole prediction for ``P_predict``, and of any part of a prediction, begun
+    or abandoned elsewhere, for other functions.
 
     Raises
     ------
     InputError
         If the program lacks a function with this name.
     CheckFailed
-        If there is no bound because of a loop without a fact, a jump through a pointer, or facts
-        that no path can satisfy; the message names the place.
+        If there is no bound because of a loop without a fact, a jump through a pointer, a stack
+        that the function does not leave as it was, or facts that no path can satisfy; the message
+        names the place.
     """
     copies, once = program.names.copies_of(entry), Times(1, 1)
     if not copies:
         raise no_function(program, entry)
+    functions_from(program, copies)  # refuses returns to other places than the caller
     whole = entry in predictions_of(program)
-    each_paths = [_paths(program, {at: once}, whole=whole) for at in copies]
+    facts = facts_of(program, whole=whole)
+    flows = [_flow(program, {at: once}, facts, part=not whole) for at in copies]
     return Paths(
-        max((each.longest for each in each_paths), key=lambda path: path.cycles),
-        min((each.shortest for each in each_paths), key=lambda path: path.cycles),
+        max((flow.path(-1) for flow in flows), key=lambda path: path.cycles),
+        min((flow.path(1) for flow in flows), key=lambda path: path.cycles),
+        tuple(sorted(set().union(*(flow.given for flow in flows)))),
     )
 
 
@@ -120,7 +129,8 @@ def paths_between(
                 "again"
             )
         roots[first_write(program, labels[name][0], register)] = times
-    return _paths(program, roots, whole=whole, register=register)
+    flow = _flow(program, roots, facts_of(program, whole=whole), register)
+    return Paths(flow.path(-1), flow.path(1), tuple(sorted(flow.given)))
 
 
 def longest_part(
@@ -137,38 +147,56 @@ def longest_part(
     """
     facts, limits = facts_of(program, whole=False), limits or {}
     passes = tuple(
-        fact if fact.others else replace(fact, most=limits.get(fact.name, fact.most), least=0)
+        fact if fact.others else replace(fact, most=limits.get(fact.name, fact.most))
         for fact in facts.passes
     )
-    return _flow(program, starts, replace(facts, passes=passes), None, ends).path(-1)
-
-
-def _paths(
-    program: LinkedProgram, roots: Mapping[int, Times], *, whole: bool, register: int | None = None
-) -> Paths:
-    flow = _flow(program, roots, facts_of(program, whole=whole), register)
-    return Paths(flow.path(-1), flow.path(1))
+    return _flow(program, starts, replace(facts, passes=passes), ends=ends, part=True).path(-1)
 
 
 def _flow(
     program: LinkedProgram,
     roots: Mapping[int, Times],
     facts: Facts,
-    register: int | None,
+    register: int | None = None,
     ends: Collection[int] = (),
+    *,
+    part: bool = False,
 ) -> _Flow:
+    """Return the paths from addresses; of a `part`, they may be any part of a prediction."""
     places = {place for fact in facts.passes for place in (*fact.places, *fact.others)}
     # The code there may wait, as a loop does that only another state of the model would leave.
-    nowhere = (fact.places for fact in facts.passes if fact.most == 0 and not fact.others)
-    never = set(chain.from_iterable(nowhere))
-    graph = graph_of(CodeSteps(program, facts.targets, register, never.union(ends)), roots, places)
+    never = defaultdict[bool, set[int]](set)
+    for fact in facts.passes:
+        if fact.most == 0 and not fact.others:
+            never[fact.is_condition].update(fact.places)
+    code = CodeSteps(program, facts.targets, register, never[True].union(never[False], ends))
+    graph = graph_of(code, roots, places)
+    passes = facts.passes
+    if part:
+        passes = tuple(fact.of_a_part(_early(graph, roots, fact)) for fact in passes)
     counted = (
         Fact(f"{loop.start:#x}", {loop.start: 1}, loop.times, loop.times, {loop.before: 1})
         for loop in graph.counted
     )
-    flow = _Flow(program, graph, [*facts.passes, *counted], roots)
+    given = {
+        fact.name
+        for fact in passes
+        if fact.is_condition and (fact.places.keys() - never[False]) & graph.calls.keys()
+    }
+    flow = _Flow(program, graph, [*passes, *counted], roots, given)
     flow.check_loops()
     return flow
+
+
+def _early(graph: Graph, roots: Mapping[int, Times], fact: Fact) -> int:
+    """Return how many paths may pass a fact's places before they pass one of the others."""
+    early, pending = set[int](), [*roots]
+    while pending:
+        block = pending.pop()
+        if block not in early and block not in fact.others:
+            early.add(block)
+            pending += graph.following[block]
+    return sum(times.most for times in roots.values()) if early & fact.places.keys() else 0
 
 
 class _Flow:
@@ -180,7 +208,9 @@ class _Flow:
         graph: Graph,
         facts: Iterable[Fact],
         roots: Mapping[int, Times],
+        given: Collection[str],
     ) -> None:
+        self.given = given
         self._program = program
         self._names = program.names
         self._starts = [*graph.calls]

@@ -58,11 +58,12 @@ AT_CALLS: Registers = (None, 0, *[None] * 30)
 
 _KEPT_BY_CALLS = frozenset({*range(2, 18), _Y, _Y + 1})
 _LOW_BYTE_SUMS = frozenset({"subi", "sub", "add"})
-# Instructions that have a register as an operand but do not change it.
-_READERS = frozenset(
+READERS = frozenset(
     {"cp", "cpc", "cpi", "cpse", "std", "st", "sts", "push", "out", "sbrc", "sbrs", "sbic", "sbis"}
     | {"sbi", "cbi", "bst", "bset", "bclr", "brbs", "brbc", "nop", "wdr", "sleep", "break", "spm"}
 )
+"""Instructions that have a register as an operand but do not change it."""
+
 _STORES = frozenset({"out", "sts", "std", "st", "push"})
 # Instructions that do not change the carry flag.
 _CARRY_KEEPERS = frozenset(
@@ -223,7 +224,7 @@ class State(NamedTuple):
         results: dict[int, _Value] = {}
         if here.moved is not None:
             results |= self._moved(here.moved, 1 if here.decrements else -1)
-        if name in _READERS:
+        if name in READERS:
             return results
         if name in {"mul", "muls", "mulsu", "fmul", "fmuls", "fmulsu"}:
             return {0: None, 1: None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -56,31 +56,36 @@ def program_claims(
     entry: str,
     *,
     own_sources: bool = False,
-    whole_stack: bool = True,
+    whole_program: bool = True,
     prediction: Callable[[], Paths] | None = None,
 ) -> Iterator[Claim]:
     """Yield the claims about a linked program: its memory, and the behaviour of `entry`.
 
     With `own_sources` it was just linked from generated code. Otherwise a claim states what it
     assumes besides the machine code: labels, and tables of jumps. The cycles are counted for
-    `entry`, or for a `prediction` that consists of several calls. Without `whole_stack`, no claim
-    is about the stack of the whole program.
+    `entry`, or for a `prediction` that consists of several calls. Without `whole_program`, claims
+    are only about `entry`.
     """
+    if whole_program:
+        yield from _memory(program, own_sources)
+    yield from _behaviour(program, entry, own_sources)
+    what = entry if prediction is None else "a prediction"
+    paths = prediction or partial(paths_through, program, entry)
+    given = [] if own_sources or not program.marks else ["the labels in the source are correct"]
+    if prediction is None and program.marks and entry not in predictions_of(program):
+        given.append(f"each call of {entry} works on a single prediction (counting abandoned ones)")
+    yield from _cycles(what, paths, given, own_sources=own_sources)
+
+
+def _memory(program: LinkedProgram, own_sources: bool) -> Iterator[Claim]:
+    """Yield claims about the memory of the whole program."""
     sections = program.sections
     flash, sram = sections.flash_bytes, sections.sram_bytes
     yield Claim("flash", f"the program takes {flash:,} B of flash", claims.PROVEN, _READ, flash)
     yield Claim(
         "sram", f"the program's variables take {sram:,} B of SRAM", claims.PROVEN, _READ, sram
     )
-    if whole_stack:
-        yield _whole_stack(program, own_sources)
-    yield from _behaviour(program, entry, own_sources)
-    what = entry if prediction is None else "a prediction"
-    paths = prediction or partial(paths_through, program, entry)
-    given = [] if own_sources or not program.marks else ["the labels in the source are correct"]
-    if prediction is None and program.marks and entry not in predictions_of(program):
-        given.append(f"{entry} makes at most one prediction")
-    yield from _cycles(what, paths, f", if {' and '.join(given)}" if given else "")
+    yield _whole_stack(program, own_sources)
 
 
 def _whole_stack(program: LinkedProgram, own_sources: bool) -> Claim:
@@ -95,20 +100,31 @@ def _whole_stack(program: LinkedProgram, own_sources: bool) -> Claim:
     return Claim("stack", sentence, claims.PROVEN, _FOLLOWED, report.bytes)
 
 
-def _cycles(what: str, find: Callable[[], Paths], given: str) -> Iterator[Claim]:
+def _cycles(
+    what: str, find: Callable[[], Paths], given: list[str], *, own_sources: bool
+) -> Iterator[Claim]:
     try:
         paths = find()
     except CheckFailed as failure:
         sentence = f"the cycles of {what} have a bound"
         yield Claim("cycles-most", sentence, claims.NOT_CHECKED, str(failure))
         return
+    conditions = _listed([*given, *(() if own_sources else paths.given)])
     for name, how, which, path in (
         ("cycles-most", "at most", "longest", paths.longest),
         ("cycles-least", "at least", "shortest", paths.shortest),
     ):
-        sentence = f"{what} takes {how} {path.cycles:,} cycles, not counting interrupts{given}"
+        sentence = f"{what} takes {how} {path.cycles:,} cycles, not counting interrupts{conditions}"
         method = f"the {which} path through the machine code; labels in the source limit its loops"
         yield Claim(name, sentence, claims.PROVEN, method, path.cycles)
+
+
+def _listed(conditions: Sequence[str]) -> str:
+    """Return conditions as the end of a sentence."""
+    *first, last = conditions or [""]
+    if not first:
+        return f", if {last}" if last else ""
+    return f", if {', '.join(first)} and {last}"
 
 
 def _behaviour(program: LinkedProgram, entry: str, own_sources: bool) -> Iterator[Claim]:

@@ -86,13 +86,15 @@ def firmware_claims(
 ) -> Iterator[Claim]:
     """Yield the claims about the linked firmware of a plan, as `program_claims`.
 
-    If features are pushed as they arrive, nothing calls the usual entry: `main` is followed, and
-    all calls of a prediction count.
+    Unless another entry is named, the cycles are those of a prediction as the firmware measures it,
+    which other commands print. If features are pushed as they arrive, nothing calls the usual
+    entry: `main` is followed.
     """
-    if plan.buffered or entry != Settings.entry:
+    if entry != Settings.entry:
         return program_claims(program, entry, own_sources=own_sources)
     paths = partial(agreement.prediction_paths, program, plan, board)
-    return program_claims(program, "main", own_sources=own_sources, prediction=paths)
+    followed = entry if plan.buffered else "main"
+    return program_claims(program, followed, own_sources=own_sources, prediction=paths)
 
 
 def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:

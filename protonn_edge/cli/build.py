@@ -49,7 +49,13 @@ from protonn_edge.quantization import (
     measure_activity,
     stage_losses,
 )
-from protonn_edge.report.terminal import budget_facts, fact_table, plan_table, stage_parts
+from protonn_edge.report.terminal import (
+    bound_facts,
+    budget_facts,
+    fact_table,
+    plan_table,
+    stage_parts,
+)
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.kinds import ANALOG_PINS
 from protonn_edge.system.shell import command_line
@@ -188,7 +194,7 @@ def _build_for_benchmark(
     facts = [
         ("task", f"{benchmark.task}{', energy' if benchmark.energy else ''}"),
         *budget_facts(done.usage, board),
-        ("cycles", str(done.built.possible)),
+        *bound_facts(done.built.possible, done.built.plan, board),
         ("data", f"{n:,} points" if n else "none, because --data is not given"),
     ]
     out.say(f"firmware for MLPerf Tiny on {board.name}:", fact_table(facts))
@@ -206,7 +212,7 @@ def _shown(
         say_tried(out, built.tried)
         return {"program": program, "tried": built.tried.to_json()}
     usage = built.usage
-    facts += [*budget_facts(usage, board), ("cycles", str(built.possible))]
+    facts += [*budget_facts(usage, board), *bound_facts(built.possible, built.plan, board)]
     out.say(f"firmware for {board.name}:", fact_table(facts))
     if isinstance(built.plan, Plan):
         out.say("plan of the firmware:", plan_table(built.plan))

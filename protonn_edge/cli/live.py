@@ -153,7 +153,7 @@ def _soonness(built: LiveBuild, board: Board) -> tuple[str, str]:
     """Return the row with the time until a class is known."""
     if built.response is None:
         most = board.milliseconds(built.plan.worst_cycles)
-        return "time per window", f"at most {most:.1f} ms, from the plan"
+        return "time per window", f"at most {most:.1f} ms, estimated by the plan"
     most = board.milliseconds(built.response.cycles)
     within = f"at most {most:.1f} ms after the last sample, proven from the machine code"
     return "response time", within

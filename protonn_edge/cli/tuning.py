@@ -315,7 +315,7 @@ def _sentences(
     record: dict[str, Any], refitted: choices.Refitted, points: Points, choice: choices.Choice
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
-    most, by = figures.worst_cycles, "from the plan"
+    most, by = figures.worst_cycles, "estimated by the plan"
     if linked is not None and linked.possible.proven:
         most, by = linked.possible.most, f"proven from {linked.possible.by}"
     metric = "" if points.metric == ACCURACY else f"{points.metric} "

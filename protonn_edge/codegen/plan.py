@@ -169,12 +169,6 @@ class Plan(ProgramCost, FactsRepr):
         """How the weights of the first matrix product are read, or how trees are evaluated."""
         return next(kernel.name for kernel in self.kernels if kernel.names_plan)
 
-    @property
-    def bound(self) -> str:
-        """The bound in words, with the chip and the compiler's flags for which it holds."""
-        most = "about" if self.estimated else "at most"
-        return f"{most} {self.worst_cycles:,} cycles on {self.core.chip}, compiled by {BOUND_FLAGS}"
-
     def with_means(self, means: Sequence[float | None]) -> Plan:
         """Return the plan with other mean cycles, one for each of its steps."""
         left = iter(means)
@@ -185,12 +179,11 @@ class Plan(ProgramCost, FactsRepr):
         return replace(self, costs=tuple(costs))
 
     def facts(self) -> dict[str, str]:
-        """Return the kernels and the cycles."""
+        """Return the kernels and the mean cycles."""
         mean = {} if self.mean_cycles is None else {"mean": f"about {self.mean_cycles:,.0f} cycles"}
         return {
             "kernels": ", ".join(f"{name} {choice}" for name, choice in self.choices.items()),
             **mean,
-            "bound": self.bound,
         }
 
     def to_json(self) -> dict[str, Any]:

@@ -124,7 +124,7 @@ class Conversion(Deployable):
         cycles = self.plan.worst_cycles
         lines.append(
             f"  needs about {self.plan.flash_bytes:,} B of flash and {self.plan.sram_bytes:,} B of "
-            f"SRAM on the {self.board.name}; a prediction takes at most {cycles:,} cycles, "
+            f"SRAM on the {self.board.name}; a prediction takes up to about {cycles:,} cycles, "
             f"{self.board.milliseconds(cycles):.3g} ms"
         )
         lines += [f"  warning: {self.warning}"] if self.warning else []

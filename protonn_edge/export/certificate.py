@@ -86,6 +86,6 @@ def _claims(
         answers = Claim("self-test", sentence, claims.MEASURED, by, points=tried.n)
     return program, (
         memory_safety(sources, asked=prove, prefix=prefix),
-        *program_claims(program, f"{prefix}_predict", whole_stack=False),
+        *program_claims(program, f"{prefix}_predict", whole_program=False),
         answers,
     )

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.certificate.claims import Settings
 from protonn_edge.certificate.project import agreed, arithmetic_claims, cycles_measured
 from protonn_edge.chain.model import why_clamped
@@ -23,7 +22,7 @@ from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section
-from protonn_edge.report.terminal import plan_rows, power_facts, stage_rows
+from protonn_edge.report.terminal import PLAN_CAPTION, plan_rows, power_facts, stage_rows
 from protonn_edge.system.schema import list_of, number
 from protonn_edge.verification.agreement import Agreement
 
@@ -176,8 +175,8 @@ def plan_panels(one: Evidence) -> list[Panel]:
     if not isinstance(plan, Plan):
         return [Panel(caption="There is no cycle estimate for float builds.")]
     rows = tuple((name.replace("_", " "), *others) for name, *others in plan_rows(plan))
-    headings = ("stage", "kernel", "flash B", "mean cycles", "bound")
-    name = f"Kernels, and the planner's estimates for code compiled with {BOUND_FLAGS}"
+    headings = ("stage", "kernel", "flash B", "mean cycles")
+    name = f"Kernels and their costs, {PLAN_CAPTION}"
     return [Panel(table=PageTable(name, headings, rows, texts=frozenset({1})))]
 
 

@@ -25,12 +25,13 @@ from protonn_edge.evaluation.accuracy import (
 if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board
     from protonn_edge.build.checks import Usage
-    from protonn_edge.codegen import Plan
+    from protonn_edge.codegen import DevicePlan, Plan
     from protonn_edge.device import DeviceShare
     from protonn_edge.device.meters.energy import MeteredPower
     from protonn_edge.device.results import Spread, Summary
     from protonn_edge.evaluation.evidence import Evidence
     from protonn_edge.quantization import StageLoss
+    from protonn_edge.verification.agreement import PossibleCycles
 
 _NAME_WIDTH = 28  # two of them and a number fit a line
 _LABEL_WIDTH = 12  # if a matrix does not fit otherwise
@@ -89,26 +90,33 @@ def saturation_fact(saturations: int, values: int, why: str = "") -> tuple[str, 
 
 
 def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
-    """Return name, kernel, flash, and mean and most cycles of each stage, and of all."""
+    """Return name, kernel, flash and mean cycles of each stage, and of all."""
     flash = sum(stage.flash_bytes for stage in plan.steps)  # without the rest of the firmware
-    rows = [
-        (each.name, each.kernel, each.flash_bytes, each.mean, each.worst) for each in plan.steps
-    ]
-    if plan.exclusive_cycles:
-        rows.append(("never in one prediction", "", 0, None, -plan.exclusive_cycles))
-    rows.append(("prediction", "", flash, plan.mean_cycles, plan.worst_cycles))
+    rows = [(each.name, each.kernel, each.flash_bytes, each.mean) for each in plan.steps]
+    rows.append(("prediction", "", flash, plan.mean_cycles))
     return [
-        (name, kernel, f"{size:,}", "-" if mean is None else f"{mean:,.0f}", f"{most:,}")
-        for name, kernel, size, mean, most in rows
+        (name, kernel, f"{size:,}", "-" if mean is None else f"{mean:,.0f}")
+        for name, kernel, size, mean in rows
     ]
 
 
 def plan_table(plan: Plan) -> Table:
     """Return a row per stage of a prediction: its kernel and its cost."""
-    most = "cycles, about" if plan.estimated else "cycles at most"
-    headings = ("stage", "kernel", "flash B", "cycles mean", most)
-    caption = f"cycles calculated before compiling, for {BOUND_FLAGS}"
-    return row_table(headings, plan_rows(plan), {0, 1}, caption=caption)
+    headings = ("stage", "kernel", "flash B", "cycles mean")
+    return row_table(headings, plan_rows(plan), {0, 1}, caption=PLAN_CAPTION)
+
+
+PLAN_CAPTION = f"estimated before compiling, for {BOUND_FLAGS}"
+
+
+def bound_facts(possible: PossibleCycles, plan: DevicePlan, board: Board) -> list[tuple[str, str]]:
+    """Return the row of a prediction's bound: proven, else the plan's; float builds have none."""
+    most, by = possible.most, f"proven from {possible.by}"
+    if not possible.proven:
+        if plan.worst_cycles is None:
+            return []
+        most, by = plan.worst_cycles, "estimated by the plan"
+    return [("bound", f"{most:,} cycles, {board.milliseconds(most):.3f} ms, {by}")]
 
 
 def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
@@ -147,10 +155,7 @@ def accuracy_facts(share: float, n: int) -> list[tuple[str, str]]:
 def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
     """Return the rows of a report's facts about a run."""
     rows = run_facts(one.summary, one.board)
-    if one.worst_cycles is not None:
-        bound = f"{one.worst_cycles:,} cycles, {one.board.milliseconds(one.worst_cycles):.3f} ms"
-        bound += f", {one.bound_by}"
-        rows.append(("bound", bound))
+    rows += bound_facts(one.firmware.possible, one.firmware.plan, one.board)
     rows += budget_facts(one.firmware.usage, one.board)
     if one.points is not None:
         points = one.points

@@ -4,8 +4,8 @@ The NumPy integer model is the reference; the host build of the generated C, the
 a real one must give the same scores for every point. Any difference is a bug; only float builds
 have a tolerance, `Float32Model.score_tolerance`.
 
-The cycles that devices report must be possible: within the proven bounds of an integer build on a
-chip with a multiplier; of float builds and other chips, more than 0 and within the watchdog's time.
+The cycles that devices report must be possible: within the bounds of an integer build on a chip
+with a multiplier; of float builds and other chips, more than 0 and within the watchdog's time.
 """
 
 from __future__ import annotations
@@ -48,16 +48,15 @@ class PossibleCycles:
     # both are possible
     least: int
     most: int
-    # whether they are proven for the program; otherwise they follow from the clock only
-    proven: bool
-    by: str = "the plan"  # the source of a proof
+    proven: bool  # whether they are proven for the program
+    by: str = ""  # their source; empty if they follow from the clock only
 
     @classmethod
     def of(cls, plan: DevicePlan, board: Board) -> Self:
         """Return the range for a plan on a board."""
         if plan.worst_cycles is None or plan.estimated:
             return cls._by_clock(board)
-        return cls(plan.least_cycles, plan.worst_cycles, proven=True)
+        return cls(plan.least_cycles, plan.worst_cycles, proven=False, by="the plan")
 
     @classmethod
     def of_program(cls, program: LinkedProgram, plan: DevicePlan, board: Board) -> Self:
@@ -91,7 +90,8 @@ class PossibleCycles:
         return cls(
             min(each.least for each in ranges),
             max(each.most for each in ranges),
-            all(each.proven for each in ranges),
+            proven=False,
+            by="the plan" if all(each.by for each in ranges) else "",
         )
 
     def outside(self, results: Sequence[Result]) -> list[Result]:
@@ -103,7 +103,10 @@ class PossibleCycles:
         ]
 
     def __str__(self) -> str:
-        why = f"proven from {self.by}" if self.proven else f"that is, up to {_LONGEST_S} s"
+        if self.by:
+            why = f"{'proven from' if self.proven else 'estimated by'} {self.by}"
+        else:
+            why = f"that is, up to {_LONGEST_S} s"
         return f"{self.least:,} to {self.most:,}, {why}"
 
 
