@@ -93,9 +93,14 @@ def save_model(model: Model, path: Path | str) -> None:
     Raises
     ------
     InputError
-        If the file would be larger than `load_model` takes.
+        If the file would be larger than `load_model` takes, or an array is one that it refuses.
     """
-    content = model_bytes(model)
+    arrays = _arrays_of(model)
+    try:
+        _model_of(arrays)
+    except InputError as error:
+        raise InputError(f"{path} is not written, because it could not be read: {error}") from error
+    content = packed(arrays)
     if len(content) > FILE_LIMIT_BYTES:
         raise InputError(
             f"{path} would have {len(content):,} bytes, but the limit is {FILE_LIMIT_BYTES:,}; "
