@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from protonn_edge.cli.trained import describe, known_rows, sentence_of, unlearne
 from protonn_edge.cli.training import reference_model_for
 from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES
 from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.estimators import read_estimator
 from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.libraries import load_booster
 from protonn_edge.conversion.onward import to_onnx
@@ -30,6 +32,7 @@ from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
+from protonn_edge.datasets.options import SHOWN
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.quantization import quantize
@@ -61,24 +64,29 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
         raise InputError(
             f"the conversion of {source} needs points; name the training data with --data"
         )
-    dataset = load_dataset(data, given.table)
+    estimator = _estimator(source, given.bits)
+    fitted = read_estimator(estimator)  # before the data, so that gaps are refused at once
+    dataset = _dataset(data, given, accepts_gaps=fitted.accepts_gaps)
     if isinstance(dataset, MultiLabelDataset):
         raise InputError(
             f"{data} has sets of labels, but the estimator predicts one class; use data with one "
             "label per point"
         )
-    estimator = _estimator(source, given.bits)
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
+    points = dataset
+    if dataset.preparation is not None and (values := dataset.preparation.values):
+        fitted = fitted.filling(values)
+        points = load_dataset(data, replace(given.table, missing=SHOWN)).matched(wanted, str(data))
     labels, names = _labels(estimator, dataset.classes, given)
     tested = len(dataset.y_test) > 0
     with out.status("converting"):
         conversion = from_sklearn(
-            estimator,
-            dataset.X_train,
+            fitted,
+            points.X_train,
             labels[dataset.y_train],
-            evaluate_on=(dataset.X_test, labels[dataset.y_test]) if tested else None,
+            evaluate_on=(points.X_test, labels[dataset.y_test]) if tested else None,
             board=board,
             classes=names,
             fine_tune=given.fine_tune,
@@ -104,6 +112,23 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             out.say("  " + ": ".join(saturation_fact(count, X.size)))
     out.say(f"wrote {given.output}")
     return conversion.to_json()
+
+
+def _dataset(data: Path, given: ConvertOptions, *, accepts_gaps: bool) -> Dataset:
+    """Return the data; if its gaps are refused, the advice fits an estimator that accepts gaps."""
+    try:
+        return load_dataset(data, given.table)
+    except InputError:
+        if not accepts_gaps or given.table.missing is not None:
+            raise
+        kinds = {n.kind for n in load_dataset(data, replace(given.table, missing=SHOWN)).notices}
+        if "missing" not in kinds or "unreadable" in kinds:
+            raise
+        raise InputError(
+            f"{data} has gaps, to which {given.source} has answers that the device cannot give; "
+            "leave these rows out with --missing drop or, if the trees were trained on filled "
+            "gaps, fill them in the same way, such as with --missing median"
+        ) from None
 
 
 def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
