@@ -14,13 +14,13 @@ from scipy.optimize import linear_sum_assignment
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.other_files import other_file
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
 from protonn_edge.cli.fitting import of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, known_rows, sentence_of, unlearned
 from protonn_edge.cli.training import reference_model_for
-from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.estimators import read_estimator
 from protonn_edge.conversion.kept import Conversion
@@ -141,14 +141,16 @@ def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
 
 
 def _estimator(source: Path, bits: int) -> Any:
-    """Return the classifier in a file, by its suffix."""
-    if source.suffix in NETWORK_FILES:
+    """Return the classifier in a file."""
+    other = other_file(source)
+    reader = None if other is None else other.reader
+    if reader == "network":
         return load_network(source, str(source), bits)
     if bits != 8:
         raise InputError(
             f"--bits applies only to networks (.onnx, .tflite), but SOURCE is {source}; omit --bits"
         )
-    return (load_booster if source.suffix in BOOSTER_FILES else load_estimator)(source)
+    return (load_booster if reader == "booster" else load_estimator)(source)
 
 
 def _labels(
@@ -215,12 +217,12 @@ def _training_data(folder: Path) -> Path:
 def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     """Convert a model file into a folder for the reference implementation."""
     output, data, features = given.output, given.data, given.features
+    model = load_model(given.source)
     if output.suffix == ".npz":
         raise InputError(
             f"a model file can be converted only into a folder or an .onnx file, but -o is "
             f"{output.name!r}; choose another name with -o"
         )
-    model = load_model(given.source)
     cutoff = protonn_head(model, "the reference implementation").cutoff
     reference = to_reference(model, features)
     record: dict[str, Any] = {

@@ -46,7 +46,7 @@ _OBJECTIVES = (
 def load_booster(path: Path) -> StoredClassifier:
     """Return the classifier in a file of XGBoost or LightGBM; its labels are 0, 1, ..."""
     content = read_file(path, limit_bytes=_LIMIT_BYTES)
-    if path.suffix == ".txt":
+    if content.startswith(b"tree") or (path.suffix == ".txt" and content[:1] != b"{"):
         return read_lightgbm(content.decode("utf-8", "replace"), str(path))
     return read_xgboost(content, str(path))
 
