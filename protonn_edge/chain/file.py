@@ -29,6 +29,7 @@ from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.observation import ExpectedAnswers
+from protonn_edge.chain.other_files import other_file
 from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.archive import ArrayArchive, packed
@@ -92,9 +93,14 @@ def save_model(model: Model, path: Path | str) -> None:
     Raises
     ------
     InputError
-        If the file would be larger than `load_model` takes.
+        If the file would be larger than `load_model` takes, or an array is one that it refuses.
     """
-    content = model_bytes(model)
+    arrays = _arrays_of(model)
+    try:
+        _model_of(arrays)
+    except InputError as error:
+        raise InputError(f"{path} is not written, because it could not be read: {error}") from error
+    content = packed(arrays)
     if len(content) > FILE_LIMIT_BYTES:
         raise InputError(
             f"{path} would have {len(content):,} bytes, but the limit is {FILE_LIMIT_BYTES:,}; "
@@ -119,8 +125,16 @@ def load_model(path: Path | str) -> Model:
         file and the array.
     """
     path = Path(path)
-    with ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES) as archive:
+    try:
+        archive = ArrayArchive(path, limit_bytes=FILE_LIMIT_BYTES)
+    except InputError as error:
+        if (other := other_file(path)) is None:
+            raise
+        raise other.in_place_of_a_model(path) from error
+    with archive:
         if "format_version" not in archive.names:
+            if (other := other_file(path)) is not None:
+                raise other.in_place_of_a_model(path)
             raise InputError(
                 f"{path} has no array 'format_version', so it is not a protonn-edge model; "
                 "create one with protonn-edge train"

@@ -9,19 +9,18 @@ from typing import get_args
 import click
 from click.core import ParameterSource
 
+from protonn_edge.chain.other_files import may_be_model, other_file
 from protonn_edge.chain.statistics import NORMALIZER_KINDS
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option, options_of
 from protonn_edge.cli.options import BOARD, BYTES, PATH
 from protonn_edge.cli.paths import CONVERTED, OutputFile, check_there
 from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, columns_option
-from protonn_edge.conversion import BOOSTER_FILES, EPOCHS, LAYOUTS, NETWORK_FILES, Features, Layout
+from protonn_edge.conversion import EPOCHS, LAYOUTS, Features, Layout
 from protonn_edge.datasets.options import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
 _WORK = "protonn_edge.cli.converting"
-_ESTIMATORS = (".skops", *BOOSTER_FILES, *NETWORK_FILES)
-_PICKLES = (".joblib", ".pickle", ".pkl")
 _OPTIONS = {  # that apply to only one kind of SOURCE
     "a folder": ("normalization",),
     "an estimator": ("board_name", "classes", "budget", "bits", "fine_tune", "epochs", "seed"),
@@ -98,20 +97,18 @@ def convert_command(
     OUTPUT is a folder for the reference implementation, or an .onnx file with the integer model for
     other programs.
     """
-    if given.source.suffix in _PICKLES:
-        raise InputError(
-            f"{given.source} is a pickle, which could execute code, so it is never read; write the "
-            "estimator with skops.io.dump (.skops), or convert it in Python with from_sklearn"
-        )
-    if given.source.is_dir():
-        kind, work = "a folder", "from_folder"
-    elif given.source.suffix in _ESTIMATORS:
+    other = other_file(given.source)
+    if other is not None and other.reader is None:
+        raise InputError(f"{given.source} is {other.what}; {other.way}")
+    if other is not None:
         kind, work = "an estimator", "from_estimator"
-    elif given.source.is_file() and given.source.suffix != ".npz":
-        known = ", ".join((*_ESTIMATORS, ".npz"))
+    elif given.source.is_dir():
+        kind, work = "a folder", "from_folder"
+    elif given.source.is_file() and not may_be_model(given.source):
         raise InputError(
-            f"{given.source} has no known file extension; save the model in a file whose name ends "
-            f"in one of {known}"
+            f"{given.source} is not a model that convert reads; name an estimator of skops, a "
+            "booster that XGBoost saved as JSON or UBJSON, or LightGBM as text, a network in ONNX "
+            "or TensorFlow Lite, or a model of protonn-edge"
         )
     elif given.output.suffix == ".onnx":
         kind, work = "a model file that becomes ONNX", "to_file"

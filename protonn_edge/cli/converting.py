@@ -14,14 +14,15 @@ from scipy.optimize import linear_sum_assignment
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.other_files import other_file
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
 from protonn_edge.cli.fitting import division_of, of_data
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, repeated_rows, sentence_of, unlearned
 from protonn_edge.cli.training import reference_model_for
-from protonn_edge.conversion import BOOSTER_FILES, NETWORK_FILES
 from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.estimators import read_estimator
 from protonn_edge.conversion.kept import Conversion
 from protonn_edge.conversion.libraries import load_booster
 from protonn_edge.conversion.onward import to_onnx
@@ -31,6 +32,7 @@ from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
+from protonn_edge.datasets.options import SHOWN
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.quantization import quantize
@@ -64,25 +66,30 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
         raise InputError(
             f"the conversion of {source} needs points; name the training data with --data"
         )
-    dataset = load_dataset(data, given.table)
+    estimator = _estimator(source, given.bits)
+    fitted = read_estimator(estimator)  # before the data, so that gaps are refused at once
+    dataset = _dataset(data, given, accepts_gaps=fitted.accepts_gaps)
     if isinstance(dataset, MultiLabelDataset):
         raise InputError(
             f"{data} has sets of labels, but the estimator predicts one class; use data with one "
             "label per point"
         )
-    estimator = _estimator(source, given.bits)
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
     dataset = replace(dataset, division=division_of(data, dataset))
+    points = dataset
+    if dataset.preparation is not None and (values := dataset.preparation.values):
+        fitted = fitted.filling(values)
+        points = load_dataset(data, replace(given.table, missing=SHOWN)).matched(wanted, str(data))
     labels, names = _labels(estimator, dataset.classes, given)
     tested = len(dataset.y_test) > 0
     with out.status("converting"):
         conversion = from_sklearn(
-            estimator,
-            dataset.X_train,
+            fitted,
+            points.X_train,
             labels[dataset.y_train],
-            evaluate_on=(dataset.X_test, labels[dataset.y_test]) if tested else None,
+            evaluate_on=(points.X_test, labels[dataset.y_test]) if tested else None,
             board=board,
             classes=names,
             fine_tune=given.fine_tune,
@@ -110,6 +117,23 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
     return conversion.to_json()
 
 
+def _dataset(data: Path, given: ConvertOptions, *, accepts_gaps: bool) -> Dataset:
+    """Return the data; if its gaps are refused, the advice fits an estimator that accepts gaps."""
+    try:
+        return load_dataset(data, given.table)
+    except InputError:
+        if not accepts_gaps or given.table.missing is not None:
+            raise
+        kinds = {n.kind for n in load_dataset(data, replace(given.table, missing=SHOWN)).notices}
+        if "missing" not in kinds or "unreadable" in kinds:
+            raise
+        raise InputError(
+            f"{data} has gaps, to which {given.source} has answers that the device cannot give; "
+            "leave these rows out with --missing drop or, if the trees were trained on filled "
+            "gaps, fill them in the same way, such as with --missing median"
+        ) from None
+
+
 def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
     """Return warnings if a converted model is no better than a constant, or misses a class."""
     order = {name: index for index, name in enumerate(dataset.classes)}
@@ -120,14 +144,16 @@ def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:
 
 
 def _estimator(source: Path, bits: int) -> Any:
-    """Return the classifier in a file, by its suffix."""
-    if source.suffix in NETWORK_FILES:
+    """Return the classifier in a file."""
+    other = other_file(source)
+    reader = None if other is None else other.reader
+    if reader == "network":
         return load_network(source, str(source), bits)
     if bits != 8:
         raise InputError(
             f"--bits applies only to networks (.onnx, .tflite), but SOURCE is {source}; omit --bits"
         )
-    return (load_booster if source.suffix in BOOSTER_FILES else load_estimator)(source)
+    return (load_booster if reader == "booster" else load_estimator)(source)
 
 
 def _labels(
@@ -194,12 +220,12 @@ def _training_data(folder: Path) -> Path:
 def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
     """Convert a model file into a folder for the reference implementation."""
     output, data, features = given.output, given.data, given.features
+    model = load_model(given.source)
     if output.suffix == ".npz":
         raise InputError(
             f"a model file can be converted only into a folder or an .onnx file, but -o is "
             f"{output.name!r}; choose another name with -o"
         )
-    model = load_model(given.source)
     cutoff = protonn_head(model, "the reference implementation").cutoff
     reference = to_reference(model, features)
     record: dict[str, Any] = {

@@ -11,6 +11,3 @@ Layout = Literal["text", "npy"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 EPOCHS = 60
 """Epochs of training on an estimator's answers, where the conversion is not exact."""
-NETWORK_FILES = (".onnx", ".tflite")
-BOOSTER_FILES = (".json", ".ubj", ".txt")
-"""The suffixes of files of XGBoost, and of LightGBM."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.scaling import Float64
-from protonn_edge.conversion.trees import TreeRule
+from protonn_edge.conversion.trees import BY_GAPS, TreeRule, check_gaps, unsupported
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.integers import LEAF
 from protonn_edge.kinds.forest.train import GrownTrees
@@ -34,24 +34,18 @@ class StoredTree:
     right: Indices
     features: Indices
     thresholds: Float64  # values up to this go left
+    gaps: NDArray[np.bool_]  # whether a missing value (NaN) goes left
     values: Float64  # the values of leaves
 
     def preorder(self) -> Indices:
-        """Return the reachable nodes; raises `ValueError` if they do not form a tree.
-
-        A node with a threshold beyond all values only separates gaps (NaN) from values.
-        """
-        leaf, one_way = self.leaf.tolist(), (np.abs(self.thresholds) > reading.LARGEST).tolist()
-        left, right = self.left.tolist(), self.right.tolist()
+        """Return the reachable nodes; raises `ValueError` if they do not form a tree."""
+        leaf, left, right = self.leaf.tolist(), self.left.tolist(), self.right.tolist()
         nodes, waiting, seen = [], [0], bytearray(len(leaf))
         while waiting:
             node = waiting.pop()
             if not 0 <= node < len(leaf) or seen[node]:
                 raise ValueError("the nodes of a tree are not linked as a tree")
             seen[node] = True
-            if one_way[node] and not leaf[node]:
-                waiting.append(left[node] if self.thresholds[node] > 0 else right[node])
-                continue
             nodes.append(node)
             waiting += [] if leaf[node] else [right[node], left[node]]
         return np.array(nodes, np.int64)
@@ -86,13 +80,13 @@ def boosted_rule(
         features = np.where(leaf, LEAF, tree.features[order])
         if not ((features >= 0) & (features < k) | leaf).all():
             raise ValueError("a node tests an unknown feature")
-        parts.append((features, thresholds, values))
-    features, thresholds, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+        parts.append((features, thresholds, values, tree.gaps[order]))
+    features, thresholds, values, gaps = (np.concatenate(each) for each in zip(*parts, strict=True))
     for numbers in (start, thresholds, values):
         if not (np.abs(numbers) < reading.LARGEST).all():
             raise ValueError(f"a number is not finite, or above {reading.LARGEST:g}")
     grown = GrownTrees(features, thresholds, values, np.zeros(len(features)), start, together)
-    return TreeRule(grown, strict, fine=True)
+    return TreeRule(grown, strict, fine=True, gaps=gaps)
 
 
 def histogram_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
@@ -111,12 +105,22 @@ def _histogram_tree(nodes: Any, what: str) -> StoredTree:
     n = len(nodes)
     if vector(nodes["is_categorical"], n).any():
         raise by_category(what)
+    leaf, gaps, count = (
+        vector(nodes[name], n) for name in ("is_leaf", "missing_go_to_left", "count")
+    )
+    left, right = (np.where(leaf, 0, vector(nodes[name], n)) for name in ("left", "right"))
+    if not 0 <= min(left.min(), right.min()) <= max(left.max(), right.max()) < n:
+        raise ValueError("a node refers to a child that does not exist")
+    thresholds = vector(nodes["num_threshold"], n, "f")
+    sides = np.where(np.isinf(thresholds), BY_GAPS, gaps)
+    check_gaps(what, sides[leaf == 0], (count[left] > count[right])[leaf == 0])
     return StoredTree(
-        leaf=vector(nodes["is_leaf"], n) > 0,
-        left=vector(nodes["left"], n),
-        right=vector(nodes["right"], n),
+        leaf=leaf > 0,
+        left=left,
+        right=right,
         features=vector(nodes["feature_idx"], n),
-        thresholds=vector(nodes["num_threshold"], n, "f"),
+        thresholds=thresholds,
+        gaps=gaps > 0,
         values=vector(nodes["value"], n, "f"),
     )
 
@@ -133,11 +137,6 @@ def vector(values: Any, size: int, kinds: str = "iub") -> NDArray[Any]:
             f"{array.dtype.name}"
         )
     return array.astype(np.float64 if kinds == "f" else np.int64)
-
-
-def unsupported(what: str, has: str, remedy: str) -> InputError:
-    """Return the error for trees that cannot be converted."""
-    return InputError(f"{what} has {has}, which have no counterpart on the device; {remedy}")
 
 
 def by_category(what: str) -> InputError:

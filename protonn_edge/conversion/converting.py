@@ -146,15 +146,19 @@ def from_sklearn(
     ):
         if number is not None and number < least:
             raise InputError(f"{name} is {number}; it must be at least {least}")
-    fitted = read_estimator(estimator, rows_of(X, "X").shape[1])
+    fitted = estimator
+    if not isinstance(estimator, FittedEstimator):
+        fitted = read_estimator(estimator, rows_of(X, "X").shape[1])
     points = fitted.features.taken(X, "X")
     check_counts(features=points.shape[1], classes=len(fitted.labels))
     names = tuple(label_text(str(label)) for label in fitted.labels)
     names = names if classes is None else tuple(map(str, classes))
     check_names(names, f"the classes of the {fitted.name}", distinct=True)
-    measured, labels = points, y
+    (raw, labels), what = (X, y) if evaluate_on is None else evaluate_on, "X"
+    measured = points
     if evaluate_on is not None:
-        measured, labels = fitted.features.taken(evaluate_on[0], "evaluate_on"), evaluate_on[1]
+        measured, what = fitted.features.taken(raw, "evaluate_on"), "evaluate_on"
+    as_given = fitted.answers_with_gaps(raw, what)
     actual = None if labels is None else class_indices(fitted, np.asarray(labels), len(measured))
     some = points[:: -(-len(points) // _ACTIVITY_POINTS)]
     tuning = _tuning(fitted, points, y, epochs, random_state) if fine_tune else None
@@ -164,9 +168,23 @@ def from_sklearn(
     activity = measure_activity(candidate.integers, candidate.integers.quantize(some))
     model = replace(candidate.model.with_units_of(points), activity=activity)
     rule, stage = fitted.rule, model.feature_stage
-    warning = rule.warning(points, stage) if isinstance(rule, FloatNetwork) else None
+    may_differ = isinstance(rule, FloatNetwork | TreeRule)
+    warning = rule.warning(points, stage) if may_differ else None
+    if as_given is not None:
+        warning = _of_gaps(share_right(fitted.answers(measured), as_given)) or warning
     facts = {"board": limit.board, "held_out": evaluate_on is not None, "warning": warning}
-    return _conversion(candidate, model, fitted, measured, actual, **facts)
+    return _conversion(candidate, model, fitted, measured, as_given, actual, **facts)
+
+
+def _of_gaps(agreement: float) -> str | None:
+    """Return a warning if an estimator has other answers once gaps are filled."""
+    if agreement == 1.0:
+        return None
+    return (
+        f"the estimator answers {100 * (1 - agreement):.2f} % of the points differently if their "
+        "missing values are filled, as for the device; fill the missing values before the "
+        "training, too, or leave these points out"
+    )
 
 
 def _tuning(
@@ -415,11 +433,17 @@ def _conversion(
     model: Model,
     estimator: FittedEstimator,
     X: Float32,
+    as_given: Indices | None,
     y: Indices | None,
     **facts: Any,
 ) -> Conversion:
-    """Measure the steps on points of classes y, and record the conversion in the model."""
+    """Measure the steps on points of classes y, and record the conversion in the model.
+
+    `as_given` are the estimator's answers to the same points with their gaps, if it accepts these.
+    """
     predicted = {"estimator": estimator.answers(X)}
+    if as_given is not None:
+        predicted = {"estimator": as_given, "filled": predicted["estimator"]}
     predicted |= {name: model.predict(X) for name, model in candidate.steps}
     predicted["integers"] = candidate.integers.predict(candidate.integers.quantize(X))
     answers, steps = predicted["estimator"], list[ConversionStep]()
@@ -433,7 +457,8 @@ def _conversion(
         "scikit-learn": sklearn.__version__,
         "protonn-edge": protonn_edge.__version__,
     }
-    record = {"trainer": "conversion", **model.record, **estimator.features.record}
+    features = estimator.own or estimator.features
+    record = {"trainer": "conversion", **model.record, **features.record}
     record["conversion"] = origin
     return Conversion(
         model=replace(model, record=record),

@@ -7,9 +7,9 @@ from checked numbers, without the estimator's own code.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,17 +140,44 @@ class FittedEstimator:
     rule: Rule
     labels: NDArray[Any]  # (L,): the labels, in the order of class indices
     feature_names: tuple[str, ...]  # the names of x, if the estimator was fitted with names
+    # the same steps without values that fill gaps only for the device, if there are such values
+    own: AffineMap | None = None
+
+    @property
+    def accepts_gaps(self) -> bool:
+        """Whether the classifier has answers to points with missing values."""
+        return getattr(self.rule, "gaps", None) is not None
+
+    def filling(self, values: Sequence[float]) -> Self:
+        """Return this estimator for a device that gets `values` (D,) in place of gaps."""
+        return replace(self, features=self.features.filling(values), own=self.features)
+
+    def answers_with_gaps(self, X: Any, what: str) -> Indices | None:
+        """Return the class index of each raw point X (n, D) if it keeps its gaps (NaN).
+
+        None if no gap is left to the estimator, or if it refuses gaps.
+        """
+        if self.own is None or not self.accepts_gaps:
+            return None
+        x = self.own.with_gaps(X, what)
+        return self.rule.answers(self.own.apply(x)) if np.isnan(x).any() else None
 
     def answers(self, X: NDArray[Any]) -> Indices:
         """Return the class index of each raw point X."""
         return self.rule.answers(self.features.apply(X))
 
 
-def read_estimator(estimator: Any, n_features: int) -> FittedEstimator:
-    """Read a fitted classifier of D features, or a pipeline that ends in one, or refuse it."""
+def read_estimator(estimator: Any, n_features: int | None = None) -> FittedEstimator:
+    """Read a fitted classifier of D features, or a pipeline that ends in one, or refuse it.
+
+    Without D, this is the number of features that the estimator was fitted with.
+    """
     estimator = getattr(estimator, "best_estimator_", estimator)  # of a search for parameters
     *before, (_, classifier) = _steps(estimator)
-    _check_features(before[0][1] if before else classifier, n_features)
+    first = before[0][1] if before else classifier
+    if n_features is None:
+        n_features = getattr(first, "n_features_in_", 0)
+    _check_features(first, n_features)
     features = affine_map(AffineMap.identity(n_features), before)
     stored = _stored(classifier, features.n_outputs)
     _check_features(stored, features.n_outputs)

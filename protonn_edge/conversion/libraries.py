@@ -21,10 +21,10 @@ from protonn_edge.conversion.boosters import (
     StoredTree,
     boosted_rule,
     by_category,
-    unsupported,
     vector,
 )
 from protonn_edge.conversion.reading import StoredClassifier, refusing
+from protonn_edge.conversion.trees import check_gaps, unsupported
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import check_counts
 from protonn_edge.system.files import read_file
@@ -34,6 +34,9 @@ LIBRARIES = {
     "lightgbm": ("Booster", "LGBMClassifier"),
 }
 _LIMIT_BYTES = 16 * 2**20
+# Without missing values, all splits have the same side for them, which the kind of search decides.
+# In sums of many weighted points, a rounding error looks like a missing value.
+_ROUNDED_SHARE = 0.005
 _OBJECTIVES = (
     *("binary:logistic", "multi:softmax", "multi:softprob"),
     *("binary", "multiclass", "multiclassova"),
@@ -43,7 +46,7 @@ _OBJECTIVES = (
 def load_booster(path: Path) -> StoredClassifier:
     """Return the classifier in a file of XGBoost or LightGBM; its labels are 0, 1, ..."""
     content = read_file(path, limit_bytes=_LIMIT_BYTES)
-    if path.suffix == ".txt":
+    if content.startswith(b"tree") or (path.suffix == ".txt" and content[:1] != b"{"):
         return read_lightgbm(content.decode("utf-8", "replace"), str(path))
     return read_xgboost(content, str(path))
 
@@ -99,6 +102,9 @@ def read_xgboost(content: bytes, what: str, *, best: bool = False) -> StoredClas
             columns, start = columns + 1, np.append(0.0, np.log(start / (1.0 - start)))
         stored = [_xgboost_tree(tree, what) for tree in trees]
         rule = boosted_rule(stored, columns, start, k=k, together=together, strict=True)
+        sides = np.concatenate([tree.gaps[~tree.leaf] for tree in stored])
+        learned = check_gaps(what, sides, sides < 0, sides >= 0, share=_ROUNDED_SHARE)
+        rule = replace(rule, learned=learned)
         return StoredClassifier(what, rule, k, np.array([*names]), np.arange(len(start)))
 
 
@@ -119,7 +125,8 @@ def _xgboost_tree(tree: Any, what: str) -> StoredTree:
     below = np.nextafter(numbers, np.float32(-np.inf)).astype(np.float64)
     left, right = (vector(tree[f"{side}_children"], n) for side in ("left", "right"))
     features, values = vector(tree["split_indices"], n), numbers.astype(np.float64)
-    return StoredTree(left == -1, left, right, features, below, values)
+    gaps = vector(tree["default_left"], n) > 0
+    return StoredTree(left == -1, left, right, features, below, gaps, values)
 
 
 def read_lightgbm(text: str, what: str) -> StoredClassifier:
@@ -167,14 +174,17 @@ def _lightgbm_tree(fields: dict[str, str], what: str) -> StoredTree:
             raise ValueError("a node refers to a child that does not exist")
         return np.where(places >= 0, places, inner + ~places)
 
-    if (numbers("decision_type") & 4).any():
+    kinds, thresholds = numbers("decision_type"), numbers("threshold", "f")
+    if (kinds & 4).any():
         raise unsupported(what, "zeros as missing values", "train without zero_as_missing")
+    check_gaps(what, kinds[:inner] & 8, np.zeros(inner))
     values = vector([float(word) for word in fields["leaf_value"].split()], leaves, "f")
     return StoredTree(
         leaf=np.arange(inner + leaves) >= inner,
         left=children("left_child"),
         right=children("right_child"),
         features=numbers("split_feature"),
-        thresholds=numbers("threshold", "f"),
+        thresholds=thresholds,
+        gaps=thresholds >= 0,  # LightGBM takes a value that was never missing in training for 0
         values=np.concatenate([np.zeros(inner), values]),
     )

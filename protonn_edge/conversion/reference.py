@@ -174,6 +174,11 @@ class ReferenceModel:
 def read_reference_model(folder: Path) -> ReferenceModel:
     """Read the four files of a folder, text or .npy, if their shapes match."""
     binary = (folder / f"W{_NPY}").exists()
+    if folder.is_dir() and not binary and not (folder / "W").exists():
+        raise InputError(
+            f"{folder} is a folder with neither W nor W{_NPY}, so it is not a model of ProtoNN's "
+            "reference implementation; name a folder that is, or the file of another model"
+        )
     read = _read_npy if binary else _read_text
     suffix = _NPY if binary else ""
     W, B, Z = (_matrix(read(folder / f"{name}{suffix}"), folder / name) for name in _MATRICES)

@@ -71,6 +71,12 @@ class AffineMap:
 
     def taken(self, X: Any, what: str) -> Float32:
         """Return x (rows, n) of points X (rows, D), with gaps filled; errors call them `what`."""
+        x = self.with_gaps(X, what)
+        check_finite(x, what)
+        return x
+
+    def with_gaps(self, X: Any, what: str) -> Float32:
+        """Return the same with NaN in the gaps that this map does not fill."""
         # A table may have its columns in any order; LightGBM replaces spaces in their names.
         given = {str(name).replace(" ", "_"): name for name in getattr(X, "columns", ())}
         wanted = [name.replace(" ", "_") for name in self.raw_names]
@@ -86,9 +92,12 @@ class AffineMap:
             x = rows[:, self.columns].astype(np.float32)
         except (TypeError, ValueError) as error:
             raise InputError(f"{what} must be a table of numbers, one row per point") from error
-        x = np.where(np.isnan(x), self.fills.astype(np.float32), x)
-        check_finite(x, what)
-        return x
+        return np.where(np.isnan(x), self.fills.astype(np.float32), x)
+
+    def filling(self, values: Sequence[float]) -> Self:
+        """Return this map with `values` (D,) in the gaps that it does not fill itself."""
+        others = np.array(values, np.float64)[self.columns]
+        return replace(self, fills=np.where(np.isnan(self.fills), others, self.fills))
 
     def names(self, estimator: Any) -> tuple[str, ...]:
         """Return the names of x, from the names that an estimator was fitted with.

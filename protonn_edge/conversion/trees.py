@@ -22,8 +22,8 @@ from protonn_edge.conversion import reading
 from protonn_edge.conversion.scaling import AffineMap, Float64
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.head import ForestHead
-from protonn_edge.kinds.forest.integers import sum_of_leaves
-from protonn_edge.kinds.forest.train import GrownTrees
+from protonn_edge.kinds.forest.integers import Trees, sum_of_leaves
+from protonn_edge.kinds.forest.train import GrownTrees, preorder
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
 
@@ -34,6 +34,7 @@ _STEPS = np.append(1.0, np.geomspace(0.1, 1.5, 64))[:, None, None]  # relative t
 _PLACES = np.linspace(0.0, 1.0, 33)[:, None]  # from 0, the first threshold, to 1, the last
 _LEAST_BYTES, _SHRINK = 64, 0.85  # ratio of the sizes that trees are pruned to
 _ROUNDED = 1e-4  # more than the rounding error of a scaler for a whole number
+BY_GAPS = 2  # the side of a split between missing values and all numbers
 _LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the shares of classes
 
 
@@ -44,36 +45,59 @@ class TreeRule:
     grown: GrownTrees  # trees with thresholds of the estimator's own features
     strict: bool = False  # whether these are the largest float32 below the estimator's
     fine: bool = False  # whether to search for steps and leaves that change fewer answers
+    # (N,): which nodes send missing values (NaN) to the left; None if the estimator refuses these
+    gaps: NDArray[np.bool_] | None = None
+    learned: int = 0  # how many sides for them may have been learned
     landmarks = None
 
     def answers(self, Z: Float64) -> Indices:
-        """Return the class index of each point Z (n, k), in float32 as in scikit-learn."""
+        """Return the class index of each point Z (n, k), in float32 as in scikit-learn.
+
+        Missing values are NaN, if the estimator accepts them.
+        """
         grown, classes = self.grown, np.empty(len(Z), np.int64)
-        inner = grown.shape.inner
-        some = min(_ROWS_AT_ONCE, 1 + _LEAVES_AT_ONCE // len(grown.shape.roots))
+        shape, inner = grown.shape, grown.shape.inner
+        if self.gaps is not None:
+            shape = Trees(np.where(self.gaps & inner, grown.features + Z.shape[1], grown.features))
+        some = min(_ROWS_AT_ONCE, 1 + _LEAVES_AT_ONCE // len(shape.roots))
         for start in range(0, len(Z), some):
             rows = slice(start, start + some)
-            ends = grown.shape.leaves_of(Z[rows].astype(np.float32), grown.thresholds[inner])
+            z = Z[rows].astype(np.float32)
+            if self.gaps is not None:  # once more for nodes that send them to the left
+                z = np.hstack([np.where(np.isnan(z), end, z) for end in (np.inf, -np.inf)])
+            ends = shape.leaves_of(z, grown.thresholds[inner])
             classes[rows] = sum_of_leaves(ends, grown.values[~inner], grown.bias).argmax(axis=1)
         return classes
+
+    def warning(self, *_: object) -> str | None:
+        """Return a warning if it is not sure that the training had no missing values."""
+        if not self.learned:
+            return None
+        return (
+            f"{self.learned:,} of {int(self.grown.shape.inner.sum()):,} splits send missing values "
+            "to another side than the rest, which the device cannot; if the training data had "
+            "missing values (NaN, or the number given as missing), fill them, and train again"
+        )
 
 
 def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
     """Return the trees of a tree, a random forest, extra trees or gradient boosting."""
     boosted = isinstance(classifier, GradientBoostingClassifier)
-    columns = 1 if boosted else n_classes
+    columns, name = 1 if boosted else n_classes, type(classifier).__name__
     if isinstance(classifier, DecisionTreeClassifier):
-        trees = [[_checked(classifier, k, columns)]]
+        trees = [[_checked(classifier, k, columns, name)]]
     else:
         estimators = reading.array_of(classifier, "estimators_")
         together = (1 if n_classes == 2 else n_classes) if boosted else 1
         if estimators.size == 0 or estimators.size % together:
             count = f"are {estimators.size} in number, which is not a multiple of {together}"
-            raise _damaged(classifier, count)
+            raise _damaged(name, count)
         rows = estimators.reshape(-1, together)
-        trees = [[_checked(each, k, columns) for each in row] for row in rows]
+        trees = [[_checked(each, k, columns, name) for each in row] for row in rows]
     if not boosted:
-        return TreeRule(GrownTrees.averaged([tree for (tree,) in trees]))
+        gaps = [tree.missing_go_to_left[preorder(tree)] > 0 for (tree,) in trees]
+        grown = GrownTrees.averaged([tree for (tree,) in trees])
+        return TreeRule(grown, gaps=np.concatenate(gaps))
     rate = float(reading.numbers_of(classifier, "learning_rate", ()))
     return TreeRule(GrownTrees.boosting(trees, rate, _start(classifier, n_classes)))
 
@@ -93,40 +117,63 @@ def _start(classifier: Any, n_classes: int) -> Float64:
     return logs[1:] - logs[:1] if n_classes == 2 else logs - logs.mean()
 
 
-def _checked(estimator: Any, k: int, columns: int) -> Any:
+def _checked(estimator: Any, k: int, columns: int, owner: str) -> Any:
     """Return a tree of scikit-learn after checking that it is a tree with finite numbers."""
     tree = reading.attribute(estimator, "tree_")
     if type(tree).__name__ != "Tree" or not 0 < tree.node_count <= tree.capacity:
-        raise _damaged(estimator, "state a wrong number of nodes")
+        raise _damaged(owner, "state a wrong number of nodes")
     left, right = tree.children_left, tree.children_right
     nodes, inner = np.arange(tree.node_count), left >= 0
     children = np.concatenate([left[inner], right[inner]])
     in_order = np.array_equal(np.sort(children), nodes[1:])
     behind = (left[inner] > nodes[inner]).all() and (right[inner] > nodes[inner]).all()
     if not (in_order and behind):
-        raise _damaged(estimator, "have nodes that are not linked as a tree")
+        raise _damaged(owner, "have nodes that are not linked as a tree")
     asked = tree.feature[inner]
     if len(asked) and not (asked.min() >= 0 and asked.max() < k):
-        raise _damaged(estimator, f"use features other than the {k:,} given")
+        raise _damaged(owner, f"use features other than the {k:,} given")
     if tree.n_outputs != 1:
         raise reading.several_outputs(estimator)
     if tree.value.shape != (tree.node_count, 1, columns):
-        raise _damaged(estimator, f"have values of {tree.max_n_classes} classes, not {columns}")
+        raise _damaged(owner, f"have values of {tree.max_n_classes} classes, not {columns}")
     values = tree.value[:, 0]
+    most = tree.n_node_samples[left[inner]] > tree.n_node_samples[right[inner]]
+    sides = np.where(np.isinf(tree.threshold[inner]), BY_GAPS, tree.missing_go_to_left[inner])
+    check_gaps(f"the {owner}", sides, most, np.zeros(len(most)))
     of_nodes = (tree.threshold[inner], values, tree.impurity, tree.weighted_n_node_samples)
     if not all(
         np.isfinite(each).all() and (np.abs(each) < reading.LARGEST).all() for each in of_nodes
     ):
-        raise _damaged(estimator, "have numbers that are not finite")
+        raise _damaged(owner, "have numbers that are not finite")
     if columns > 1 and not (values.min() >= 0 and values.sum(axis=1).min() > 0):
-        raise _damaged(estimator, "have negative class shares")
+        raise _damaged(owner, "have negative class shares")
     return tree
 
 
-def _damaged(estimator: Any, what: str) -> InputError:
-    return InputError(
-        f"the trees of the {type(estimator).__name__} {what}; fit the estimator again"
-    )
+def unsupported(what: str, has: str, remedy: str) -> InputError:
+    """Return the error for trees that cannot be converted."""
+    return InputError(f"{what} has {has}, which have no counterpart on the device; {remedy}")
+
+
+def check_gaps(what: str, left: NDArray[Any], *usual: NDArray[Any], share: float = 0.0) -> int:
+    """Return how many splits send missing values to another side than without such in training.
+
+    `left` (n,) are the sides in a file, and each of `usual` sides without missing values. More than
+    this share is refused: a byte cannot be missing, so the device could not follow.
+    """
+    learned = min(int(np.count_nonzero(left != each)) for each in usual)
+    if learned > share * len(left):
+        raise unsupported(
+            what,
+            f"{learned:,} of {len(left):,} splits whose sides for missing values were learned",
+            "fill the missing values of the training data, such as with the median of each column, "
+            "train again (in XGBoost, with missing=nan), and convert with this data",
+        )
+    return learned
+
+
+def _damaged(name: str, what: str) -> InputError:
+    return InputError(f"the trees of the {name} {what}; fit the estimator again")
 
 
 def forest_model(rule: TreeRule, features: AffineMap, X: Float32, names: dict[str, Any]) -> Model:

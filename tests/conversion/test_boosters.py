@@ -63,24 +63,13 @@ def test_a_file_answers_as_its_library(name: str):
     assert [step.agreement >= 0.99 for step in found.steps[1:]] == [True, True]
 
 
-def test_gaps_are_refused():
+def test_points_with_gaps_are_refused():
     """Bytes have no value for them."""
     X, y = load_iris(return_X_y=True)
-    X[y == 1, 3] = np.nan
     trees = HistGradientBoostingClassifier(max_iter=3, random_state=0).fit(X, y)
+    X[y == 1, 3] = np.nan
     with pytest.raises(InputError, match="NaN"):
         from_sklearn(trees, X, y)
-
-
-def test_nodes_that_only_ask_for_gaps_are_left_out():
-    X, y = load_iris(return_X_y=True)
-    X[y == 1, 3] = np.nan
-    trees = HistGradientBoostingClassifier(max_iter=3, random_state=0).fit(X, y)
-    of_trees = [each.nodes["num_threshold"] for some in trees._predictors for each in some]
-    assert np.isinf(np.concatenate(of_trees)).any()
-    X = np.nan_to_num(X, nan=1.3)
-    found = from_sklearn(trees, X)
-    assert np.array_equal(found.source.answers(X.astype(np.float32)), trees.predict(X))
 
 
 @pytest.mark.parametrize("scaled", [False, True])
@@ -160,6 +149,7 @@ def test_points_at_a_threshold_go_left(limits: list[float]):
         right=np.append(np.arange(1, n), np.full(n + 2, 2 * n)),
         features=np.zeros(2 * n + 1, np.int64),
         thresholds=np.append(np.float32(limits), np.zeros(n + 1)),
+        gaps=np.zeros(2 * n + 1, np.bool_),
         values=(-1.0) ** np.arange(2 * n + 1),
     )
     rule = boosted_rule([chain], np.array([1]), np.zeros(2), k=1, together=1)
@@ -176,6 +166,7 @@ def test_a_feature_without_other_values_keeps_its_range():
         right=np.array([2, 0, 0]),
         features=np.zeros(3, np.int64),
         thresholds=np.array([0.7, 0, 0]),
+        gaps=np.zeros(3, np.bool_),
         values=np.array([0.0, -1.0, 1.0]),
     )
     rule = boosted_rule([one], np.array([1]), np.zeros(2), k=1, together=1)

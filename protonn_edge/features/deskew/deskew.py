@@ -42,6 +42,16 @@ class PixelScale:
     # whether halves are then rounded to even; not hashed
     to_even: bool | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        single = np.result_type(self.step) == np.float32
+        valid = self.step != 0 and max(abs(self.zero), abs(self.step)) <= FLOAT32_MAX
+        # The quotient is rounded here as it is for each pixel: `zero` is itself a rounded product.
+        if not valid or (single and not -BYTE_MAXIMUM <= np.rint(self.zero / self.step) <= 0):
+            raise InputError(
+                f"pixels with the zero point {self.zero:g} and the step {self.step:g} cannot be "
+                "converted to bytes; train the model again"
+            )
+
     @classmethod
     def between(cls, lower: float, upper: float, background: float) -> PixelScale:
         """Return the scale of pixels from `lower` to `upper`; one of the two is the background."""
@@ -56,13 +66,10 @@ class PixelScale:
         to_even = single and arrays[name].size > 2
         kind = "f4" if single else "f8"
         zero, step, *_ = checked_array(arrays, name, kind, (3 if to_even else 2,))
-        off = single and not -BYTE_MAXIMUM <= float(zero) / float(step or 1) <= 0
-        if step == 0 or max(abs(zero), abs(step)) > FLOAT32_MAX or off:
-            raise InputError(
-                f"array {name!r} has the zero point {zero:g} and the step {step:g}, with which "
-                "pixels cannot be converted to bytes; train the model again"
-            )
-        return cls(float(zero), step if single else float(step), to_even or None)
+        try:
+            return cls(float(zero), step if single else float(step), to_even or None)
+        except InputError as error:
+            raise InputError(f"array {name!r}: {error}") from error
 
     def to_array(self) -> NDArray[Any]:
         """Return the array for a model file, of the step's type; three numbers if `to_even`."""

@@ -258,8 +258,8 @@ def _joined(trees: list[tuple[NDArray[Any], ...]]) -> dict[str, Any]:
     return dict(zip(_OF_NODES, joined, strict=True))
 
 
-def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
-    """Return features, thresholds, values and risks of a scikit-learn tree, in preorder."""
+def preorder(tree: Any) -> NDArray[np.int64]:
+    """Return the numbers of a scikit-learn tree's nodes, in preorder."""
     order, waiting = [], [0]
     left, right = tree.children_left.tolist(), tree.children_right.tolist()
     while waiting:
@@ -267,7 +267,12 @@ def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
         order.append(node)
         if left[node] >= 0:
             waiting += [right[node], left[node]]
-    places = np.array(order)
+    return np.array(order)
+
+
+def _nodes(tree: Any, values: Float64) -> tuple[NDArray[Any], ...]:
+    """Return features, thresholds, values and risks of a scikit-learn tree, in preorder."""
+    places = preorder(tree)
     inner = tree.children_left[places] >= 0
     risks = (tree.impurity * tree.weighted_n_node_samples)[places]
     return (

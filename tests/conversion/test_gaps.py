@@ -1,0 +1,244 @@
+"""Trees that were trained with missing values are refused, and agreement is with gaps as they are.
+
+`TestWithTheLibraries` compares with the libraries' own answers, if they are installed.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import refusal, run, run_json
+from sklearn.datasets import load_iris
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from protonn_edge.chain.file import load_model
+from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.estimators import read_estimator
+from protonn_edge.conversion.libraries import load_booster
+from protonn_edge.errors import InputError
+
+FOLDER = Path(__file__).parents[1] / "data" / "boosters"
+X, Y = load_iris(return_X_y=True)
+RNG = np.random.default_rng(0)
+GAPS = RNG.random(X.shape) < 0.25
+GAPS[Y == 1, 3] |= RNG.random(50) < 0.9
+WITH_GAPS = np.where(GAPS, np.nan, X)
+
+TREES = [
+    DecisionTreeClassifier(max_depth=4, random_state=0),
+    DecisionTreeClassifier(splitter="random", random_state=0),
+    RandomForestClassifier(4, random_state=0),
+    ExtraTreesClassifier(4, random_state=0),
+    ExtraTreesClassifier(4, bootstrap=True, random_state=0),
+    HistGradientBoostingClassifier(max_iter=4, random_state=0),
+]
+BEFORE = [None, StandardScaler()]  # a scaler leaves gaps as they are
+
+
+@pytest.mark.parametrize("scaler", BEFORE, ids=str)
+@pytest.mark.parametrize("trees", TREES, ids=str)
+def test_trees_trained_with_gaps_are_refused_by_name(trees: Any, scaler: Any):
+    estimator = trees if scaler is None else make_pipeline(scaler, trees)
+    estimator.fit(WITH_GAPS, Y)
+    with pytest.raises(InputError, match="splits whose sides for missing values were learned") as e:
+        from_sklearn(estimator, X, Y)
+    assert f"the {type(trees).__name__} has " in str(e.value)
+    assert "train again" in str(e.value)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scaler", BEFORE, ids=str)
+@pytest.mark.parametrize("trees", TREES, ids=str)
+def test_trees_trained_without_gaps_answer_to_gaps_as_the_estimator(
+    trees: Any, scaler: Any, weighted: bool
+):
+    """They send gaps to the side of most training points, weighted or not."""
+    weights = RNG.random(len(X)) if weighted else None
+    estimator = trees
+    if scaler is None:
+        trees.fit(X, Y, sample_weight=weights)
+    else:
+        estimator = make_pipeline(scaler, trees)
+        estimator.fit(X, Y, **{f"{type(trees).__name__.lower()}__sample_weight": weights})
+    fitted = read_estimator(estimator).filling([0.0] * 4)
+    answers = fitted.answers_with_gaps(WITH_GAPS, "X")
+    assert answers is not None
+    same = fitted.labels[answers] == estimator.predict(WITH_GAPS)
+    assert same.mean() >= 0.99  # a tie of votes may be rounded
+    assert fitted.answers_with_gaps(X, "X") is None  # no gaps
+
+
+def table(path: Path, X: np.ndarray, y: np.ndarray) -> Path:
+    rows = [["" if np.isnan(v) else v for v in row] for row in X]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(
+            [["a", "b", "c", "d", "label"], *([*r, c] for r, c in zip(rows, y, strict=True))]
+        )
+    return path
+
+
+def stored(estimator: Any, path: Path) -> Path:
+    io = pytest.importorskip("skops.io", reason="needs skops: pip install '.[skops]'")
+    io.dump(estimator, path)
+    return path
+
+
+def test_agreement_is_with_the_estimator_that_keeps_its_gaps(tmp_path: Path):
+    forest = RandomForestClassifier(4, random_state=0).fit(X, Y)
+    source = stored(forest, tmp_path / "forest.skops")
+    for part, some in (("train", slice(0, None, 2)), ("test", slice(1, None, 2))):
+        (tmp_path / "data").mkdir(exist_ok=True)
+        table(tmp_path / "data" / f"{part}.txt", WITH_GAPS[some], Y[some])
+    found = run_json(
+        *("convert", source, "--data", tmp_path / "data", "--missing", "median"),
+        *("-o", tmp_path / "m.npz"),
+    )
+    given, y = WITH_GAPS[1::2], Y[1::2]
+    own = forest.predict(given)
+    medians = np.nanmedian(WITH_GAPS[::2].astype(np.float32), axis=0)
+    filled = forest.predict(np.where(np.isnan(given), medians, given))
+    steps = {step["name"]: step for step in found["steps"]}
+    assert [*steps] == ["estimator", "filled", "exact", "integers"]
+    assert steps["estimator"]["agreement"] == 1.0
+    assert steps["estimator"]["accuracy"] == pytest.approx(np.mean(own == y), abs=0.03)
+    assert steps["filled"]["accuracy"] == pytest.approx(np.mean(filled == y), abs=0.03)
+    assert steps["filled"]["agreement"] == pytest.approx(np.mean(filled == own), abs=0.03)
+    assert steps["filled"]["agreement"] < 0.95
+    model = load_model(tmp_path / "m.npz")
+    answers = model.predict(np.where(np.isnan(given), medians, given).astype(np.float32))
+    assert steps["exact"]["agreement"] == pytest.approx(np.mean(answers == own), abs=0.03)
+    assert "% of the points differently if their missing values are filled" in found["warning"]
+    assert model.record["table"]["missing"] == "median"
+
+
+def test_the_advice_on_gaps_fits_an_estimator_that_accepts_them(tmp_path: Path):
+    data = table(tmp_path / "data.csv", WITH_GAPS, Y)
+    without = stored(RandomForestClassifier(3, random_state=0).fit(X, Y), tmp_path / "trees.skops")
+    sentence = refusal(run("convert", without, "--data", data, "-o", tmp_path / "m.npz"))
+    assert "trees.skops has answers that the device cannot give" in sentence
+    assert "--missing drop or, if the trees were trained on filled gaps" in sentence
+    knows = RandomForestClassifier(3, random_state=0).fit(WITH_GAPS, Y)
+    source = stored(knows, tmp_path / "knows.skops")
+    for options in ((), ("--missing", "median"), ("--missing", "drop")):
+        sentence = refusal(
+            run("convert", source, "--data", data, "-o", tmp_path / "m.npz", *options)
+        )
+        assert "RandomForestClassifier has" in sentence
+        assert "sides for missing values were learned" in sentence
+    assert not (tmp_path / "m.npz").exists()
+
+
+def test_rows_without_gaps_need_no_warning(tmp_path: Path):
+    data = table(tmp_path / "data.csv", WITH_GAPS, Y)
+    source = stored(RandomForestClassifier(3, random_state=0).fit(X, Y), tmp_path / "trees.skops")
+    given = ("convert", source, "--data", data, "-o", tmp_path / "m.npz", "--missing", "drop")
+    found = run_json(*given)
+    assert [step["name"] for step in found["steps"]] == ["estimator", "exact", "integers"]
+    assert found["warning"] is None
+
+
+def with_sides(path: Path, *sides: int, of_leaves: int = 0) -> Path:
+    """Write a file of XGBoost with sides for missing values, the last one for all later splits."""
+    document = json.loads((FOLDER / "iris.json").read_text("utf-8"))
+    coming = list(reversed(sides))
+    for tree in document["learner"]["gradient_booster"]["model"]["trees"]:
+        tree["default_left"] = [
+            of_leaves if child == -1 else coming.pop() if len(coming) > 1 else coming[0]
+            for child in tree["left_children"]
+        ]
+    path.write_text(json.dumps(document), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_splits_of_xgboost_have_one_side_without_missing_values(side: int, tmp_path: Path):
+    """It is 0 or, by the exact search, 1; leaves do not count."""
+    rule = load_booster(with_sides(tmp_path / "same.json", side, of_leaves=1 - side)).rule
+    assert rule.warning() is None
+    assert (rule.gaps[rule.grown.shape.inner] == side).all()
+    other = with_sides(tmp_path / "other.json", 1 - side, side)
+    with pytest.raises(InputError, match="other.json has 1 of .* sides for missing values were"):
+        load_booster(other)
+
+
+def test_a_rounding_error_of_many_sums_is_only_a_warning(tmp_path: Path):
+    document = json.loads((FOLDER / "iris.json").read_text("utf-8"))
+    model = document["learner"]["gradient_booster"]["model"]
+    model["trees"], model["tree_info"] = model["trees"] * 30, model["tree_info"] * 30
+    model["trees"][0] = json.loads(json.dumps(model["trees"][0]))
+    model["trees"][0]["default_left"][0] = 1
+    (tmp_path / "many.json").write_text(json.dumps(document), "utf-8")
+    found = from_sklearn(
+        load_booster(tmp_path / "many.json"), X.astype(np.float32), board="mega2560"
+    )
+    assert found.warning is not None
+    assert found.warning.startswith("1 of ")
+    assert "if the training data had missing values" in found.warning
+
+
+def test_sides_of_lightgbm(tmp_path: Path):
+    """The missing type is None (0), Zero (4) or NaN (8); with None, a gap counts as 0."""
+    text = (FOLDER / "iris.txt").read_text("utf-8")
+    learned = tmp_path / "nan.txt"
+    learned.write_text(text.replace("decision_type=2", "decision_type=10", 1), "utf-8")
+    with pytest.raises(
+        InputError, match="nan.txt has 1 of . splits whose sides for missing values"
+    ):
+        load_booster(learned)
+    stored = load_booster(FOLDER / "iris.txt")
+    fitted = read_estimator(stored).filling([9.0] * 4)
+    given = np.where(GAPS, np.nan, X).astype(np.float32)
+    zeros = np.where(GAPS, 0, X).astype(np.float32)
+    answers = fitted.answers_with_gaps(given, "X")
+    assert answers is not None
+    assert np.array_equal(answers, fitted.rule.answers(zeros.astype(np.float64)))
+
+
+class TestWithTheLibraries:
+    """To run them: pip install xgboost lightgbm."""
+
+    @pytest.fixture(params=["NaN", "-999", "0"])
+    def missing(self, request: pytest.FixtureRequest) -> float:
+        return float(request.param)
+
+    def test_xgboost(self, missing: float):
+        xgboost = pytest.importorskip("xgboost", reason="pip install xgboost")
+        given = np.where(GAPS, missing, X)
+        trees = xgboost.XGBClassifier(n_estimators=6, max_depth=3, n_jobs=1, missing=missing)
+        trees.fit(given, Y)
+        for estimator in (trees, trees.get_booster()):
+            with pytest.raises(InputError, match="missing values"):
+                from_sklearn(estimator, X)
+
+    @pytest.mark.parametrize("method", ["hist", "exact", "approx"])
+    def test_xgboost_without_missing_values(self, method: str):
+        xgboost = pytest.importorskip("xgboost", reason="pip install xgboost")
+        trees = xgboost.XGBClassifier(n_estimators=6, max_depth=3, n_jobs=1, tree_method=method)
+        trees.fit(X, Y)
+        fitted = read_estimator(trees).filling([1.0] * 4)
+        answers = fitted.answers_with_gaps(WITH_GAPS, "X")
+        assert np.array_equal(answers, trees.predict(WITH_GAPS))
+
+    def test_lightgbm(self):
+        lightgbm = pytest.importorskip("lightgbm", reason="pip install lightgbm")
+        settings = {"n_estimators": 6, "num_leaves": 6, "verbose": -1, "n_jobs": 1}
+        trees = lightgbm.LGBMClassifier(**settings).fit(WITH_GAPS, Y)
+        with pytest.raises(InputError, match="sides for missing values were learned"):
+            from_sklearn(trees, X)
+        for use_missing, given in ((True, X), (False, WITH_GAPS)):
+            trees = lightgbm.LGBMClassifier(use_missing=use_missing, **settings).fit(given, Y)
+            fitted = read_estimator(trees).filling([1.0] * 4)
+            answers = fitted.answers_with_gaps(WITH_GAPS, "X")
+            assert np.array_equal(answers, trees.predict(WITH_GAPS))
