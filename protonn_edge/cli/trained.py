@@ -17,6 +17,7 @@ from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.dataset import Features, dense_features, is_sparse
 from protonn_edge.datasets.naming import listed, quoted
 from protonn_edge.evaluation import accuracy
+from protonn_edge.evaluation.fidelity import fidelity_of
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import class_parts, fact_table, one_class_facts, quality_facts
 
@@ -41,6 +42,7 @@ def describe(
             *unlearned(dataset, *answers, weighted=_is_weighted(model)),
             *unbalanced(model, dataset),
             *known_rows(model, dataset),
+            *unfaithful(model, dataset),
         ]
     )
     record = {
@@ -142,6 +144,13 @@ def known_rows(model: Model, dataset: Dataset) -> tuple[Notice, ...]:
     """Return a warning if test points are rows that a model was trained on."""
     rows, X = model.training_rows, dataset.X_test
     return () if rows is None or is_sparse(X) else rows.overlap(X).notices()
+
+
+def unfaithful(model: Model, dataset: Dataset) -> list[Notice]:
+    """Return warnings if the integers are worse than the floats, or than a search promised."""
+    if why_floats_alone(model) is not None:
+        return []
+    return fidelity_of(model, dataset.X_train, dataset.y_train).notices()
 
 
 def _is_weighted(model: Model) -> bool:
