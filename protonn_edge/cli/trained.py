@@ -18,6 +18,7 @@ from protonn_edge.datasets.dataset import Features, dense_features
 from protonn_edge.datasets.naming import listed, quoted
 from protonn_edge.datasets.summary import repetitions
 from protonn_edge.evaluation import accuracy
+from protonn_edge.evaluation.fidelity import fidelity_of
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import class_parts, fact_table, one_class_facts, quality_facts
 
@@ -46,6 +47,7 @@ def describe(
             *unlearned(dataset, *answers, weighted=_is_weighted(model)),
             *unbalanced(model, dataset),
             *repeated_rows(dataset),
+            *unfaithful(model, dataset),
         ]
     )
     record = {
@@ -159,6 +161,13 @@ def repeated_rows(dataset: Dataset) -> list[Notice]:
 def _tested(dataset: Dataset) -> str:
     held_out = dataset.division is not None and dataset.division.share
     return "held-out points" if held_out else "test points"
+
+
+def unfaithful(model: Model, dataset: Dataset) -> list[Notice]:
+    """Return warnings if the integers are worse than the floats, or than a search promised."""
+    if why_floats_alone(model) is not None:
+        return []
+    return fidelity_of(model, dataset.X_train, dataset.y_train).notices()
 
 
 def _is_weighted(model: Model) -> bool:

@@ -30,6 +30,7 @@ from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import CheckFailed, InputError, Interrupted
+from protonn_edge.evaluation.fidelity import promise_notices, promised_accuracy
 from protonn_edge.report import tuning as tables
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
@@ -108,6 +109,9 @@ def search_model(
     if given.front_path is not None:
         _write_front(given.front_path, trials, points)
     described, proportions = describe(refitted.model, dataset, out)
+    if described["accuracy"] is not None:
+        promised = promised_accuracy(refitted.model)
+        out.notice(promise_notices(described["accuracy"], described["n"], promised, "test"))
     trained = described | {"data": report.to_json()}
     record = trained | _record(refitted, trials, facts, points)
     table = tables.candidate_table(trials, board, space.searched.columns, points.metric)
@@ -281,6 +285,7 @@ def _record(
         "kinds": {
             kind: each.to_json(board) for kind, each in choices.best_of_kinds(candidates).items()
         },
+        "passed_over": {str(number): why for number, why in refitted.passed_over.items()},
         "lead_by_chance": choices.lead_by_chance(candidates),
         "planned": asdict(refitted.fit.figures),
         "linked": None
@@ -330,7 +335,8 @@ def _sentences(
         f"{board.milliseconds(figures.mean_cycles):.3f} ms on average, at most "
         f"{board.milliseconds(most):.3f} ms, {by}"
     )
-    said = [chosen]
+    passed = refitted.passed_over.items()
+    said = [*(f"trial {number} is not taken: {reason}" for number, reason in passed), chosen]
     if choice.points is None:
         said.append(_chance(record))
     if record["accuracy"] is not None:

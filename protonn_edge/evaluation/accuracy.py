@@ -37,14 +37,15 @@ def share_right(predicted: Labels, actual: Labels) -> float:
     return float(np.mean(predicted == actual))
 
 
-def wilson_interval(right: int, n: int) -> tuple[float, float]:
+def wilson_interval(right: int, n: int, *, deviations: float = _Z_95) -> tuple[float, float]:
     """Return the 95 % interval of a share, given that `right` of n >= 1 points were correct.
 
-    E. B. Wilson's interval (1927) stays within 0..1 and is valid for shares near 1, too.
+    E. B. Wilson's interval (1927) stays within 0..1 and is valid for shares near 1, too. It is as
+    many standard `deviations` wide to either side.
     """
-    share, z2 = right / n, _Z_95**2
+    share, z2 = right / n, deviations**2
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = _Z_95 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    half = deviations / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
     return max(0.0, middle - half), min(1.0, middle + half)
 
 

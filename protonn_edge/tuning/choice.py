@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from protonn_edge.build.checks import Usage
 from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.evaluation.fidelity import Fidelity, fidelity_of
 from protonn_edge.quantization import quantize
 from protonn_edge.training.searched import KIND
 from protonn_edge.tuning.limits import Fit, fit_of
@@ -179,6 +180,9 @@ class Refitted:
     candidate: Record  # its trial in the search
     fit: Fit  # its memory and cycles by the planner
     linked: Linked | None  # the same of the linked firmware; None without a compiler
+    fidelity: Fidelity  # of its integers to its floats, and to its accuracy in the search
+    # the numbers of preferred trials that were not taken, each with the reason
+    passed_over: Mapping[int, str] = field(default_factory=dict)
 
 
 def refit(
@@ -190,38 +194,56 @@ def refit(
     feature_names: Sequence[str],
     search: dict[str, Any],
 ) -> Refitted:
-    """Train candidates on all points until one satisfies the limits, also when linked.
+    """Train candidates on all points until one is within the limits and as good as promised.
+
+    The limits hold for the linked firmware, too. If the integers of all that are within the limits
+    are worse than their floats, or than in cross-validation, the one with the least shortfall is
+    returned.
 
     - `ranked`: in order of preference.
     - `search`: facts about the search for the model's record.
 
-    Raises `CheckFailed` if none of the first few does; the sentence gives the last one's reason.
+    Raises `CheckFailed` if none of the first few is within the limits; the sentence gives the last
+    one's reason.
     """
-    reason = ""
+    reasons: dict[int, str] = {}
+    within = []
     for candidate in ranked[:_ATTEMPTS]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             classifier = points.untrained(candidate.settings, seed)
             classifier.fit(points.X, points.y, groups=points.groups)
         model = classifier.to_model(classes=classes, feature_names=feature_names)
-        integers = quantize(model)
-        Q = integers.quantize(points.X[:: -(-len(points.X) // _ACTIVITY_POINTS)])
-        fit = fit_of(integers, Q, points.board, points.limits)
-        reason = _beyond(points, fit)
-        if reason:
-            continue
         try:
-            linked = _linked(model, points, fit)
+            refitted = _checked(model, candidate, points, search)
         except CheckFailed as failure:
-            reason = str(failure)
+            reasons[candidate.number] = str(failure)
             continue
-        record = {**search, "chosen": candidate.to_json(points.board), "kernel": fit.figures.kernel}
-        model = replace(model, record={**model.record, "tuning": record})
-        return Refitted(model, candidate, fit, linked)
-    raise CheckFailed(
-        "none of the chosen models stays within the limits once it is trained on all points; raise "
-        f"a limit (the last model: {reason})"
-    )
+        within.append(refitted)
+        if not refitted.fidelity.shortfall:
+            break
+        reasons[candidate.number] = refitted.fidelity.reason
+    if not within:
+        raise CheckFailed(
+            "none of the chosen models stays within the limits once it is trained on all points; "
+            f"raise a limit (the last model: {[*reasons.values()][-1]})"
+        )
+    taken = min(within, key=lambda each: each.fidelity.shortfall)
+    reasons.pop(taken.candidate.number, None)
+    return replace(taken, passed_over=reasons)
+
+
+def _checked(model: Model, candidate: Record, points: Points, search: dict[str, Any]) -> Refitted:
+    """Return a trained model with its figures; raise `CheckFailed` if it exceeds a limit."""
+    integers = quantize(model)
+    Q = integers.quantize(points.X[:: -(-len(points.X) // _ACTIVITY_POINTS)])
+    fit = fit_of(integers, Q, points.board, points.limits)
+    if fit.excess:
+        raise CheckFailed(_beyond(points, fit))
+    linked = _linked(model, points, fit)
+    record = {**search, "chosen": candidate.to_json(points.board), "kernel": fit.figures.kernel}
+    model = replace(model, record={**model.record, "tuning": record})
+    return Refitted(model, candidate, fit, linked, fidelity_of(model, points.X, points.y))
 
 
 def _beyond(points: Points, fit: Fit) -> str:

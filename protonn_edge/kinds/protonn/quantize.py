@@ -48,8 +48,10 @@ _DISTANCE_SHIFT = 4
 _CLIPPED_AT = 4.0
 _SWEEPS = 5  # sweeps of rotations; more would not change the principal axes noticeably
 
-# The fewest steps of labels of either sign; if they do not fit, scores have 32 bits.
-_LABEL_MAXIMUM_LIMIT = 24
+# The largest error of scores, as a share of their spread (root mean squares over the classes), that
+# coarser labels may add to that of labels up to 127, before scores have 32 bits.
+_TOLERATED_LABEL_ERROR = 0.03
+_SCORED_PROTOTYPES = 1_024  # stand for the training points in the prediction of this error
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -260,10 +262,14 @@ def _quantize_prototypes(head: ProtoNNHead) -> _Prototypes:
 
 
 def _label_maximum(head: ProtoNNHead, prototypes: _Prototypes) -> int:
-    """Return the largest label for which scores are proven to fit 16 bits, or 127."""
+    """Return the largest label for which scores are proven to fit 16 bits.
+
+    It is 127, with scores of 32 bits, if these would be more exact by more than is tolerated.
+    """
+    finest = maximum = folding.RESIDUAL_MAXIMUM
     table = tables.exponential_table()
-    maximum = folding.RESIDUAL_MAXIMUM
-    while maximum >= _LABEL_MAXIMUM_LIMIT:
+    allowed = math.hypot(_label_error(head, prototypes, finest), _TOLERATED_LABEL_ERROR)
+    while maximum and _label_error(head, prototypes, maximum) <= allowed:
         labels = _quantize_labels(head, maximum)
         norms = tables.score_norms(labels, prototypes.residuals, table, prototypes.distance_shift)
         sums = tables.RBF_MAXIMUM * np.abs(labels.astype(np.int64)).sum(axis=1)
@@ -274,7 +280,23 @@ def _label_maximum(head: ProtoNNHead, prototypes: _Prototypes) -> int:
         if largest <= _INT16_LIMIT:
             return maximum
         maximum = min(maximum - 1, int(maximum * _INT16_LIMIT / largest))
-    return folding.RESIDUAL_MAXIMUM
+    return finest
+
+
+def _label_error(head: ProtoNNHead, prototypes: _Prototypes, maximum: int) -> float:
+    """Return the predicted error of scores if the largest label is `maximum`, relative to spread.
+
+    The points are unknown here, so it is the error at the prototypes. Rounding errors of labels are
+    not independent: prototypes of a class often have the same labels, and so the same errors.
+    """
+    integers = _quantize_labels(head, maximum)
+    exact = head.labels.astype(np.float64) * (maximum / float(np.abs(head.labels).max()))
+    B, shift = prototypes.residuals, prototypes.distance_shift
+    points = B[:, :: -(-B.shape[1] // _SCORED_PROTOTYPES)]
+    both = tables.unrounded_scores(np.concatenate([integers - exact, exact]), B, points, shift)
+    errors, scores = np.split(both, 2)
+    spread = float(scores.var(axis=1).mean())
+    return math.sqrt(float(np.square(errors).mean()) / spread) if spread > 0 else 0.0
 
 
 def _teaching(head: ProtoNNHead, label_maximum: int) -> Teaching | None:

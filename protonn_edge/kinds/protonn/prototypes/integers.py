@@ -313,23 +313,30 @@ def score_norms(
     r = np.arange((TABLE_SIZE << distance_shift) + 1)
     entries = np.append(table, 0).astype(np.float64)[r >> distance_shift]
     error = float(np.abs(entries - RBF_MAXIMUM * rbf_of_squares(r, distance_shift)).max())
-    energy = np.maximum(_energy(Z, B, distance_shift), 0.0)
+    energy = np.maximum((Z * unrounded_scores(Z, B, B, distance_shift)).sum(axis=1), 0.0)
     norms = RBF_MAXIMUM * np.sqrt(energy) + error * np.abs(Z).sum(axis=1)
     bound: NDArray[np.float64] = np.ceil(norms * (1 + 1e-9)) + 1
     return bound
 
 
-def _energy(
-    Z: NDArray[np.float64], B: NDArray[np.float64], distance_shift: int
+def unrounded_scores(
+    labels: NDArray[np.float64],
+    prototypes: NDArray[Any],
+    points: NDArray[Any],
+    distance_shift: int,
 ) -> NDArray[np.float64]:
-    """Return ``sum_ij z_i z_j k(b_i, b_j)`` for each class, (L,), computed by rows of pairs."""
-    squares, m = np.square(B).sum(axis=0), B.shape[1]
-    energy = np.zeros(len(Z))
-    for begin in range(0, m, _ROWS_AT_ONCE):
-        rows = slice(begin, begin + _ROWS_AT_ONCE)
-        distances = squares[rows, None] + squares - 2.0 * (B[:, rows].T @ B)
-        energy += ((Z[:, rows] @ rbf_of_squares(distances, distance_shift)) * Z).sum(axis=1)
-    return energy
+    """Return ``sum_j z_j k(b_j, p)`` by the exact kernel, at most 1: (L, n) for points p (d, n).
+
+    Labels are (L, m), prototypes (d, m).
+    """
+    B, P = prototypes.astype(np.float64), points.astype(np.float64)
+    of_prototypes, of_points = np.square(B).sum(axis=0)[:, None], np.square(P).sum(axis=0)
+    scores = np.empty((len(labels), P.shape[1]))
+    for begin in range(0, P.shape[1], _ROWS_AT_ONCE):
+        some = slice(begin, begin + _ROWS_AT_ONCE)
+        squares = of_prototypes + of_points[some] - 2.0 * (B.T @ P[:, some])
+        scores[:, some] = labels @ rbf_of_squares(squares, distance_shift)
+    return scores
 
 
 def _inputs_near(
