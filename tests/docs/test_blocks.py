@@ -17,7 +17,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 import tomllib
 from collections.abc import Callable, Iterator
@@ -33,6 +32,7 @@ from checkout import CHECKOUT
 from command_line import run
 from data_files import data_file
 from doc_blocks import MARKS, PAGES, Block, blocks_of, page_marks
+from programs import interruptible, started
 
 DEADLINE_S = 120.0
 C_FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -234,29 +234,20 @@ def run_command(words: list[str], folder: Path) -> Any:
 
 def run_until_stopped(command: str, folder: Path) -> str:
     """Run a line until it says that Ctrl-C ends it, then do that."""
-    # What a shell runs in the background ignores Ctrl-C, and so does all that it starts.
-    heeding = ["env", "--default-signal=INT"]
-    with subprocess.Popen(
-        [*heeding, *shlex.split(command, comments=True)],
+    printed = ""
+    with started(
+        *interruptible(*shlex.split(command, comments=True)),
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     ) as process:
-        assert process.stdout is not None
-        alarm = threading.Timer(DEADLINE_S, process.kill)
-        alarm.start()
-        printed = ""
-        try:
-            for line in process.stdout:
-                printed += line
-                if "Ctrl-C" in line:  # what such a command says last
-                    process.send_signal(signal.SIGINT)
-            assert process.wait() == 0, printed
-        finally:
-            alarm.cancel()
-            process.kill()
+        for line in process.stdout:
+            printed += line
+            if "Ctrl-C" in line:  # what such a command says last
+                process.send_signal(signal.SIGINT)
+        assert process.wait() == 0, printed
     return printed
 
 
