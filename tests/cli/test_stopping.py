@@ -24,6 +24,7 @@ from protonn_edge.training.progress import TrainingStopped
 # are sent after a line of the output, not after a time.
 PROGRAM = """
 import json
+import signal
 from click.testing import CliRunner
 from protonn_edge.cli import main
 from protonn_edge.cli.command import Output
