@@ -54,12 +54,18 @@ NOT_RUN = ("text", "frame")  # figures, formulas; the frames of the protocol are
 
 
 class Page:
-    """A folder to run a page's blocks in, what Python's blocks have defined, and their time."""
+    """A folder to run a page's blocks in, what each Python block has defined, and their time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.names: list[dict[str, Any]] = []
         self.seconds = self.cpu_seconds = 0.0
+
+    def names_for(self, block: Block) -> dict[str, Any]:
+        """Return what a Python block finds defined: nothing, unless it continues another one."""
+        known = {"first": self.names[:1], "previous": self.names[-1:]}.get(block.continues, [])
+        self.names.append(dict(known[0]) if known else {"__name__": "__main__"})
+        return self.names[-1]
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -269,17 +275,18 @@ def assert_printed(command: str, wanted: str, printed: str) -> None:
 
 def check_python(block: Block, page: Page) -> None:
     """Run a program, or hold a session with ``>>>`` against what it gives."""
+    names = page.names_for(block)
     if ">>> " not in block.text:
-        exec(compile(block.text, str(block), "exec", dont_inherit=True), page.names)
+        exec(compile(block.text, str(block), "exec", dont_inherit=True), names)
         return
     session = doctest.DocTestParser().get_doctest(
-        block.text, page.names, str(block), block.page, block.line
+        block.text, names, str(block), block.page, block.line
     )
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     runner = doctest.DocTestRunner(optionflags=flags, verbose=False)
     said: list[str] = []
     runner.run(session, out=said.append, clear_globs=False)
-    page.names.update(session.globs)
+    names.update(session.globs)
     assert runner.failures == 0, "".join(said)
 
 
