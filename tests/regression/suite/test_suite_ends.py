@@ -86,13 +86,20 @@ def is_of(process: psutil.Process, suite: Path) -> bool:
 
 
 @pytest.mark.parametrize("folder", ["tests", "hil_tests"])
-def test_programs_that_run_beside_a_test_are_started_in_one_place(folder: str) -> None:
+def test_what_runs_beside_a_test_ends_with_it(folder: str) -> None:
     places = [
         f"{path.relative_to(CHECKOUT)}:{node.lineno}"
         for path in (CHECKOUT / folder).rglob("*.py")
         if path != CHECKOUT / "tests" / "programs.py"
-        if "Popen" in (text := path.read_text("utf-8"))  # to parse all takes seconds
+        if re.search("Popen|Thread", text := path.read_text("utf-8"))  # to parse all takes seconds
         for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Popen")
+        if isinstance(node, ast.Call) and outlasts(node)
     ]
-    assert not places, "use programs.started, which ends them"
+    assert not places, "use programs.started, which ends them, and Thread(daemon=True)"
+
+
+def outlasts(call: ast.Call) -> bool:
+    """Return whether a call starts a program or a thread that pytest would wait for."""
+    started = ast.unparse(call.func).rpartition(".")[2]
+    is_daemon = any(each.arg == "daemon" for each in call.keywords)
+    return started == "Popen" or (started == "Thread" and not is_daemon)
