@@ -91,7 +91,7 @@ pio = variables=$$($(PYTHON) -m protonn_edge.toolchain) && eval "$$variables" &&
 # The package, editable, and one of its extras. The file remembers that it is there. Python compiles a
 # module when it is first imported: to compile all of them takes longer than all else here.
 $(VENV)/has-%: pyproject.toml constraints.txt | $(PYTHON)
-	@echo "pip install --editable '.[$*]'"
+	@echo "pip install --editable '.[$*]'  # silent for up to two minutes"
 	@$(PYTHON) -m pip install -qq --disable-pip-version-check --no-compile \
 	    --constraint constraints.txt --editable '.[$*]'
 	@touch $@

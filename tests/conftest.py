@@ -5,20 +5,26 @@ from __future__ import annotations
 import atexit
 import gc
 import os
-from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 from hypothesis import settings
 from kept_programs import KeptPrograms
+from programs import kill_heirs
 from replayed_builds import ReplayedBuilds
+from schedule import pytest_collection_modifyitems, pytest_configure, pytest_xdist_make_scheduler
 
 from protonn_edge.codegen import host
 from protonn_edge.system.rounding import fix_rounding
 from protonn_edge.toolchain import platformio
+
+__all__ = [  # hooks
+    "pytest_collection_modifyitems",
+    "pytest_configure",
+    "pytest_xdist_make_scheduler",
+]
 
 # The same examples on every run and no deadline: a test fails by its code, not by chance or load.
 settings.register_profile("protonn-edge", deadline=None, derandomize=True, print_blob=True)
@@ -51,53 +57,9 @@ if "PROTONN_EDGE_REPLAYED_BUILDS" not in os.environ:
     _REPLAYED = TemporaryDirectory(prefix="protonn-edge-builds-")
     atexit.register(_REPLAYED.cleanup)
     os.environ["PROTONN_EDGE_REPLAYED_BUILDS"] = _REPLAYED.name
+    # Whatever happened, nothing that tests have started outlives them.
+    atexit.register(kill_heirs, "PROTONN_EDGE_REPLAYED_BUILDS")
 _BUILDS = Path(os.environ["PROTONN_EDGE_REPLAYED_BUILDS"])
-
-
-# Few tests that take long: a process that begins them last would be the only one that still runs.
-_LONG = (
-    *("agreement", "basis_images", "cli/test_best", "cli/test_tune", "cli/test_usps"),
-    *("conformance", "docs", "export", "kinds/test_command", "live/test_gesture", "proof"),
-    *("toolchain", "tuning", "web", "wheel"),
-)
-_LONG_FILES = tuple(f"tests/{name}" for name in _LONG)
-
-# Folders whose files run in one process, because they share what takes long to make: programs and
-# what the emulator says of them, emulators compiled anew, the Arduino core, a browser's pages.
-_TOGETHER = ("agreement", "conformance", "emulator", "export", "firmware", "web")
-_FOLDERS_TOGETHER = {f"tests/{name}" for name in _TOGETHER}
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Leave the order of files to the hook below."""
-    config.option.loadscopereorder = False
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file in one process, and those of some folders."""
-    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415
-
-    class Scheduling(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = super()._split_scope(nodeid)
-            folder = file.rpartition("/")[0]
-            return folder if folder in _FOLDERS_TOGETHER else file
-
-    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files in front that take long, and those with many tests."""
-    files = [item.nodeid.partition("::")[0] for item in items]
-    order = {
-        # the boards that hil_tests/ emulates stay on until the end
-        name: (name.startswith("hil_tests/"), not name.startswith(_LONG_FILES), -count, name)
-        for name, count in Counter(files).items()
-    }
-    places = sorted(range(len(items)), key=lambda place: order[files[place]])
-    items[:] = [items[place] for place in places]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -123,9 +85,3 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(10_000)
         gc.enable()
-
-
-@pytest.hookimpl(wrapper=True, optionalhook=True)
-def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Run the tests in two processes more than there are cores: many wait for other programs."""
-    return (yield) + 2

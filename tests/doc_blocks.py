@@ -11,6 +11,9 @@ An HTML comment right above a block, which no page shows, says what a test of it
     numbers: yours may differ      what is printed is compared up to numbers
     file: lab.toml                 the block is that file, for commands after it
     excerpt: pnn_model.c           the block's lines are in that file, up to numbers and `...`
+
+A Python block runs by itself unless the paragraph above it says that it continues or is appended to
+the program above, or to the first one, or the page says that it is "one Python session".
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ from markdown_it import MarkdownIt
 PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").glob("**/*.md")]
 MARKS = ("needs", "package", "data", "exit", "until", "adds", "numbers", "file", "excerpt")
 
+_SESSION = "one Python session"
+_CONTINUES = re.compile(r"\bcontinu(?:es?|ing)\b|\bappend\b", re.IGNORECASE)
 _MARK = re.compile(r"<!--\s*(\w[\w -]*):\s*(.*?)\s*-->", re.DOTALL)
 
 
@@ -45,6 +50,8 @@ class Block:
         What is in it.
     marks : dict of str to str
         What the comments above it say.
+    continues : str
+        The block that this one continues: "first" or "previous" of the page's Python blocks, or "".
     """
 
     page: str
@@ -52,6 +59,7 @@ class Block:
     language: str
     text: str
     marks: dict[str, str] = field(default_factory=dict)
+    continues: str = ""
 
     def __str__(self) -> str:
         return f"{self.page}:{self.line}-{self.language}"
@@ -73,12 +81,23 @@ def page_marks(path: Path) -> dict[str, str]:
 
 def _blocks(page: str, text: str) -> Iterator[Block]:
     above: dict[str, str] = {}
+    paragraph = ""
     for token in MarkdownIt("commonmark").enable("table").parse(text):
         if token.type == "html_block":
             above.update(dict(_MARK.findall(token.content)))
             continue
+        if token.type == "inline":
+            paragraph = token.content
         if token.type == "fence" and not token.info.startswith("{"):
             assert token.map is not None
             language = token.info.split()[0] if token.info else ""
-            yield Block(page, token.map[0] + 1, language, token.content, above)
+            continues = _continued(paragraph) or ("previous" if _SESSION in text else "")
+            yield Block(page, token.map[0] + 1, language, token.content, above, continues)
+            paragraph = ""
         above = {}
+
+
+def _continued(paragraph: str) -> str:
+    if not _CONTINUES.search(paragraph):
+        return ""
+    return "first" if "first program" in paragraph.replace("\n", " ") else "previous"

@@ -132,7 +132,8 @@ class FailingLink:
 
     def _connect(self, host: socket.socket, device: socket.socket) -> None:
         closed = threading.Event()
-        back = threading.Thread(target=self._hand_on, args=(device, host, self._to_host, closed))
+        to_host = (device, host, self._to_host, closed)
+        back = threading.Thread(target=self._hand_on, args=to_host, daemon=True)
         back.start()
         self._hand_on(host, device, self._to_device, closed)
         back.join()

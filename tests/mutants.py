@@ -323,11 +323,11 @@ def _become_pytest(arguments: list[str], seconds: int) -> NoReturn:
     """
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    signal.alarm(20 * seconds)
     with LOG.open("wb") as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    options += ["--timeout", str(20 * seconds)]  # of a test that waits
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of Hypothesis
     code = 1
     try:

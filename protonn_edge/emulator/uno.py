@@ -28,8 +28,9 @@ from protonn_edge.sensors import PlayedSensor, packed_sensors
 _USAGE = 2  # the program's exit code for a link that cannot be opened
 _CHIP = 3  # and for a chip that it does not support
 _EEPROM = 4  # and for a file that cannot be its EEPROM
-_ANSWER_DEADLINE_S = 10.0
-_EXIT_DEADLINE_S = 2.0
+# Deadlines are long, for a computer that is busy: one that ended is noticed at once.
+_ANSWER_DEADLINE_S = 60.0
+_EXIT_DEADLINE_S = 20.0
 _REASON_BYTES = 1000
 _READ_BYTES = 1 << 16
 
@@ -242,7 +243,7 @@ class EmulatedBoard:
     def stats(self) -> EmulatorStats:
         """Return the counters.
 
-        Raises `EmulatorError` if the emulator has ended or does not answer within 10 s.
+        Raises `EmulatorError` if the emulator has ended or does not answer within 60 s.
         """
         self._send(b"stats\n")
         answer = self._receive()
@@ -255,7 +256,7 @@ class EmulatedBoard:
     def reset(self) -> None:
         """Press the reset button; a client stays connected.
 
-        Raises `EmulatorError` if the emulator has ended or does not answer within 10 s.
+        Raises `EmulatorError` if the emulator has ended or does not answer within 60 s.
         """
         self._send(b"reset\n")
         self._receive()
@@ -264,7 +265,7 @@ class EmulatedBoard:
         """Press a button between a pin, such as ``"PD2"``, and ground for 0.2 s of emulated time.
 
         Raises `InputError` if the chip has no such pin or the emulator no buttons, and
-        `EmulatorError` if it has ended or does not answer within 10 s.
+        `EmulatorError` if it has ended or does not answer within 60 s.
         """
         if self.program.name != "simavr":
             raise InputError(f"{self.program.name} has no buttons; use the emulator simavr")

@@ -54,8 +54,11 @@ def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[
         setattr(sys.modules[package], name, value)
         return value
 
+    def listed() -> list[str]:
+        return [*(name for name in vars(sys.modules[package]) if name.startswith("__")), *names]
+
     names = sorted(module_of)
-    return names, get, lambda: sorted({*names, *vars(sys.modules[package])})
+    return names, get, listed
 
 
 def later(module: str, name: str) -> Callable[..., Any]:

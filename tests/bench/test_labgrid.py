@@ -10,10 +10,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from fake_device import ImpatientHost, quick_to_close
+from programs import started
 
 from protonn_edge.bench import boards
 from protonn_edge.boards import load_board
@@ -43,15 +45,10 @@ TESTS = "test_board.py", "--lg-env", "lab.yaml"
 UNO = load_board("uno")
 
 
-@contextlib.contextmanager
-def started(part: str, *arguments: object) -> Iterator[None]:
+def started_part(part: str, *arguments: object) -> AbstractContextManager[object]:
     """Run a part of labgrid until the end of the block."""
-    command = [sys.executable, "-m", f"labgrid.remote.{part}", *map(str, arguments)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            yield
-        finally:
-            process.terminate()
+    quiet = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+    return started(sys.executable, "-m", f"labgrid.remote.{part}", *arguments, **quiet)
 
 
 def client(*words: str) -> str:
@@ -79,9 +76,9 @@ def shared(emulated: dict[str, EmulatedBoard]) -> Iterator[None]:
             for name, board in emulated.items()
         ]
         Path("exporter.yaml").write_text("".join(parts))
-        with started("coordinator", "-l", coordinator):
+        with started_part("coordinator", "-l", coordinator):
             client("places")  # once the coordinator listens
-            with started("exporter", "-n", "emulated", "exporter.yaml"):
+            with started_part("exporter", "-n", "emulated", "exporter.yaml"):
                 client("resources")
                 for name in emulated:
                     client("-p", name, "create")

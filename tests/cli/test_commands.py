@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from command_line import run, run_json, succeed
 from model_factory import random_model
+from programs import started
 from sklearn.datasets import load_iris
 
 from protonn_edge.boards import load_board
@@ -300,12 +300,10 @@ def test_hil_that_is_killed_goes_on_with_every_point_once(folder: Path, project:
     with EmulatedUno(elf, wire_speed=True) as uno:
         arguments = ["hil", folder / "iris.csv", "--project", project, "-o", results, "--resume"]
         command = [sys.executable, "-c", "from protonn_edge.cli import main; main()", *arguments]
-        process = subprocess.Popen([*command, "--port", uno.url])
-        while not results.exists() or results.read_bytes().count(b"\n") < 40:
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.kill()
-        process.wait()
+        with started(*command, "--port", uno.url) as process:
+            while not results.exists() or results.read_bytes().count(b"\n") < 40:
+                assert process.poll() is None
+                time.sleep(0.01)
         before = read_results(results).results
         results.write_bytes(results.read_bytes() + b"149,2,")  # had it been killed while writing
         assert run_json(*arguments, "--port", uno.url)["n"] == 150

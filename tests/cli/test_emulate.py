@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ import serial
 from avr_programs import compile_text
 from avr_tools import needs_emulated_avr
 from command_line import run
+from programs import interruptible, started
 
 pytestmark = needs_emulated_avr
 
@@ -48,20 +49,10 @@ def firmware(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Emulate:
     """The command, running."""
 
-    def __init__(self, *arguments: object) -> None:
-        # What a shell starts in the background, tests among it, ignores the first signal.
-        heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-        program = f"{heed}; from protonn_edge.cli import main; main()"
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", program, "emulate", "--json", *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.deadline = threading.Timer(DEADLINE_S, self.process.kill)
-        self.deadline.start()
-        assert self.process.stdout is not None
-        self.record = json.loads(self.process.stdout.readline())
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        self.process = process
+        self.record = json.loads(process.stdout.readline())
 
     def say_until(self, words: str) -> str:
         """Return the line on standard error that has `words`."""
@@ -70,23 +61,20 @@ class Emulate:
 
     def stop(self, number: signal.Signals) -> int:
         self.process.send_signal(number)
-        return self.process.wait(DEADLINE_S)
+        return self.process.wait()
 
 
 @pytest.fixture
-def emulate() -> Iterator[type[Emulate]]:
-    started: list[Emulate] = []
+def emulate() -> Iterator[Callable[..., Emulate]]:
+    """Return a function that starts the command."""
+    command = interruptible(sys.executable, "-m", "protonn_edge", "emulate", "--json")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with contextlib.ExitStack() as stack:
 
-    class Started(Emulate):
-        def __init__(self, *arguments: object) -> None:
-            super().__init__(*arguments)
-            started.append(self)
+        def run_on(*arguments: object) -> Emulate:
+            return Emulate(stack.enter_context(started(*command, *arguments, **pipes)))
 
-    yield Started
-    for each in started:
-        each.deadline.cancel()
-        each.process.kill()
-        each.process.communicate()
+        yield run_on
 
 
 def echoes(url: str) -> bool:
@@ -97,7 +85,7 @@ def echoes(url: str) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_runs_until_it_is_stopped(
-    emulate: type[Emulate], firmware: Path, number: signal.Signals
+    emulate: Callable[..., Emulate], firmware: Path, number: signal.Signals
 ) -> None:
     board = emulate(firmware, "--wire-speed")
     assert echoes(board.record["url"])
@@ -106,7 +94,7 @@ def test_it_runs_until_it_is_stopped(
         serial.serial_for_url(board.record["url"])
 
 
-def test_a_chosen_port_is_the_one_said(emulate: type[Emulate], firmware: Path) -> None:
+def test_a_chosen_port_is_the_one_said(emulate: Callable[..., Emulate], firmware: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -121,7 +109,7 @@ def test_a_chosen_port_is_the_one_said(emulate: type[Emulate], firmware: Path) -
 
 
 def test_a_link_leads_to_the_device_as_long_as_the_board_runs(
-    emulate: type[Emulate], firmware: Path, tmp_path: Path
+    emulate: Callable[..., Emulate], firmware: Path, tmp_path: Path
 ) -> None:
     device = tmp_path / "uno"
     device.symlink_to("/dev/pts/of-a-board-before")
@@ -133,7 +121,7 @@ def test_a_link_leads_to_the_device_as_long_as_the_board_runs(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_fault_is_said_when_it_happens(emulate: type[Emulate], firmware: Path) -> None:
+def test_a_fault_is_said_when_it_happens(emulate: Callable[..., Emulate], firmware: Path) -> None:
     board = emulate(firmware)
     with serial.serial_for_url(board.record["url"], timeout=20) as line:
         line.write(b"x")
@@ -189,7 +177,7 @@ int main(void) {
 """
 
 
-def test_a_sensor_plays_its_file(emulate: type[Emulate], tmp_path: Path) -> None:
+def test_a_sensor_plays_its_file(emulate: Callable[..., Emulate], tmp_path: Path) -> None:
     light = tmp_path / "light.csv"
     light.write_text("# rate: 0.01 Hz\nlight\n800\n")
     board = emulate(compile_text(METER, tmp_path / "meter.elf", "-Os"), "--sensor", f"a0={light}")

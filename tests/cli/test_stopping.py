@@ -13,19 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import run
+from programs import interruptible, started
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli import inspect, training
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.progress import TrainingStopped
 
-# A shell that runs commands in the background has them ignore Ctrl-C.
-HEED_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-
 # In a process of its own, where commands run in the main thread, which signals go to. The signals
 # are sent after a line of the output, not after a time.
 PROGRAM = """
 import json
+import signal
 from click.testing import CliRunner
 from protonn_edge.cli import main
 from protonn_edge.cli.command import Output
@@ -74,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def answers(folder: Path) -> list[tuple[int, str, str]]:
     """Return exit codes and texts of the program's trainings."""
     done = subprocess.run(
-        [sys.executable, "-c", HEED_CTRL_C + PROGRAM],
+        interruptible(sys.executable, "-c", PROGRAM),
         cwd=folder,
         capture_output=True,
         text=True,
@@ -128,15 +127,9 @@ def test_behind_stopped_layers_little_is_trained(
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT: run it elsewhere")
 def test_the_first_ctrl_c_says_that_the_training_stops(folder: Path) -> None:
     words = ("train", "train.csv", "-o", "said.npz", "--verbose", "--epochs", "100000")
-    program = "import sys; from protonn_edge.cli import main; main(sys.argv[1:])"
-    with subprocess.Popen(
-        [sys.executable, "-c", HEED_CTRL_C + program, *words],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    command = interruptible(sys.executable, "-m", "protonn_edge", *words)
+    with started(*command, cwd=folder, **pipes) as process:
         next(line for line in process.stdout if line.startswith("epoch 3 "))
         process.send_signal(signal.SIGINT)
         _, complained = process.communicate()

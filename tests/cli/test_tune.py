@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,6 +12,7 @@ import pytest
 from avr_tools import needs_avr_gcc
 from click.testing import Result
 from command_line import run
+from programs import started
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_digits_dataset
@@ -90,17 +88,15 @@ def test_a_killed_search_goes_on_and_repeats_nothing(data: Path, tmp_path: Path)
     words = ["tune", data, "-o", tmp_path / "model.npz", "--folds", 2, "--groups", "writer"]
     command = [sys.executable, "-c", program, *map(str, words), "--jobs", "2", "--trials", "1000"]
     path = tmp_path / "model.search.jsonl"
-    process = subprocess.Popen(command, start_new_session=True)
-    deadline = time.monotonic() + DEADLINE_S
-    while not path.exists() or path.read_bytes().count(b"\n") < 5:
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.kill()
-    process.wait(DEADLINE_S)
-    before = path.read_bytes()
+    with started(*command) as process:
+        while not path.exists() or path.read_bytes().count(b"\n") < 5:
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        before = path.read_bytes()
+        assert ended_with(process.pid, time.monotonic() + DEADLINE_S)
     numbers = trial_numbers(before)
-    assert ended_with(process.pid, deadline)
 
     trained = len(numbers) + 2
     assert run(*words, "--jobs", 1, "--trials", trained).exit_code == 0
@@ -138,7 +134,6 @@ def ended_with(session: int, deadline: float) -> bool:
         if not any(int(each[3]) == session and each[0] != "Z" for each in fields):
             return True
         time.sleep(0.05)
-    os.killpg(session, signal.SIGKILL)
     return False
 
 

@@ -17,7 +17,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 import tomllib
 from collections.abc import Callable, Iterator
@@ -33,6 +32,7 @@ from checkout import CHECKOUT
 from command_line import run
 from data_files import data_file
 from doc_blocks import MARKS, PAGES, Block, blocks_of, page_marks
+from programs import interruptible, started
 
 DEADLINE_S = 120.0
 C_FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -54,12 +54,18 @@ NOT_RUN = ("text", "frame")  # figures, formulas; the frames of the protocol are
 
 
 class Page:
-    """A folder to run a page's blocks in, what Python's blocks have defined, and their time."""
+    """A folder to run a page's blocks in, what each Python block has defined, and their time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.names: list[dict[str, Any]] = []
         self.seconds = self.cpu_seconds = 0.0
+
+    def names_for(self, block: Block) -> dict[str, Any]:
+        """Return what a Python block finds defined: nothing, unless it continues another one."""
+        known = {"first": self.names[:1], "previous": self.names[-1:]}.get(block.continues, [])
+        self.names.append(dict(known[0]) if known else {"__name__": "__main__"})
+        return self.names[-1]
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -234,29 +240,20 @@ def run_command(words: list[str], folder: Path) -> Any:
 
 def run_until_stopped(command: str, folder: Path) -> str:
     """Run a line until it says that Ctrl-C ends it, then do that."""
-    # What a shell runs in the background ignores Ctrl-C, and so does all that it starts.
-    heeding = ["env", "--default-signal=INT"]
-    with subprocess.Popen(
-        [*heeding, *shlex.split(command, comments=True)],
+    printed = ""
+    with started(
+        *interruptible(*shlex.split(command, comments=True)),
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     ) as process:
-        assert process.stdout is not None
-        alarm = threading.Timer(DEADLINE_S, process.kill)
-        alarm.start()
-        printed = ""
-        try:
-            for line in process.stdout:
-                printed += line
-                if "Ctrl-C" in line:  # what such a command says last
-                    process.send_signal(signal.SIGINT)
-            assert process.wait() == 0, printed
-        finally:
-            alarm.cancel()
-            process.kill()
+        for line in process.stdout:
+            printed += line
+            if "Ctrl-C" in line:  # what such a command says last
+                process.send_signal(signal.SIGINT)
+        assert process.wait() == 0, printed
     return printed
 
 
@@ -278,17 +275,18 @@ def assert_printed(command: str, wanted: str, printed: str) -> None:
 
 def check_python(block: Block, page: Page) -> None:
     """Run a program, or hold a session with ``>>>`` against what it gives."""
+    names = page.names_for(block)
     if ">>> " not in block.text:
-        exec(compile(block.text, str(block), "exec", dont_inherit=True), page.names)
+        exec(compile(block.text, str(block), "exec", dont_inherit=True), names)
         return
     session = doctest.DocTestParser().get_doctest(
-        block.text, page.names, str(block), block.page, block.line
+        block.text, names, str(block), block.page, block.line
     )
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     runner = doctest.DocTestRunner(optionflags=flags, verbose=False)
     said: list[str] = []
     runner.run(session, out=said.append, clear_globs=False)
-    page.names.update(session.globs)
+    names.update(session.globs)
     assert runner.failures == 0, "".join(said)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
+import contextlib
 import sys
 
 import pytest
 from checkout import CHECKOUT
+from programs import started
 
 from protonn_edge.emulator import EmulatedUno, programs
 from protonn_edge.errors import InputError
@@ -45,8 +46,9 @@ with EmulatedUno(Path(sys.argv[1])) as uno:
     assert uno.stats().faults == ()
 """
     command = [sys.executable, "-c", program, compile_firmware(FIRMWARE)]
-    racers = [subprocess.Popen(command, cwd=CHECKOUT) for _ in range(3)]
-    assert [racer.wait(timeout=60) for racer in racers] == [0] * 3
+    with contextlib.ExitStack() as stack:
+        racers = [stack.enter_context(started(*command, cwd=CHECKOUT)) for _ in range(3)]
+        assert [racer.wait() for racer in racers] == [0] * 3
     assert len(list(empty_cache.iterdir())) == 1
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import serial
+from programs import interruptible, started
 
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
@@ -67,14 +68,9 @@ def test_pins_that_the_chip_does_not_have_are_refused(compile_firmware) -> None:
 
 def test_lines_press_buttons(compile_firmware, tmp_path: Path) -> None:
     elf = compile_firmware(WATCHES)
-    # A shell's background jobs ignore the signal, and so would their child processes.
-    program = ["env", "--default-signal=INT", sys.executable, "-m", "protonn_edge"]
-    command = [*program, "emulate", elf, "--buttons"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
+    command = interruptible(sys.executable, "-m", "protonn_edge", "emulate", elf, "--buttons")
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with started(*command, **pipes, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
         url = re.search(rb"at (socket://\S+)", process.stdout.readline())
         assert url is not None
         with serial.serial_for_url(url[1].decode(), timeout=30) as line:
@@ -85,4 +81,4 @@ def test_lines_press_buttons(compile_firmware, tmp_path: Path) -> None:
         assert b"has no pin 'PD9'" in process.stderr.readline()
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait() == 0

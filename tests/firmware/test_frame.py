@@ -12,6 +12,7 @@ from checkout import CHECKOUT
 from cobs import cobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import started
 
 from protonn_edge.device.protocol import ProtocolError, crc16, decode_frame, encode_frame
 
@@ -25,14 +26,8 @@ CFLAGS = [
 class FrameProgram:
     """frame.c behind a pipe; a finding of a sanitizer ends it, and the test with it."""
 
-    def __init__(self, executable: Path) -> None:
-        self._process = subprocess.Popen(
-            [executable], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=-1
-        )
-
-    def close(self) -> None:
-        self._process.communicate(timeout=10)
-        assert self._process.returncode == 0
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
 
     def encode(self, body: bytes) -> bytes:
         return self._command(b"E", body)
@@ -64,9 +59,10 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FrameProgram]:
     sources = [FIRMWARE / "frame.c", Path(__file__).parent / "frame_host.c"]
     command = ["gcc", *CFLAGS, f"-I{FIRMWARE}", *sources, "-o", executable]
     subprocess.run(command, check=True, timeout=60)
-    running = FrameProgram(executable)
-    yield running
-    running.close()
+    with started(executable, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        yield FrameProgram(process)
+        process.communicate()
+        assert process.returncode == 0
 
 
 def with_crc(body: bytes) -> bytes:

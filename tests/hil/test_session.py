@@ -85,7 +85,7 @@ def test_endless_garbage_fails_the_handshake_in_time(alphabet):
                     except OSError:
                         break
 
-        thread = threading.Thread(target=babble)
+        thread = threading.Thread(target=babble, daemon=True)
         thread.start()
         url = f"socket://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(NoReplyError, match="no device answered"):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json, succeed
 from failing_link import FailingLink, Faults
 from logger_builds import compile_logger, listening, noise
+from programs import started
 
 from protonn_edge.cli.record import act_on, picture
 from protonn_edge.device.protocol import encode_frame
@@ -172,11 +171,10 @@ def test_a_run_that_is_killed_loses_nothing(logger: Path, tmp_path: Path) -> Non
         for _ in range(3):
             words = ["record", "-o", str(path), "--port", board.url, "--label", "wave"]
             words += ["--seconds", "600", "--takes", "1", "--pause", "0"]
-            with subprocess.Popen([sys.executable, "-c", program, *words]) as process:
-                end = time.monotonic() + 60
-                while count_of(path) < before + 30 and time.monotonic() < end:
+            with started(sys.executable, "-c", program, *words) as process:
+                while count_of(path) < before + 30:
+                    assert process.poll() is None
                     time.sleep(0.02)
-                process.send_signal(signal.SIGKILL)
             kept = path.read_bytes()
             path.write_bytes(kept + b"wave,session-1,1.0")  # as if it had been torn in a row
             before = count_of(path)

@@ -12,6 +12,7 @@ from typing import IO
 import numpy as np
 from avr_programs import compile_text
 from generated_programs import write_c
+from programs import started
 
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.protonn import teaching
@@ -129,7 +130,7 @@ def on_host(model: IntegerChain, folder: Path) -> Iterator[Serving]:
     sources = [_SOURCE, folder / "pnn_model.c"]
     command = [*_HOST, *_STRICT, f"-I{folder}", *sources, "-o", program]
     subprocess.run(command, check=True, timeout=_DEADLINE_S)
-    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+    with started(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         assert running.stdin is not None
         assert running.stdout is not None
         yield Serving(model, running.stdin, running.stdout)

@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import select
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from command_line import run, succeed
+from programs import started
 
 pytestmark = needs_emulated_avr
 
@@ -213,18 +213,17 @@ def test_keys_of_a_terminal_label_windows_as_they_come(folder: Path, tmp_path: P
     words = ["--emulate", "--project", folder / "taught", "--sensor", sensor]
     command = [sys.executable, "-m", "protonn_edge", "monitor", "--teach", *map(str, words)]
     terminal, end = pty.openpty()
-    with subprocess.Popen(command, stdin=end, stdout=end, stderr=subprocess.PIPE) as monitor:
-        os.close(end)
-        try:
+    try:
+        with started(*command, stdin=end, stdout=end) as monitor:
+            os.close(end)
             assert "keys: 1 down" in shown_until(terminal, "sure")
             os.write(terminal, b"3")
             assert "taught up[/]: down 0, level 0, up[/] 1" in shown_until(terminal, "up[/] 1")
             os.write(terminal, b"q")
             assert "1 window in" in shown_until(terminal, "damaged")
             assert monitor.wait(60) == 0
-        finally:
-            monitor.kill()
-            os.close(terminal)
+    finally:
+        os.close(terminal)
 
 
 def shown_until(terminal: int, words: str) -> str:

@@ -116,7 +116,7 @@ class Shown:
     def wait_for_answer(self, **wanted: object) -> dict[str, str]:
         """Wait until the Uno's answer has these values, and return it."""
         tests = [f'[data-{name}="{value}"]' for name, value in wanted.items()]
-        self.page.wait_for_selector("#uno-page[data-label]" + "".join(tests), timeout=10_000)
+        self.page.wait_for_selector("#uno-page[data-label]" + "".join(tests), timeout=60_000)
         return self.answer
 
 

@@ -41,7 +41,6 @@ def talk(monkeypatch: pytest.MonkeyPatch, *, to_the_end: bool = False) -> None:
     text = TALKATIVE.replace("END", str(to_the_end))
     program = Program("simavr", (sys.executable, "-c", text), "nothing")
     monkeypatch.setattr(uno.programs, "find_program", lambda *_: program)
-    monkeypatch.setattr(uno, "_ANSWER_DEADLINE_S", 5.0)
 
 
 def test_a_program_that_writes_many_errors_answers(

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from programs import started
 
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.process import run_within
@@ -48,10 +49,8 @@ def wait_until(condition) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_after_a_kill_nothing_runs_on_and_the_next_run_clears_up(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", STARTS, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
+    command = (sys.executable, "-c", STARTS, tmp_path)
+    with started(*command, stdout=subprocess.PIPE, text=True) as process:
         left = Path(process.stdout.readline().strip())
         note = tmp_path / "child"
         wait_until(lambda: note.exists() and note.read_text().strip())
@@ -59,8 +58,8 @@ def test_after_a_kill_nothing_runs_on_and_the_next_run_clears_up(tmp_path: Path)
         assert is_running(child)
         with scratch_folder(tmp_path):
             assert left.exists()  # its process is alive
-        process.send_signal(signal.SIGKILL)
-    wait_until(lambda: not is_running(child))
+        process.kill()
+        wait_until(lambda: not is_running(child))
     assert (left / "file").exists()
     with scratch_folder(tmp_path) as mine:
         assert not left.exists()
@@ -86,11 +85,9 @@ wait([])
 def test_a_command_that_is_ended_removes_its_scratch_folder(tmp_path: Path, number: int) -> None:
     for ignored in (False, number == signal.SIGHUP):  # as with nohup
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
-        with subprocess.Popen(
-            [sys.executable, "-c", WAITS, str(tmp_path)], stdout=subprocess.PIPE, text=True
-        ) as process:
+        command = (sys.executable, "-c", WAITS, tmp_path)
+        with started(*command, stdout=subprocess.PIPE, text=True) as process:
             signal.signal(signal.SIGHUP, before)
-            assert process.stdout is not None
             scratch = Path(process.stdout.readline().strip())
             assert scratch.is_dir()
             process.send_signal(number)
@@ -99,7 +96,7 @@ def test_a_command_that_is_ended_removes_its_scratch_folder(tmp_path: Path, numb
                     process.wait(0.5)
                 process.send_signal(signal.SIGTERM)
             ended_by = signal.SIGTERM if ignored else number
-            assert process.wait(DEADLINE_S) == 128 + ended_by
+            assert process.wait() == 128 + ended_by
         assert not scratch.exists()
 
 

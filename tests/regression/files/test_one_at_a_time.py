@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from built_project import write_project
 from model_factory import random_model
+from programs import started
 
 from protonn_edge.boards import load_board
 from protonn_edge.build.folder import exclusive
@@ -45,14 +45,10 @@ sys.stdin.read()
 @contextmanager
 def held_by_another_process(path: Path) -> Iterator[None]:
     """Have another process hold a lock, and kill it at the end."""
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLDS, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with started(sys.executable, "-c", HOLDS, path, **pipes) as process:
         assert process.stdout.readline() == b"held\n"
         yield
-        process.send_signal(signal.SIGKILL)
-        process.wait(DEADLINE_S)
 
 
 def test_a_second_build_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -51,7 +50,7 @@ def test_a_frozen_worker_is_lost(
 
     def freeze(body: bytes) -> None:
         if body[0] == protocol.PREDICT:
-            goes_on.wait(10)
+            goes_on.wait(60)
 
     for name in ("_LOOK_AGAIN_S", "_CLOSING_S"):
         monkeypatch.setattr(of_cluster, name, 0.05)
@@ -71,11 +70,13 @@ def test_a_worker_whose_task_never_ends_is_lost(
     for name in ("_LOOK_AGAIN_S", "_CLOSING_S"):
         monkeypatch.setattr(of_cluster, name, 0.05)
     with session_on(cluster, make_device()) as session:
-        monkeypatch.setattr(of_cluster, "_replies", lambda *_: time.sleep(2))
+        goes_on = threading.Event()
+        monkeypatch.setattr(of_cluster, "_replies", lambda *_: goes_on.wait(60))
         # 30 s more, the time of a lost heartbeat, are a moment.
         monkeypatch.setattr(session, "_policy", RetryPolicy(0.1, 1, progress_s=-29.7))
         with pytest.raises(LinkError, match=r"worker lab has not finished a task within 0\.3\d* s"):
             session.predict(Q)
+        goes_on.set()
 
 
 def test_a_lost_scheduler_is_named(make_device: Any, cluster: Any) -> None:

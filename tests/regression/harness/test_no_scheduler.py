@@ -29,7 +29,7 @@ def test_what_is_no_scheduler_is_refused_in_time(
             line.recv(1)  # until the client goes
 
     with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = threading.Thread(target=greet)
+        thread = threading.Thread(target=greet, daemon=True)
         thread.start()
         address = f"127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(InputError, match="no Dask scheduler answered at tcp://127"):

@@ -26,7 +26,7 @@ class Server:
         self._server = socket.create_server(("127.0.0.1", 0))
         self._device = device
         self.url = f"rfc2217://127.0.0.1:{self._server.getsockname()[1]}"
-        self._thread = threading.Thread(target=self._serve)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
     def close(self) -> None:

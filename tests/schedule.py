@@ -1,0 +1,75 @@
+"""Which process runs which tests, and in what order; what happens when a process dies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+# Few tests that take long: a process that begins them last would be the only one that still runs.
+_LONG = (
+    *("agreement", "basis_images", "cli/test_best", "cli/test_tune", "cli/test_usps"),
+    *("conformance", "docs", "export", "kinds/test_command", "live/test_gesture", "proof"),
+    *("toolchain", "tuning", "web", "wheel"),
+)
+_LONG_FILES = tuple(f"tests/{name}" for name in _LONG)
+
+# Folders whose files run in one process, because they share what takes long to make: programs and
+# what the emulator says of them, emulators compiled anew, the Arduino core, a browser's pages.
+_TOGETHER = ("agreement", "conformance", "emulator", "export", "firmware", "web")
+_FOLDERS_TOGETHER = {f"tests/{name}" for name in _TOGETHER}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave the order of files to the hook below."""
+    config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a file in one process, and those of some folders."""
+    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            folder = file.rpartition("/")[0]
+            return folder if folder in _FOLDERS_TOGETHER else file
+
+        def remove_node(self, node: Any) -> str | None:
+            """Return the test in which a process died, and leave the rest of its tests to others.
+
+            pytest-xdist would run this test again in one process after the other, and wait for ever
+            for a process that is given a file whose tests have all been run.
+            """
+            units = self.assigned_work[node]
+            left = [(unit, test) for unit in units.values() for test in unit if not unit[test]]
+            for unit, test in left[:1]:
+                unit[test] = True
+            for name in [name for name, unit in units.items() if all(unit.values())]:
+                del units[name]
+            super().remove_node(node)
+            return left[0][1] if left else None
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files in front that take long, and those with many tests."""
+    files = [item.nodeid.partition("::")[0] for item in items]
+    order = {
+        # the boards that hil_tests/ emulates stay on until the end
+        name: (name.startswith("hil_tests/"), not name.startswith(_LONG_FILES), -count, name)
+        for name, count in Counter(files).items()
+    }
+    places = sorted(range(len(items)), key=lambda place: order[files[place]])
+    items[:] = [items[place] for place in places]
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Run the tests in two processes more than there are cores: many wait for other programs."""
+    return (yield) + 2
