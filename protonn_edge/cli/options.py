@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from protonn_edge.boards import POWER_WATTS, board_names
 from protonn_edge.cli.command import argument, option
-from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile
+from protonn_edge.cli.paths import LABELLED, MODEL, InputFile, NameOrPath, OutputFile
 from protonn_edge.quantization import PRECISIONS
 
 PATH = click.Path(path_type=Path)
@@ -117,8 +117,10 @@ LEVEL = Parsed("LEVEL|auto", "is neither a number above 0 nor 'auto'", _level)
 SHARE = Parsed("SHARE", "is not a share between 0 and 1, such as 1% or 0.01", _share)
 
 
-MODEL_FILE = argument(PATH, metavar="MODEL")
-POINTS = argument(PATH)
+MODEL_PATH = InputFile(MODEL)
+POINTS_PATH = InputFile(LABELLED)
+MODEL_FILE = argument(MODEL_PATH, metavar="MODEL")
+POINTS = argument(POINTS_PATH)
 PROJECT = option(
     "The folder that 'build' wrote.  [default: the current folder]",
     FOLDER,
