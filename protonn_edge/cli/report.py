@@ -101,10 +101,10 @@ def report_command(
         FiniteRange(*content.RATES),
         shown=content.Battery.rate,
     ),
-    idle_watts: float = option(
-        "The power of the board between predictions, in W.",
+    idle_watts: float | None = option(
+        "The power of the board between predictions, in W.  [default: unknown; the report shows "
+        "the battery life of a board that stays awake, and of one that sleeps]",
         FiniteRange(*content.IDLE_WATTS),
-        shown=content.Battery.idle_watts,
     ),
     output: Path = option(
         "The report.", OutputFile(REPORT, dir_okay=False), shown=Path("report.html")

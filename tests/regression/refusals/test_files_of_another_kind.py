@@ -44,7 +44,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("report model.npz", "RESULTS is model.npz, which is a model file; give a results file, "),
         ("report t.csv", "is t.csv, which is a table; give a results file, which 'hil -o' writes"),
         ("report results.csv --model t.csv", f"--model is t.csv, which is a table; give {WRITES}"),
-        ("train t.csv -o m.npz --start-from t.csv", f"--start-from is t.csv, which is a table; g"),
+        ("train t.csv -o m.npz --start-from t.csv", "--start-from is t.csv, which is a table; g"),
     ],
 )
 @pytest.mark.usefixtures("_files")
