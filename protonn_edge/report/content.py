@@ -123,11 +123,12 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Picture:
-    """A test point: its picture, the caption, and its index in the data."""
+    """A test point: its picture, the caption, its index in the data, and its values in words."""
 
     markup: Markup
     words: str
     index: int
+    details: str = ""
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ class Section:
     title: str
     lead: str
     panels: tuple[Panel, ...]
+    folded: bool = False  # whether it is among the details, which a reader opens
 
 
 # --- what a report is made of beside evidence: a battery, a search's result, the page's script ----

@@ -25,7 +25,7 @@ def test_an_unknown_power_has_two_ends_and_the_one_of_a_plain_board_is_first():
     assert lives["awake"].hours == pytest.approx(6.0 / 0.2455, rel=1e-3)
     assert lives["asleep"].hours > 4 * 365 * 24
     sentences = Battery().sentences(BOARD, milliseconds=0.6)
-    awake, asleep = (sentences.index(each) for each in ("lasts 24.4 hours", "4.1 years if it draws nothing"))
+    awake, asleep = map(sentences.index, ("lasts 24.4 hours", "4.1 years if it draws nothing"))
     assert awake < asleep
     assert "24.4 hours" not in Battery(idle_watts=0.01).sentences(BOARD, milliseconds=0.6)
 
