@@ -31,18 +31,9 @@ export class Features {
         return Float64Array.from(bytes, (byte, i) => this.zero(i) + this.step(i) * byte);
     }
 
-    /** Return the raw values in a text of numbers, with decimal commas if semicolons or tabs separate
-     *  them; throws a sentence if they do not fit. */
-    read(text) {
-        const pointed = /[;\t]/.test(text) ? text.replaceAll(/,(?=\d)/g, ".") : text;
-        const words = pointed.split(/[\s,;]+/).filter(Boolean);
-        const wrong = words.find((word) => !Number.isFinite(Number(word)));
-        if (wrong !== undefined) {
-            throw new Error(`“${wrong.slice(0, 20)}” is not a number`);
-        }
-        if (words.length !== this.count) {
-            throw new Error(`there are ${words.length} numbers, but the model takes ${this.count}`);
-        }
-        return Float64Array.from(words, Number);
+    /** Whether a raw value is beyond the bytes by over half a step. */
+    isClamped(value, i) {
+        const steps = (value - this.zero(i)) / this.step(i);
+        return steps < -0.5 || steps >= this.maximum + 0.5;
     }
 }

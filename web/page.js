@@ -18,6 +18,11 @@ const tip = new Tip(document.getElementById("main"));
 const points = new Points(payload);
 const selection = new Selection(points.list.length > 0 ? 0 : null);
 
+for (const link of document.querySelectorAll("nav a")) {
+    link.addEventListener("click", () => {
+        document.querySelector(link.hash).closest("details")?.setAttribute("open", "");
+    });
+}
 for (const figure of document.querySelectorAll("figure > svg:not(.plane)")) {
     new Chart(figure, tip);
 }

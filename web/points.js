@@ -1,4 +1,5 @@
 /* The test points in the page. */
+import { Columns } from "./columns.js";
 import { Features } from "./features.js";
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
@@ -8,6 +9,7 @@ export class Points {
         this.features = new Features(model);
         this.names = model.names;
         this.classes = model.classes;
+        this.columns = new Columns(model.columns, this.features, this.classes);
         this.list = points;
         this.all = counts.flat().reduce((sum, count) => sum + count, 0);
         this.look = { shape, channels };

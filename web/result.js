@@ -1,4 +1,5 @@
-/* What the Uno answered: class, scores, cycles, time, energy, and the light. */
+/* What the Uno answered: class, scores, confidence, cycles, time, energy, and the light. */
+import { percent } from "./confidence.js";
 
 const MANY = 12; // classes that are all shown
 const SHOWN = 8; // of more
@@ -9,8 +10,10 @@ export class ResultView {
     constructor(root, payload) {
         this.root = root;
         this.classes = payload.model.classes;
+        this.confidence = payload.model.confidence;
         this.board = payload.board;
         this.part = (name) => root.querySelector(`[data-part="${name}"]`);
+        this.part("sure").parentElement.hidden = !this.confidence;
     }
 
     /** @param answer What `Device.classify` gives. @param point The test point, or undefined. */
@@ -24,6 +27,7 @@ export class ResultView {
         this.part("cycles").textContent = cycles;
         this.part("ms").textContent = ms.toFixed(3);
         this.part("mj").textContent = mj.toFixed(4);
+        this.#sure(answer);
         this.#light(answer.lit > 0);
         const lit = ((1000 * answer.lit) / this.board.clockHz).toFixed(3);
         const early = answer.lit < EARLY * answer.cycles;
@@ -49,8 +53,15 @@ export class ResultView {
         this.fading = setTimeout(() => this.part("led").classList.remove("lit"), LIGHT_MS);
     }
 
+    /** Show the confidence in a class of the model; 100 would be rounded. */
+    #sure({ label, scores }) {
+        const isKnown = this.confidence && label < this.classes.length;
+        const sure = isKnown ? percent(scores, this.confidence) : null;
+        this.part("sure").textContent = sure === null ? "–" : sure > 99 ? "over 99 %" : `${sure} %`;
+    }
+
     clear() {
-        for (const name of ["label", "cycles", "ms", "mj"]) {
+        for (const name of ["label", "cycles", "ms", "mj", "sure"]) {
             this.part(name).textContent = "–";
         }
         for (const name of ["agreement", "pin", "said", "strip", "verdict"]) {

@@ -44,7 +44,7 @@ export class TryIt {
             const onMove = (raw) => this.#classifyOwn(this.features.quantize(raw));
             const alone = this.points.list.length === 0;
             this.sliders = new Sliders(
-                this.part("sliders"), this.points.names, sliders, onMove, alone,
+                this.part("sliders"), this.points.columns, sliders, onMove, alone,
             );
         }
         this.#listPoints();
@@ -55,11 +55,9 @@ export class TryIt {
         });
     }
 
-    #nameChannels({ names, colours, rate }) {
+    #nameChannels({ names, colours, words }) {
         const sent = this.part("sent");
-        const samples = this.features.count / names.length;
-        const seconds = rate ? ` at ${rate} Hz (${samples / rate} s)` : "";
-        sent.append(`: ${samples} samples${seconds} `);
+        sent.append(`: ${words} `);
         names.forEach((name, i) => {
             const swatch = document.createElement("span");
             swatch.className = `swatch ${colours[i]}`;
@@ -69,16 +67,18 @@ export class TryIt {
 
     /* ---- what is classified ---- */
 
-    /** Classify what is none of the test points. */
-    #classifyOwn(bytes) {
+    /** Classify what is none of the test points; a note may say how it was changed. */
+    #classifyOwn(bytes, note = "") {
         this.selection.pick(null);
         this.classify(bytes);
+        this.part("clamped").textContent = note;
     }
 
     /** Show features and classify them; of those that arrive while the Uno is at work, only the last. */
     async classify(bytes, point) {
         this.bytes = bytes;
         this.preview.show(bytes);
+        this.part("clamped").textContent = "";
         this.wanted = { bytes, point };
         if (this.busy) {
             return;
@@ -169,10 +169,11 @@ export class TryIt {
 
     #pasted() {
         try {
-            const raw = this.features.read(this.part("row").value);
+            const { columns } = this.points;
+            const raw = columns.read(this.part("row").value);
             this.pad?.clear();
             this.sliders?.move(raw);
-            this.#classifyOwn(this.features.quantize(raw));
+            this.#classifyOwn(this.features.quantize(raw), columns.clamped(raw));
         } catch (error) {
             this.#say(`${error.message}.`);
         }

@@ -17,7 +17,12 @@ from protonn_edge.system.schema import list_of, number, whole
 
 HOST = "host"  # the core of the board that is this computer
 POWER_WATTS = (1e-6, 1_000.0)  # the range of what a board may draw, in watts
-_SHELF = Shelf("board", __name__, "docs/boards.md")
+_SHELF = Shelf(
+    "board",
+    __name__,
+    "docs/boards.md",
+    "for a chip that is not an AVR, 'export' the model without --board: its C runs on any chip",
+)
 
 
 @dataclass(frozen=True)

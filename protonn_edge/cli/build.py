@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,13 @@ from protonn_edge.cli.live import (
     refused_wrong_answers,
     say_tried,
 )
-from protonn_edge.cli.paths import LIVE_FOLDER
+from protonn_edge.cli.paths import LIVE_FOLDER, there
 from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.export import folder as folders
 from protonn_edge.export.folder import BENCHMARK, LIVE, LOGGER, written_in
@@ -83,7 +83,7 @@ def build_command(
         options.FOLDER,
     ),
     data: Path | None = option(
-        "Labelled points for comparing float and integer accuracy.", options.PATH
+        "Labelled points for comparing float and integer accuracy.", options.POINTS_PATH
     ),
     max_drop: float | None = option(
         "Fail if quantization loses more than this many percentage points of accuracy; needs "
@@ -131,6 +131,7 @@ def build_command(
     if live.sensors:
         output = output or LIVE_FOLDER
         done = build_with_sensor(out, model, board, output, live, tries=tries, observe=observe)
+        out.say(_wrote(output, written_in(output).digests))
         line = _monitor_line(output, live.sensors)
         out.finish(done | _uploaded(out, output, board, uploads, port, line))
         return
@@ -140,6 +141,7 @@ def build_command(
         settings = BuildOptions(max_flash, max_sram, kernel, tries=tries)
         output = output or Path("mlperf")
         done = _build_for_benchmark(out, model, board, output, chosen, settings, points)
+        out.say(_wrote(output, written_in(output).digests))
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
     output = output or Path()
@@ -170,7 +172,8 @@ def build_command(
     except OverBudget as failure:
         out.finish(record | asdict(failure.usage), failure)
     record |= _shown(out, built, board, facts)
-    line = _hil_line(output, board_name)
+    out.say(_wrote(output, ("platformio.ini", "firmware")))
+    line = _hil_line(output, board_name, data)
     done = _uploaded(out, output, board, uploads, port, line) if board.is_chip else {}
     out.finish(record | done)
 
@@ -246,22 +249,34 @@ def _uploaded(
     return {}
 
 
-def _hil_line(folder: Path, board_name: str) -> str:
+def _wrote(folder: Path, names: Iterable[str]) -> str:
+    """Return a sentence that says where a build put files and folders, named with ``/``."""
+    parts = []
+    for part in sorted({name.partition("/")[0] for name in names}):
+        n = sum(each.is_file() for each in (folder / part).rglob("*"))
+        parts.append(f"{part}/ ({counted(n, 'file')})" if (folder / part).is_dir() else part)
+    where = "the current folder (choose another with -o)" if folder == Path() else str(folder)
+    return f"wrote {', '.join(parts)} into {where}"
+
+
+def _hil_line(folder: Path, board_name: str, data: Path | None) -> str:
     """Return the command that measures a project's firmware on an emulated board."""
     words = [] if folder == Path() else ["--project", str(folder)]
     words += ["--emulate", *options.board_words(board_name)]
-    return command_line(["protonn-edge", "hil", "test.csv", *words])
+    points = str(data) if data is not None else there("test.csv", "DATA")
+    return command_line(["protonn-edge", "hil", points, *words])
 
 
 def _monitor_line(folder: Path, sensors: Sequence[str]) -> str:
     """Return the command that runs live firmware on an emulated board."""
     where = [] if folder == LIVE_FOLDER else ["--project", str(folder)]
-    ends = {MICROPHONE.name: "wav"}
     # A recording of an analog input may have columns for the next pins.
     nexts = {f"a{pin + 1}" for pin in range(ANALOG_PINS) if f"a{pin}" in sensors}
     first = [name for name in sensors if name not in nexts]
-    files = (f"{name}=recording.{ends.get(name, 'csv')}" for name in first)
-    played = [word for file in files for word in ("--sensor", file)]
+    played = list[str]()
+    for name in first:
+        recording = "recording.wav" if name == MICROPHONE.name else "recording.csv"
+        played += ["--sensor", f"{name}={there(recording, 'FILE')}"]
     return command_line(["protonn-edge", "monitor", *where, "--emulate", *played])
 
 

@@ -87,8 +87,10 @@ def rates_unlike(played: Iterable[PlayedSensor], rate: float) -> list[Notice]:
     ]
 
 
-def read_sensors(texts: tuple[str, ...], output: Path | None = None) -> list[PlayedSensor]:
-    """Return the sensors that ``--sensor`` names; none may play the output file."""
+def read_sensors(
+    out: Output, texts: tuple[str, ...], output: Path | None = None
+) -> list[PlayedSensor]:
+    """Return the sensors that ``--sensor`` names, with notices; none may play the output file."""
     for text in texts:
         played = sensor_file(text)
         if output is not None and output.exists() and played.exists() and played.samefile(output):
@@ -96,7 +98,9 @@ def read_sensors(texts: tuple[str, ...], output: Path | None = None) -> list[Pla
                 f"-o is {output}, the recording that --sensor replays, which would be "
                 "overwritten; choose another file with -o"
             )
-    return [read_sensor(text) for text in texts]
+    sensors = [read_sensor(text) for text in texts]
+    out.notice(Notice("played", each) for sensor in sensors for each in sensor.remarks)
+    return sensors
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ class SensorSource:
         of this kind, or the firmware does not read the sensor, `CheckFailed` if the board does not
         describe itself.
         """
-        played = read_sensors(self.sensors, output)
+        played = read_sensors(out, self.sensors, output)
         what = "logger" if kind == LOGGER else "board"
         with (
             self._url(out, kind, board, played, pace) as url,

@@ -20,6 +20,7 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.devices import EEPROM, EMULATOR, PLAYED, chosen_emulator, read_sensors
 from protonn_edge.cli.options import BOARD
+from protonn_edge.cli.paths import there
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 
@@ -72,14 +73,14 @@ def emulate_command(
             link="tcp" if device is None else "pty",
             port=port or 0,
             wire_speed=wire_speed,
-            sensors=read_sensors(sensors),
+            sensors=read_sensors(out, sensors),
             eeprom=eeprom,
             emulator=chosen_emulator(out, emulator, board),
         )
         with emulated, _linked(device, emulated.url) as url:
             reader = "answers:     protonn-edge monitor"
             if not sensors:
-                reader = "test points: protonn-edge hil test.csv"
+                reader = f"test points: protonn-edge hil {there('test.csv', 'DATA')}"
             of_board = "" if board_name == "uno" else f" --board {shlex.quote(board_name)}"
             _introduce(out, board, emulated, url, (firmware, reader + of_board))
             _report_faults(out, emulated, _Lines() if buttons else None)

@@ -18,7 +18,7 @@ from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.chain.registry import FEATURE_STAGES
 from protonn_edge.cli.calibrate import rejection_facts, rejection_record
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.options import GROUPS, MODEL_FILE, PATH
+from protonn_edge.cli.options import GROUPS, MODEL_FILE, POINTS_PATH
 from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for, with_group_column
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
@@ -38,7 +38,9 @@ _FEATURES_SHOWN = 4
 )
 def inspect_command(
     model_file: Path = MODEL_FILE,
-    data: Path | None = option("Labelled points for measuring the cost of quantization.", PATH),
+    data: Path | None = option(
+        "Labelled points for measuring the cost of quantization.", POINTS_PATH
+    ),
     groups: str | None = GROUPS,
     teach: int | None = option(
         "With --groups: teach up to N examples of each class from each group, and report the "

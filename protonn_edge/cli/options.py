@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from protonn_edge.boards import POWER_WATTS, board_names
 from protonn_edge.cli.command import argument, option
-from protonn_edge.cli.paths import MODEL, NameOrPath, OutputFile
+from protonn_edge.cli.paths import LABELLED, MODEL, InputFile, NameOrPath, OutputFile
 from protonn_edge.quantization import PRECISIONS
 
 PATH = click.Path(path_type=Path)
@@ -121,8 +121,10 @@ SHARE = Parsed(
 )
 
 
-MODEL_FILE = argument(PATH, metavar="MODEL")
-POINTS = argument(PATH)
+MODEL_PATH = InputFile(MODEL)
+POINTS_PATH = InputFile(LABELLED)
+MODEL_FILE = argument(MODEL_PATH, metavar="MODEL")
+POINTS = argument(POINTS_PATH)
 PROJECT = option(
     "The folder that 'build' wrote.  [default: the current folder]",
     FOLDER,

@@ -1,8 +1,9 @@
-"""Check paths: inputs are never overwritten, outputs only replace files of their own kind.
+"""Check paths: inputs are of the right kind, outputs replace only files of their own kind.
 
-A command declares a file that it writes as an `OutputFile` of a kind. `check_paths`, which every
-command calls first, refuses an output that is also an input, under any name, two outputs that are
-the same file, and an output that would replace a file of another kind. An option ``-o`` is an
+A command declares a file that it writes as an `OutputFile` of a kind, and one that it reads as an
+`InputFile`. `check_paths`, which every command calls first, refuses an output that is also an
+input, under any name, two outputs that are the same file, an output that would replace a file of
+another kind, and an input that is recognized as a file of another kind. An option ``-o`` is an
 output even if it is not declared.
 """
 
@@ -40,6 +41,7 @@ class FileKind:
 
     name: str  # with an article, for messages
     includes: Callable[[Path], bool]  # whether a regular file that is not empty is one of them
+    source: str = ""  # for messages: who writes such files
 
 
 def _arrays(path: Path) -> set[str]:
@@ -73,8 +75,9 @@ def _is_front(path: Path) -> bool:
 
 def _has_key(name: str) -> Callable[[Path], bool]:
     def includes(path: Path) -> bool:
-        content = path.read_bytes() if path.stat().st_size <= _LIMIT_BYTES else b""
-        return content.startswith(b"{") and f'"{name}"'.encode() in content
+        if not _head(path).startswith(b"{") or path.stat().st_size > _LIMIT_BYTES:
+            return False
+        return f'"{name}"'.encode() in path.read_bytes()
 
     return includes
 
@@ -88,7 +91,16 @@ def _begins(mark: str) -> Callable[[Path], bool]:
     return lambda path: _head(path).startswith(mark.encode())
 
 
-MODEL = FileKind("a model file", lambda path: "format_version" in _arrays(path))
+def _is_table(path: Path) -> bool:
+    first, _, rest = _head(path).partition(b"\n")
+    return b"\0" not in first + rest and any(mark in first for mark in (b",", b";", b"\t"))
+
+
+MODEL = FileKind(
+    "a model file",
+    lambda path: "format_version" in _arrays(path),
+    "'train' or 'convert' writes",
+)
 CONVERTED = FileKind(
     "a model file or an ONNX file made from one",
     lambda path: MODEL.includes(path) or b"protonn-edge" in _head(path),
@@ -99,7 +111,9 @@ WINDOWS = FileKind(
 REPORT = FileKind("a report", _is_report)
 TAUGHT = FileKind("a file of taught examples", lambda path: "taught_model" in _arrays(path))
 RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
-RESULTS = FileKind("a results file", _begins("index,label,predicted,cycles,mismatch,"))
+RESULTS = FileKind(
+    "a results file", _begins("index,label,predicted,cycles,mismatch,"), "'hil -o' writes"
+)
 PREDICTIONS = FileKind(
     "a file of predictions", lambda path: PREDICTED.encode() in _head(path).partition(b"\n")[0]
 )
@@ -107,6 +121,13 @@ SEARCH = FileKind("a search file", _is_search)
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
 BILL = FileKind("a bill of materials", _has_key("bomFormat"))
 FRONT = FileKind("a file that 'tune --front' wrote", _is_front)
+TABLE = FileKind("a table", _is_table)
+_NO_POINTS = (MODEL, RESULTS, REPORT, TAUGHT, CERTIFICATE, BILL)
+LABELLED = FileKind(
+    "a table, or another file of points",
+    lambda path: not any(kind.includes(path) for kind in _NO_POINTS),
+)
+_RECOGNIZED = (*_NO_POINTS, WINDOWS, RECORDING, TABLE)
 
 
 class OutputFile(click.Path):
@@ -114,6 +135,14 @@ class OutputFile(click.Path):
 
     def __init__(self, kind: FileKind | None = None, **settings: Any) -> None:
         super().__init__(path_type=Path, **settings)
+        self.kind = kind
+
+
+class InputFile(click.Path):
+    """The path of a file of a kind that a command reads; a folder may have its place."""
+
+    def __init__(self, kind: FileKind) -> None:
+        super().__init__(path_type=Path)
         self.kind = kind
 
 
@@ -125,8 +154,10 @@ _Named = tuple[str, Path, FileKind | None]  # an option or an argument, its path
 
 
 def check_paths(command: click.Command, values: dict[str, Any]) -> None:
-    """Raise `InputError` if a command, by the types of its parameters, overwrites an input."""
+    """Raise `InputError` if a command, by its parameters' types, reads or writes a wrong file."""
     read, written = _paths_of(command.params, values)
+    for each in read:
+        _check_kind(each, read)
     for number, (option, output, kind) in enumerate(written):
         for other, path, _ in read:
             if _is_same_file(output, path):
@@ -141,6 +172,37 @@ def check_paths(command: click.Command, values: dict[str, Any]) -> None:
                 )
         if kind is not None:
             check_replaceable(output, kind, option)
+
+
+def _check_kind(given: _Named, all_given: Iterable[_Named]) -> None:
+    """Refuse a file of another kind, if it is recognized; suggest to swap it with another one."""
+    option, path, wanted = given
+    if wanted is None or not _is_content(path) or wanted.includes(path):
+        return
+    found = next((kind for kind in _RECOGNIZED if kind.includes(path)), None)
+    if found is None:
+        return  # what reads it says what is wrong with it
+    what = f"{option} is {path}, which is {found.name}"
+    for other, its_path, its_kind in all_given:
+        has_wanted = its_kind is not None and _is_content(its_path) and wanted.includes(its_path)
+        if has_wanted and its_kind is not None and not its_kind.includes(its_path):
+            raise InputError(f"{what}, and {other} is {its_path}; swap the two")
+    source = wanted.source and f", which {wanted.source}"
+    raise InputError(f"{what}; give {wanted.name}{source}")
+
+
+def _is_content(path: Path) -> bool:
+    """Return whether there is a regular file that can be read and is not empty."""
+    try:
+        state = path.stat()
+        return stat.S_ISREG(state.st_mode) and state.st_size > 0 and os.access(path, os.R_OK)
+    except (OSError, ValueError):
+        return False
+
+
+def there(name: str, placeholder: str) -> str:
+    """Return the name of a file for a command to try next; a placeholder if there is no such."""
+    return name if Path(name).is_file() else placeholder
 
 
 def check_there(path: Path) -> None:

@@ -16,8 +16,17 @@ from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
-from protonn_edge.cli.options import BOARD, FOLDER, PATH, FiniteRange, power_draw, shape
-from protonn_edge.cli.paths import REPORT, OutputFile
+from protonn_edge.cli.options import (
+    BOARD,
+    FOLDER,
+    MODEL_PATH,
+    PATH,
+    POINTS_PATH,
+    FiniteRange,
+    power_draw,
+    shape,
+)
+from protonn_edge.cli.paths import REPORT, RESULTS, InputFile, OutputFile
 from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
@@ -42,14 +51,16 @@ class _RememberingCommand(Command):
 
 @command("report", _RememberingCommand, needs={TABLE_FLAGS: "--data"})
 def report_command(
-    results: tuple[Path, ...] = argument(PATH, nargs=-1, required=True),
+    results: tuple[Path, ...] = argument(InputFile(RESULTS), nargs=-1, required=True),
     models: tuple[Path, ...] = option(
         "The model that was run; repeat the option for several.  [default: the projects' models]",
-        PATH,
+        MODEL_PATH,
         flag="--model",
         multiple=True,
     ),
-    data: Path | None = option("The test points, to show mistakes and the cost of rounding.", PATH),
+    data: Path | None = option(
+        "The test points, to show mistakes and the cost of rounding.", POINTS_PATH
+    ),
     folders: tuple[Path, ...] = option(
         "A folder that 'build' wrote.  [default: the folders of the results, and the current "
         "folder]",
@@ -90,10 +101,10 @@ def report_command(
         FiniteRange(*content.RATES),
         shown=content.Battery.rate,
     ),
-    idle_watts: float = option(
-        "The power of the board between predictions, in W.",
+    idle_watts: float | None = option(
+        "The power of the board between predictions, in W.  [default: unknown; the report shows "
+        "the battery life of a board that stays awake, and of one that sleeps]",
         FiniteRange(*content.IDLE_WATTS),
-        shown=content.Battery.idle_watts,
     ),
     output: Path = option(
         "The report.", OutputFile(REPORT, dir_okay=False), shown=Path("report.html")

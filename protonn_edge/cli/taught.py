@@ -11,7 +11,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.devices import EEPROM, port_to_hear
-from protonn_edge.cli.options import BOARD, PATH, PORT, PROJECT
+from protonn_edge.cli.options import BOARD, MODEL_PATH, PATH, PORT, PROJECT
 from protonn_edge.cli.paths import TAUGHT, OutputFile, check_there
 from protonn_edge.datasets import Notice
 from protonn_edge.device import teaching as device
@@ -27,7 +27,7 @@ from protonn_edge.toolchain.platformio import build_firmware
 
 @command("taught", apart={"--clear": "--restore", "--port": "--eeprom"})
 def taught_command(
-    model_file: Path | None = argument(PATH, metavar="[MODEL]", required=False),
+    model_file: Path | None = argument(MODEL_PATH, metavar="[MODEL]", required=False),
     port: str | None = PORT,
     output: Path | None = option(
         "Write the board's examples to a file (.npz).", OutputFile(TAUGHT)

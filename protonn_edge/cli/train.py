@@ -34,7 +34,7 @@ class TrainOptions:
     start_from: Path | None = option(
         "A model file to continue training from, or a folder with the reference implementation's "
         "W, B, Z and gamma.",
-        options.PATH,
+        options.MODEL_PATH,
     )
     groups: str | None = options.GROUPS
     rejection: float | None = rejection_rate(

@@ -29,6 +29,7 @@ from protonn_edge.training.searched import ANY, BEST, FEATURES_SEARCHED
 if TYPE_CHECKING:
     from protonn_edge.training.base import DeviceClassifier
 
+_did_you_mean = later("protonn_edge.datasets.naming", "did_you_mean")
 _load_model = later("protonn_edge.chain.file", "load_model")
 
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options with parameters of another name
@@ -92,6 +93,27 @@ def _kind_of(classifier: str) -> type[SharedParameters]:
     return parameters
 
 
+class _Kinds(click.Choice[str]):
+    """Kinds of models; the message about another one leads on."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the kind, or fail."""
+        if value not in self.choices:
+            inside = [each for each in self.choices if each in str(value).lower()]
+            near = (
+                f"; did you mean {inside[0]!r}?" if inside else _did_you_mean(value, self.choices)
+            )
+            self.fail(
+                f"{value!r} is not one of {', '.join(map(repr, self.choices))}{near}; "
+                "docs/which-model.md compares these, 'convert' takes other kinds of classifiers, "
+                "trained with scikit-learn and other programs, and no kind predicts numbers "
+                "(regression)",
+                param,
+                ctx,
+            )
+        return super().convert(value, param, ctx)
+
+
 class GivenClassifier(NamedTuple):
     """A kind of classifier, and its parameters on the command line."""
 
@@ -113,7 +135,7 @@ def classifier_options(parameters: Mapping[str, Parameter], kinds: Sequence[str]
     kind = option(
         f"The kind of model: {', '.join(kinds)}; with --help, list its options.  [default: "
         f"{kinds[0]}]",
-        click.Choice(kinds),
+        _Kinds(kinds),
         metavar="KIND",
         default=kinds[0],
         is_eager=True,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from protonn_edge.errors import InputError
+from protonn_edge.sensors.kinds import split_unit as split_unit  # noqa: PLC0414 - for others
 
 NAME_LIMIT = 100
 NAME_SHOWN = 40
@@ -20,7 +21,6 @@ NO_CLASS = 255
 NO_LABEL = -1
 """The label of a point whose class is unknown."""
 
-_UNIT = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]{1,20})[)\]]\s*")
 _WHOLE_NUMBER = re.compile(r"\+?(-?(?:0|[1-9]\d{0,17}))(?:\.0*)?")
 
 
@@ -102,12 +102,6 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 def title(name: str, number: int) -> str:
     """Return a column's name for messages: its name, or its number from 1 if it has none."""
     return f"column {quoted(name)}" if name else f"column {number}"
-
-
-def split_unit(name: str) -> tuple[str, str]:
-    """Return a column's name without the unit in brackets that may follow it, and this unit."""
-    match = _UNIT.fullmatch(name)
-    return (match[1], match[2].strip()) if match else (name, "")
 
 
 def match_columns(

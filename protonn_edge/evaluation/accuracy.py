@@ -93,6 +93,15 @@ class ClassFigures:
     # share of the class's points that are classified as it, 0..1; None without any
     recall: float | None
 
+    @property
+    def f1(self) -> float | None:
+        """2 PR / (P + R), 0 for a class that is never right; None for a class without points."""
+        if self.recall is None:
+            return None
+        precision = self.precision or 0.0
+        both = precision + self.recall
+        return 2 * precision * self.recall / both if both else 0.0
+
 
 def class_figures(counts: NDArray[np.int64]) -> list[ClassFigures]:
     """Return the figures of each class from the confusion matrix (L, L), or with "unknown"."""
@@ -115,7 +124,7 @@ class Quality:
     largest: int  # the most frequent class, by index
     baseline: float  # the accuracy of always answering that
     balanced_accuracy: float  # the mean recall of the classes that have points
-    macro_f1: float  # the mean over these of 2 PR / (P + R), 0 for a class that is never right
+    macro_f1: float  # the mean F1 of these
     classes: list[ClassFigures]
 
     @classmethod
@@ -127,8 +136,7 @@ class Quality:
         figures, n, right = class_figures(counts), int(counts.sum()), int(counts.diagonal().sum())
         present = [each for each in figures if each.recall is not None]
         recall = float(np.mean([each.recall or 0.0 for each in present]))
-        pairs = [(each.precision or 0.0, each.recall or 0.0) for each in present]
-        f1 = float(np.mean([2 * p * r / (p + r) if p + r else 0.0 for p, r in pairs]))
+        f1 = float(np.mean([each.f1 or 0.0 for each in present]))
         largest = int(counts.sum(axis=1).argmax())
         share, interval, baseline = right / n, wilson_interval(right, n), figures[largest].n / n
         return cls(names, n, share, interval, largest, baseline, recall, f1, figures)
@@ -141,7 +149,9 @@ class Quality:
             "baseline": self.baseline,
             "balanced_accuracy": self.balanced_accuracy,
             "macro_f1": self.macro_f1,
-            "per_class": [{"class": name, **asdict(each)} for name, each in per_class],
+            "per_class": [
+                {"class": name, **asdict(each), "f1": each.f1} for name, each in per_class
+            ],
         }
 
 

@@ -21,7 +21,7 @@ from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
 from protonn_edge.report.plane import plane_of
-from protonn_edge.report.points import picture_of, trace_of
+from protonn_edge.report.points import columns_of, picture_of, row_words, trace_of
 from protonn_edge.report.terminal import BY_CLASS, class_rows
 
 _MISTAKES_SHOWN = 18
@@ -118,14 +118,15 @@ def mistake_panels(one: Evidence) -> list[Panel]:
     wrong = sorted(mistakes, key=_confidence)
     if not wrong:
         return []
-    classes = one.reference.classes
+    classes, columns = one.reference.classes, columns_of(one)
     pictures = []
     for result in wrong[:_MISTAKES_SHOWN]:
         assert result.predicted is not None
-        mistake = f"{answer_name(classes, result.label)}, taken for {classes[result.predicted]}"
+        mistake = f"#{result.index} is {answer_name(classes, result.label)}, taken for "
+        mistake += classes[result.predicted]
         raw = one.points.raw[one.points.place[result.index]].astype(np.float64)
-        drawn = picture_of(one, raw, f"Point {result.index}: {mistake}")
-        pictures.append(Picture(drawn, mistake, result.index))
+        details = row_words(columns, raw)
+        pictures.append(Picture(picture_of(one, raw, mistake), mistake, result.index, details))
     more = len(wrong) - len(pictures)
     trace = trace_of(one)
     caption = "" if trace is None else f"Each line is a channel: {trace.words}. "

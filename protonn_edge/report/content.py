@@ -123,11 +123,12 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Picture:
-    """A test point: its picture, the caption, and its index in the data."""
+    """A test point: its picture, the caption, its index in the data, and its values in words."""
 
     markup: Markup
     words: str
     index: int
+    details: str = ""
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ class Section:
     title: str
     lead: str
     panels: tuple[Panel, ...]
+    folded: bool = False  # whether it is among the details, which a reader opens
 
 
 # --- what a report is made of beside evidence: a battery, a search's result, the page's script ----
@@ -177,7 +179,6 @@ class Life:
     """The life of a battery."""
 
     busy_share: float  # of the time, spent computing, 0..1
-    mean_mw: float  # power on average, in milliwatts
     hours: float  # until the battery is empty
 
     @property
@@ -200,44 +201,70 @@ class Battery:
 
     watt_hours: float = 6.0  # Energy of the battery; two AA cells have about 6
     rate: float = 1.0  # Predictions per second
-    # Power of the board while it does not compute; 0 gives the upper bound of the life
-    idle_watts: float = 0.0
+    # Power of the board while it does not compute; None if unknown: see `rests`
+    idle_watts: float | None = None
 
     def __post_init__(self) -> None:
         for value, (low, high), what in (
             (self.watt_hours, WATT_HOURS, "Wh in the battery"),
             (self.rate, RATES, "predictions a second"),
-            (self.idle_watts, IDLE_WATTS, "W between predictions"),
+            (self.idle_watts or 0.0, IDLE_WATTS, "W between predictions"),
         ):
             if not low <= value <= high:
                 raise InputError(f"{value:g} {what} is out of range; give {low:g} to {high:g}")
 
-    def life(self, board: Board, milliseconds: float, rate: float | None = None) -> Life:
-        """Return the life for a mean latency in ms; at most, the board computes all the time."""
-        busy = min(1.0, (self.rate if rate is None else rate) * milliseconds / 1000)
-        watts = busy * board.power_watts + (1 - busy) * self.idle_watts
-        lost = self.watt_hours * _SELF_DISCHARGE / (_DAYS_A_YEAR * _HOURS_A_DAY)
-        return Life(busy, 1000 * watts, self.watt_hours / (watts + lost))
+    def rests(self, board: Board) -> dict[str, float]:
+        """Return how a board may spend the time between predictions, and its power then, in W.
 
-    def lives(self, board: Board, milliseconds: float) -> Iterator[tuple[float, Life]]:
-        """Yield possible rates of predictions per second, and the battery life of each."""
+        Unless the power is known, there are two ends: a program that waits for its next prediction
+        draws as much as one that computes; a sleeping chip without other parts next to nothing.
+        """
+        if self.idle_watts is not None:
+            return {f"at {1000 * self.idle_watts:g} mW": self.idle_watts}
+        return {"awake": board.power_watts, "asleep": 0.0}
+
+    def lives(
+        self, board: Board, milliseconds: float, rate: float | None = None
+    ) -> dict[str, Life]:
+        """Return the life for each of `rests` and a mean latency in ms.
+
+        At most, the board computes all the time.
+        """
+        busy = min(1.0, (self.rate if rate is None else rate) * milliseconds / 1000)
+        lost = self.watt_hours * _SELF_DISCHARGE / (_DAYS_A_YEAR * _HOURS_A_DAY)
+        return {
+            how: Life(
+                busy, self.watt_hours / (busy * board.power_watts + (1 - busy) * watts + lost)
+            )
+            for how, watts in self.rests(board).items()
+        }
+
+    def by_rate(self, board: Board, milliseconds: float) -> Iterator[tuple[float, dict[str, Life]]]:
+        """Yield possible rates of predictions per second, and the battery lives of each."""
         most = 1000 / milliseconds
         for rate in sorted({*_SHOWN_RATES, self.rate}):
             if rate < most:
-                yield rate, self.life(board, milliseconds, rate)
-        yield float(f"{most:.4g}"), self.life(board, milliseconds, most)
+                yield rate, self.lives(board, milliseconds, rate)
+        yield float(f"{most:.4g}"), self.lives(board, milliseconds, most)
 
-    def sentence(self, life: Life) -> str:
-        """Return a sentence about a battery life."""
-        rests = (
-            f"and draws {1000 * self.idle_watts:g} mW in between"
-            if self.idle_watts
-            else "and draws nothing in between, like a sleeping chip (see --idle-watts)"
-        )
+    def sentences(self, board: Board, milliseconds: float) -> str:
+        """Return sentences about the battery lives at the rate."""
+        lives = self.lives(board, milliseconds)
+        if self.idle_watts is not None:
+            (life,) = lives.values()
+            lasts = f"lasts {life.text} if the board draws {1000 * self.idle_watts:g} mW in between"
+        else:
+            awake, asleep = (life.text for life in lives.values())
+            lasts = (
+                f"lasts {awake} if the board stays awake in between, as a plain Uno does "
+                f"({1000 * board.power_watts:g} mW), and {asleep} if it draws nothing in between, "
+                "like a sleeping chip without USB interface and regulator (see --idle-watts)"
+            )
+        (busy,) = {life.busy_share for life in lives.values()}
         return (
-            f"At a rate of {self.rate:g} per second, the board spends {100 * life.busy_share:.3g} "
-            f"% of the time computing predictions {rests}. A battery of {self.watt_hours:g} Wh, "
-            f"with {100 * _SELF_DISCHARGE:g} % self-discharge a year, lasts {life.text}."
+            f"At a rate of {self.rate:g} per second, the board spends {100 * busy:.3g} % of the "
+            f"time computing predictions. A battery of {self.watt_hours:g} Wh, with "
+            f"{100 * _SELF_DISCHARGE:g} % self-discharge a year, {lasts}."
         )
 
 

@@ -18,7 +18,7 @@ from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.dataset import is_sparse
-from protonn_edge.datasets.naming import channel_names
+from protonn_edge.datasets.naming import channel_names, listed
 from protonn_edge.datasets.summary import HEADINGS, ColumnProfile, DataSummary
 from protonn_edge.report.content import PageTable, Panel, Picture, Scatter, Section, figure
 from protonn_edge.report.plane import Frame, marks, principal_axes
@@ -53,20 +53,32 @@ def render_data_page(
     lead += f"; they show the values between percentiles {_ENDS[0]:g} and {_ENDS[1]:g}."
     rows = tuple(each.cells for each in columns[: 4 * _COLUMNS])
     table = PageTable("Columns of the table", HEADINGS, rows, frozenset({1, 2, 6}))
+    space = tuple(view.space())
+    outliers = " and outliers" if any(panel.table for panel in space) else ""
     sections = (
         Section("columns", "Columns", lead, tuple(view.histograms(table if rows else None))),
         Section("takes", "Takes and points", "", tuple(view.takes())),
-        Section("space", "Principal axes and outliers", "", tuple(view.space())),
+        Section("space", f"Principal axes{outliers}", "", space),
     )
     return environment.get_template("data.html.j2").render(
         title=name,
         version=__version__,
-        facts=facts,
+        facts=[*facts, *_origin(dataset)],
         notices=sorted(notices, key=lambda each: not each.warning),
         classes=summary.classes[:_CLASSES],
         largest=max(1, *(each.train + each.test for each in summary.classes)),
         sections=[each for each in sections if each.panels],
     )
+
+
+def _origin(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """Yield what is known about the measurements: their rate, sensor, units and groups."""
+    if dataset.sample_rate is not None:
+        yield "rate", f"{dataset.sample_rate:.6g} samples a second"
+    if dataset.instrument is not None:
+        yield "sensor", str(dataset.instrument)
+    if dataset.group_names:
+        yield "groups", f"{len(dataset.group_names):,}: {listed(dataset.group_names)}"
 
 
 class _View:
@@ -110,7 +122,7 @@ class _View:
                 shares = [_shares(each, low, high) for each in islice(of_class, _COLOURS)]
                 top = max(float(heights.max()) for heights in shares)
                 edges = np.repeat(np.linspace(0, 1, _BINS + 1), 2)
-                caption = f"{name}: {low:.4g} to {high:.4g}"
+                caption = f"{name}: {_number(low)} to {_number(high)}"
                 markup = _lines([(edges, heights / top) for heights in shares if top], caption)
                 drawn.append(Picture(markup, caption, len(drawn)))
         if drawn or table:
@@ -148,10 +160,14 @@ class _View:
             yield int(self.y[row]), f"point {self.rows[row] + 1:,}", point
 
     def _chosen(self, labels: Labels) -> list[int]:
-        """Return places of the first few of each class."""
+        """Return places of a few of each class, spread over the data: neighbours are alike."""
         each = max(1, _PICTURES // max(1, len(self.classes)))
-        rows = [np.flatnonzero(labels == label)[:each] for label in range(len(self.classes))]
-        return np.concatenate(rows)[:_PICTURES].tolist() if len(self.X) else []
+        rows = [np.flatnonzero(labels == label) for label in range(len(self.classes))]
+        some = [
+            places[np.linspace(0, len(places) - 1, min(each, len(places))).astype(int)]
+            for places in rows
+        ]
+        return np.concatenate(some)[:_PICTURES].tolist() if len(self.X) else []
 
     def _recorded(self) -> Iterator[tuple[int, str, Floats]]:
         """Yield takes of a table that is a recording: rows of one session and one class."""
@@ -189,7 +205,7 @@ class _View:
             name, most = f"point {self.rows[row] + 1:,}", int(used[np.abs(Z[row]).argmax()])
             x, y = at[np.searchsorted(shown, row)].tolist()
             names.append((min(max(x, 45.0), _PLANE - 45.0), y - 7, name))
-            figures = f"{self.X[row, most]:g}", f"{distance[row] / middle:.1f}"
+            figures = _number(self.X[row, most]), f"{distance[row] / middle:.1f}"
             column = columns[most] if columns else str(most + 1)
             rows.append((name, self.classes[self.y[row]], column, *figures))
         caption = f"{len(shown):,} standardized points along two principal axes, "
@@ -199,6 +215,11 @@ class _View:
         headings = ("outlier", "class", "most unusual feature", "value", "distance / median")
         table = PageTable("Outliers", headings, tuple(rows), frozenset({1, 2})) if rows else None
         yield Panel(scatter=plane, caption=caption, table=table)
+
+
+def _number(value: float) -> str:
+    """Return a number with four digits, or as a whole number in place of an exponent."""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def _standardized(X: Floats) -> tuple[Floats, Labels]:

@@ -25,7 +25,7 @@ from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import answers, panels
 from protonn_edge.report.content import Battery, Front, PageScript, PageTable, Panel, Section
-from protonn_edge.report.points import payload
+from protonn_edge.report.points import payload, row_prompt
 
 _PAGE_MCU = "atmega328p"  # of web/uno.js
 _SOCKET = re.compile(r"^(socket://.*):\d+$")
@@ -39,7 +39,7 @@ _BETTER: dict[str, Callable[[Iterable[float]], float]] = {
     **dict.fromkeys(("flash", "SRAM with stack"), min),
 }
 _LEADS = {
-    "mistakes": "Wrong answers, the most confident first.",
+    "mistakes": "Wrong answers, the most confident first. #0 is the first row of the data.",
     "seen": "The features that the first stage extracts from a point.",
     "unknown": "The shares of the test points that other thresholds would reject.",
     "latency": "Cycles, counted by the board's own timer. A proven bound holds for every input.",
@@ -74,9 +74,11 @@ def render_page(
     )
     # A page may have several runs; its script uses the first.
     code = None if script.text is None else _inline(script.text)
-    sections = [_section(*each, evidence) for each in _sections(battery or Battery())]
+    sections = [_section(*each, evidence) for each in _SECTIONS]
     sections += [] if front is None else [panels.front_section(front)]
     sections += [panels.taught_section(taught)] if taught else []
+    details = _details(battery or Battery())
+    sections += [_section(*each, evidence, folded=True) for each in details]
     missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP
     return environment.get_template("report.html.j2").render(
         title=title or title_of(first),
@@ -85,6 +87,7 @@ def render_page(
         missing=missing,
         uno=code is not None and not missing,
         data=None if code is None else _json(payload(first, runs=not missing)),
+        row_words=row_prompt(first),
         image=first.image_shape is not None and first.image_shape[0] > 1,
         first=first,
         n_runs=len(evidence),
@@ -281,13 +284,15 @@ def _figures(one: Evidence) -> dict[str, str]:
 MakePanels = Callable[[Evidence], list[Panel]]
 
 
-def _section(name: str, title: str, make: MakePanels, evidence: Sequence[Evidence]) -> Section:
+def _section(
+    name: str, title: str, make: MakePanels, evidence: Sequence[Evidence], *, folded: bool = False
+) -> Section:
     columns = [make(one) for one in evidence]
     for others in columns[1:]:  # the page's script uses the first run
         others[:] = [replace(panel, live="") for panel in others]
     names = [one.name for one in evidence]
     rows = (_once_each(row, names) for row in zip_longest(*columns))
-    return Section(name, title, _LEADS.get(name, ""), tuple(chain.from_iterable(rows)))
+    return Section(name, title, _LEADS.get(name, ""), tuple(chain.from_iterable(rows)), folded)
 
 
 def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]:
@@ -302,19 +307,23 @@ def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]
     ]
 
 
-def _sections(battery: Battery) -> tuple[tuple[str, str, MakePanels], ...]:
+_SECTIONS: tuple[tuple[str, str, MakePanels], ...] = (
+    ("accuracy", "Accuracy", answers.accuracy_panels),
+    ("mistakes", "The worst mistakes", answers.mistake_panels),
+    ("space", "The model's space", answers.space_panels),
+    ("seen", "What the model sees", answers.seen_panels),
+    ("unknown", "Unknown", answers.unknown_panels),
+    ("sketch", "In your own sketch", panels.sketch_panels),
+    ("memory", "Memory", panels.memory_panels),
+)
+
+
+def _details(battery: Battery) -> tuple[tuple[str, str, MakePanels], ...]:
     return (
-        ("accuracy", "Accuracy", answers.accuracy_panels),
-        ("space", "The model's space", answers.space_panels),
-        ("mistakes", "The worst mistakes", answers.mistake_panels),
-        ("seen", "What the model sees", answers.seen_panels),
-        ("unknown", "Unknown", answers.unknown_panels),
         ("latency", "Latency", panels.latency_panels),
         ("energy", "Energy", lambda one: panels.energy_panels(one, battery)),
-        ("memory", "Memory", panels.memory_panels),
         ("certificate", "Certificate", panels.certificate_panels),
         ("plan", "Plan", panels.plan_panels),
-        ("sketch", "In your own sketch", panels.sketch_panels),
         ("quantization", "Quantization", panels.quantization_panels),
         ("training", "Training", panels.training_panels),
     )

@@ -76,18 +76,22 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
     energy = one.summary.energy_mj
     if not (energy and energy.mean and one.summary.latency_ms):  # there are no cycles
         return []
-    life = battery.life(one.board, one.summary.latency_ms.mean)
+    latency_ms, rests = one.summary.latency_ms.mean, battery.rests(one.board)
     caption = (
         f"{energy.mean:.4f} mJ per prediction on average: the board's {one.board.power_watts} W "
-        f"times the latency. {battery.sentence(life)}"
+        f"times the latency. {battery.sentences(one.board, latency_ms)}"
     )
-    lives = tuple(
-        (f"{rate:,g}", f"{100 * each.busy_share:.3g} %", f"{each.mean_mw:.3g}", each.text)
-        for rate, each in battery.lives(one.board, one.summary.latency_ms.mean)
+    rows = []
+    for rate, lives in battery.by_rate(one.board, latency_ms):
+        (busy,) = {life.busy_share for life in lives.values()}
+        rows.append((f"{rate:,g}", f"{100 * busy:.3g} %", *(life.text for life in lives.values())))
+    headings = (
+        "predictions per second",
+        "time computing",
+        *(f"battery life {how}" for how in rests),
     )
-    headings = ("predictions per second", "time computing", "mean mW", "battery life")
-    table = PageTable("Battery life", headings, lives, texts=frozenset({3}))
-    measured = [] if one.power is None else [_power_panel(one.power, one.summary.latency_ms.mean)]
+    table = PageTable("Battery life", headings, tuple(rows), texts=frozenset({2, 3}))
+    measured = [] if one.power is None else [_power_panel(one.power, latency_ms)]
     return [Panel(caption=caption, table=table), *measured]
 
 

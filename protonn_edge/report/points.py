@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, astuple, dataclass
 from html import escape
 from typing import Any
 
@@ -13,10 +14,11 @@ from markupsafe import Markup
 from matplotlib.image import imsave
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.decision import EXPONENTIAL, UNKNOWN
+from protonn_edge.chain.model import expected_by
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.quantization import MODEL_HASH_BYTES
+from protonn_edge.quantization import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import figure
 from protonn_edge.report.plane import chosen_points, plane_of
@@ -28,6 +30,7 @@ _TYPICAL_PERCENTILE = 75
 _LOOKED_AT = 2_000  # points, to measure the size of drawings
 
 _MOST_SLIDERS = 64
+_CELLS_SHOWN = 12  # of a row in words
 _DIGITS = 5  # of the numbers of a map that gives places in px
 _PER_POINT = ("index", "label", "predicted", "cycles", "scores")
 
@@ -126,7 +129,9 @@ class Trace:
         of_each = f"{self.samples:,} samples of {'each channel' if many else 'one channel'}"
         if self.rate is None:
             return of_each
-        return f"{of_each} at {self.rate:g} Hz ({self.samples / self.rate:.3g} s)"
+        seconds = self.samples / self.rate
+        digits = "#.2g" if seconds < 9.95 else ".0f"
+        return f"{of_each} at {self.rate:.4g} Hz ({seconds:{digits}} s)"
 
     @property
     def key(self) -> tuple[tuple[str, str], ...]:
@@ -155,6 +160,52 @@ def trace_of(one: Evidence) -> Trace | None:
     names = channel_names(model.feature_names, count)
     default = tuple(f"channel {i + 1}" for i in range(count))
     return Trace(names or default, model.n_features // count, rate)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table and the features that are made of it: one, or one per text."""
+
+    name: str
+    features: tuple[int, ...]
+    choices: tuple[str, ...] = ()  # the texts, one per feature
+
+    def cell(self, raw: Floats) -> str:
+        """Return the cell in which a point (D,) has these features."""
+        if self.choices:
+            place = int(raw[list(self.features)].argmax())
+            return self.choices[place] if raw[self.features[place]] > 0 else "another value"
+        return str(np.float32(raw[self.features[0]])).removesuffix(".0")
+
+
+def columns_of(one: Evidence) -> tuple[Column, ...]:
+    """Return the columns of a run's table; none if its points are images or signals."""
+    if one.image_shape is not None or trace_of(one) is not None:
+        return ()
+    n, preparation = one.model.n_features, expected_by(one.model).preparation
+    names = one.model.feature_names or tuple(f"feature {i}" for i in range(n))
+    if preparation is None or not preparation.one_hot:
+        return tuple(Column(name, (i,)) for i, name in enumerate(names))
+    made = []
+    for name in preparation.columns_of(names):
+        features = tuple(map(names.index, preparation.names_of(name)))
+        made.append(Column(name, features, tuple(preparation.one_hot.get(name, ()))))
+    return tuple(made)
+
+
+def row_words(columns: Sequence[Column], raw: Floats) -> str:
+    """Return the cells of a point (D,) with their columns' names; those of the first few."""
+    words = [f"{each.name} {each.cell(raw)}" for each in columns[:_CELLS_SHOWN]]
+    more = len(columns) - len(words)
+    return ", ".join(words) + (f" and {more:,} more" if more else "")
+
+
+def row_prompt(one: Evidence) -> str:
+    """Return what a row for the Uno consists of."""
+    names = [column.name for column in columns_of(one)]
+    if 0 < len(names) <= _CELLS_SHOWN:
+        return f"{', '.join(names)}: a row of the data, with or without its label"
+    return f"{one.reference.n_features:,} features as in the data, without the label"
 
 
 def picture_of(one: Evidence, raw: Floats, name: str) -> Markup:
@@ -189,11 +240,9 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
     """Return the data for ``web/page.js``, as JSON types; the firmware runs in the page, or not."""
     points = chosen_points(one)
     reference, levels = one.reference, levels_of(one)
-    trace = trace_of(one)
-    names: list[str] = []
-    if one.image_shape is None and trace is None:
-        given_names = one.model.feature_names
-        names = list(given_names or (f"feature {i}" for i in range(one.model.n_features)))
+    trace, columns = trace_of(one), columns_of(one)
+    given_names = one.model.feature_names
+    names = list(given_names or (f"feature {i}" for i in range(one.model.n_features)))
     fed = b""
     if one.points is not None:
         fed = one.points.fed[[one.points.place[point.index] for point in points]].tobytes()
@@ -202,7 +251,9 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
         "model": {
             "hash": reference.model_sha256[: 2 * MODEL_HASH_BYTES],
             "features": reference.n_features,
-            "names": names,
+            "names": names if columns else [],
+            "columns": [asdict(column) for column in columns],
+            "confidence": _confidence(one),
             "classes": list(reference.classes),
             "unknown": UNKNOWN if reference.rejection is not None else None,
             "maximum": reference.features.maximum,
@@ -217,6 +268,7 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
             "names": list(trace.channels),
             "colours": [colour for colour, _ in trace.key] or ["ink"],
             "rate": trace.rate,
+            "words": trace.words,
         },
         "levels": {
             "lower": _once(levels.lower),
@@ -224,7 +276,7 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
             "ink": [levels.lower[0], levels.upper[0]] if levels.pixels else None,
             "shown": [_blank(one, levels), levels.upper[0]] if levels.pixels else None,
         },
-        "sliders": _sliders(one) if 0 < len(names) <= _MOST_SLIDERS else None,
+        "sliders": _sliders(one, columns) if 0 < len(columns) <= _MOST_SLIDERS else None,
         "plane": _plane(one),
         "counts": one.confusion.tolist(),
         "points": [{name: getattr(point, name) for name in _PER_POINT} for point in points],
@@ -250,10 +302,23 @@ def _shape(one: Evidence) -> dict[str, Any] | None:
     return {"rows": rows, "columns": columns, "pen": pen, "box": drawing}
 
 
-def _sliders(one: Evidence) -> dict[str, Any]:
+def _confidence(one: Evidence) -> dict[str, Any] | None:
+    """Return how the confidence follows from scores; None if a model has none."""
+    reference = one.reference
+    if not isinstance(reference, IntegerChain) or reference.confidence is None:
+        return None
+    factor, shift, n_new = astuple(reference.confidence)
+    return {"factor": factor, "shift": shift, "newClasses": n_new, "table": EXPONENTIAL}
+
+
+def _sliders(one: Evidence, columns: Sequence[Column]) -> dict[str, Any]:
     """Return the ends of a slider per feature: the shortest numbers equal in float32, as data."""
-    inputs = one.model.inputs
-    ends = {"lower": inputs.lower, "upper": inputs.upper, "start": inputs.mean}
+    inputs, start = one.model.inputs, one.model.inputs.mean.copy()
+    for column in columns:
+        if column.choices:  # the most frequent one
+            of_choices = start[list(column.features)]
+            start[list(column.features)] = np.arange(len(of_choices)) == of_choices.argmax()
+    ends = {"lower": inputs.lower, "upper": inputs.upper, "start": start}
     return {
         name: [float(str(np.float32(value))) for value in values.tolist()]
         for name, values in ends.items()

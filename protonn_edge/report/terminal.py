@@ -39,7 +39,7 @@ _TERMINAL_WIDTH = 80
 _CLASSES_SHOWN = 30
 _CONFUSIONS_SHOWN = 12
 
-BY_CLASS = ("class", "points", "precision", "recall")
+BY_CLASS = ("class", "points", "precision", "recall", "F1")
 
 
 def fact_table(facts: Sequence[tuple[str, str]]) -> Table:
@@ -234,7 +234,7 @@ def quality_facts(quality: Quality | None) -> list[tuple[str, str]]:
 
 
 def class_parts(quality: Quality | None) -> tuple[RenderableType, ...]:
-    """Return a table of precision and recall, one row per class, if it fits a screen."""
+    """Return a table of precision, recall and F1, one row per class, if it fits a screen."""
     if quality is None or not 1 < len(quality.names) <= _CLASSES_SHOWN:
         return ()
     names = [_short(name, _NAME_WIDTH) for name in quality.names]
@@ -243,14 +243,14 @@ def class_parts(quality: Quality | None) -> tuple[RenderableType, ...]:
 
 def class_rows(
     names: Sequence[str], classes: Sequence[ClassFigures]
-) -> tuple[tuple[str, str, str, str], ...]:
+) -> tuple[tuple[str, ...], ...]:
     """Return the rows of a table `BY_CLASS`."""
 
     def share(value: float | None) -> str:
         return "-" if value is None else f"{100 * value:.1f} %"
 
     return tuple(
-        (name, f"{each.n:,}", share(each.precision), share(each.recall))
+        (name, f"{each.n:,}", share(each.precision), share(each.recall), share(each.f1))
         for name, each in zip(names, classes, strict=True)
     )
 

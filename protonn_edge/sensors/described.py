@@ -31,7 +31,12 @@ _TAKEN_NAME = re.compile(
     r"analog|label|class|target|time|id|idx|index|unnamed|(row|sample)_?id|"
     r"(subject|person|user|participant|patient|session|recording|take|group)(_?id)?"
 )
-_SHELF = Shelf("sensor", "protonn_edge.sensors", "docs/own-sensor.md")
+_SHELF = Shelf(
+    "sensor",
+    "protonn_edge.sensors",
+    "docs/own-sensor.md",
+    "any other sensor works in a sketch of your own: see docs/own-sensor.md",
+)
 
 
 def _tuple_of(*checks: Check, optional: int = 0) -> Check:
@@ -137,10 +142,8 @@ def sensor_kind(name: str) -> SensorKind:
         raise InputError(f"--sensor is {shortened(name)!r}; give the option once for each sensor")
     if (kind := _known(name)) is not None:
         return kind
-    raise InputError(
-        f"there is no sensor {shortened(name)!r}; choose one of a0 to a{ANALOG_PINS - 1}, "
-        f"{MICROPHONE.name}, {', '.join(_SHELF.names())}, or give the path of a .toml file"
-    )
+    inputs = f"a0 to a{ANALOG_PINS - 1}", MICROPHONE.name
+    raise _SHELF.unknown(name, [*inputs, *_SHELF.names()])
 
 
 def channels_of(name: str) -> tuple[str, ...]:

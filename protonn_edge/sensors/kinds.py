@@ -17,6 +17,7 @@ from protonn_edge.errors import CheckFailed, InputError, shortened
 _LIMIT = 60
 _NUMBER = r"\d{1,12}(?:\.\d{1,12})?"
 _UNIT = re.compile(rf"(?:({_NUMBER})(?:\s*/\s*({_NUMBER}))?\s*)?([^\d\s.,;/+-][^;]*)")
+_IN_BRACKETS = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]{1,20})[)\]]\s*")
 _STANDARD_GRAVITY = Fraction("9.80665")  # m/s^2, by definition
 
 _SYMBOLS = {
@@ -28,6 +29,8 @@ _SYMBOLS = {
     "of the supply voltage": ("voltage", Fraction(1)),
 }
 """Units by quantity, with their sizes in the first unit. Any other symbol is its own quantity."""
+
+KNOWN_QUANTITIES = frozenset(quantity for quantity, _ in _SYMBOLS.values())
 
 ANALOG_PINS = 6  # analog inputs of an Uno
 MOST_CHANNELS = 12
@@ -63,6 +66,12 @@ def unit_of(text: str) -> Unit:
     symbol = " ".join(match[3].split())
     quantity, one = _SYMBOLS.get(symbol, (symbol, Fraction(1)))
     return Unit(text, quantity, size / parts * one)
+
+
+def split_unit(name: str) -> tuple[str, str]:
+    """Return a column's name without the unit in brackets that may follow it, and this unit."""
+    match = _IN_BRACKETS.fullmatch(name)
+    return (match[1], match[2].strip()) if match else (name, "")
 
 
 def units_of(text: str, channels: tuple[str, ...]) -> dict[str, Unit]:

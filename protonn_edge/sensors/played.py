@@ -1,7 +1,8 @@
 """Recordings that an emulated sensor plays: from CSV and WAV files, for the emulator's helper.
 
-A CSV file has a header and one sample per row, in the sensor's counts. A WAV file is the sound at a
-microphone; its full scale becomes that of an analog input.
+A CSV file has a header and one sample per row, in the sensor's counts, or in the unit in brackets
+behind a column's name. A WAV file is the sound at a microphone; its full scale becomes that of an
+analog input.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError, counted, shortened
 from protonn_edge.sensors.described import sensor_kind
-from protonn_edge.sensors.kinds import ANALOG_PINS, MICROPHONE, SensorKind, is_chip
+from protonn_edge.sensors.kinds import (
+    ANALOG_PINS,
+    KNOWN_QUANTITIES,
+    MICROPHONE,
+    SensorKind,
+    is_chip,
+    split_unit,
+    unit_of,
+)
 from protonn_edge.system.files import check_file
 
 _COUNTS = 1024
@@ -148,6 +157,8 @@ class PlayedSensor:
         Counts, which repeat from the beginning after the end.
     rate : float
         Samples per second of emulated time.
+    remarks : tuple of str
+        How the values differ from the file's, a sentence each.
 
     Raises
     ------
@@ -158,6 +169,7 @@ class PlayedSensor:
     kind: SensorKind
     values: NDArray[np.int16]
     rate: float
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not _LEAST_RATE <= self.rate <= MOST_RATE:
@@ -216,10 +228,11 @@ def read_sensor(option: str) -> PlayedSensor:
     kind, path = sensor_kind(parts[1]), Path(parts[2])
     given = None if parts[3] is None else _number(parts[3], path)
     check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
+    remarks: tuple[str, ...] = ()
     if path.suffix.lower() == ".wav":
         values, rate, *_ = read_wave(path)
     else:
-        values, said = _read_csv(path, kind)
+        values, said, remarks = _read_csv(path, kind)
         if given is None and said is None:
             raise InputError(
                 f"{path} does not state a sampling rate; add a first line such as '# rate: 100 "
@@ -228,7 +241,7 @@ def read_sensor(option: str) -> PlayedSensor:
         rate = said or 0.0
     if not len(values):
         raise InputError(f"{path} has no samples; record it again")
-    return PlayedSensor(kind, values, rate if given is None else given)
+    return PlayedSensor(kind, values, rate if given is None else given, remarks)
 
 
 def sensor_file(option: str) -> Path:
@@ -318,8 +331,10 @@ def _number(text: str, path: Path) -> float:
     return number
 
 
-def _read_csv(path: Path, kind: SensorKind) -> tuple[NDArray[np.int16], float | None]:
-    """Return the values of a table that a sensor plays and, if a comment has it, its rate."""
+def _read_csv(
+    path: Path, kind: SensorKind
+) -> tuple[NDArray[np.int16], float | None, tuple[str, ...]]:
+    """Return the values of a table that a sensor plays, the rate if a comment has it, remarks."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -340,12 +355,26 @@ def _read_csv(path: Path, kind: SensorKind) -> tuple[NDArray[np.int16], float | 
         raise InputError(f"{path} has no samples below its header; add one row per sample")
     delimiter = max(_DELIMITERS, key=lines[0][1].count)
     header = _cells(lines[0][1], delimiter)
-    kept = _channels(header, kind)
-    rows = [
-        _counts(f"{path}:{number}", _cells(line, delimiter), len(header), kept, kind)
-        for number, line in lines[1:]
-    ]
-    return np.array(rows, dtype=np.int16), rates[-1] if rates else None
+    columns = _columns(path, header, kind)
+    counts = np.array(
+        [
+            _counts(f"{path}:{number}", _cells(line, delimiter), len(header), columns, kind)
+            for number, line in lines[1:]
+        ]
+    )
+    remarks = []
+    if absent := [column.name for column in columns if column.place is None]:
+        remarks.append(f"{path} lacks {', '.join(absent)}: {kind.name} returns 0 for these")
+    for column, values in zip(columns, counts.T, strict=True):
+        if column.per_unit is not None:  # beyond its range, a sensor returns the end of the range
+            limited = values.clip(kind.low, kind.high)
+            if beyond := np.count_nonzero(limited != values):
+                remarks.append(
+                    f"{beyond:,} of {len(counts):,} values of {column.name} in {path} are beyond "
+                    f"the range of {kind.name}, and are limited to this range"
+                )
+            values[:] = limited
+    return counts.astype(np.int16), rates[-1] if rates else None, tuple(remarks)
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
@@ -355,33 +384,75 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return []
 
 
-def _channels(header: list[str], kind: SensorKind) -> list[int]:
+class _Column(NamedTuple):
+    """The column of a channel."""
+
+    name: str
+    place: int | None  # in a row; None if there is none
+    per_unit: float | None  # counts for a value of 1; None if the values are counts
+
+
+def _columns(path: Path, header: list[str], kind: SensorKind) -> list[_Column]:
     """Return the columns of a sensor's channels: by their names, else all candidates."""
-    names = [name.strip().lower() for name in header]
-    if not kind.is_input and all(names.count(channel) == 1 for channel in kind.channels):
-        return [names.index(channel) for channel in kind.channels]
-    return [place for place, name in enumerate(names) if not _NO_CHANNEL.fullmatch(name)]
+    pairs = [split_unit(name.strip()) for name in header]
+    names = [name.lower() for name, _ in pairs]
+    occur = [names.count(channel) for channel in kind.channels]
+    places: list[int | None]
+    if kind.is_input or max(occur) != 1:
+        places = [place for place, name in enumerate(names) if not _NO_CHANNEL.fullmatch(name)]
+    else:
+        places = [names.index(each) if each in names else None for each in kind.channels]
+    columns = []
+    for number, place in enumerate(places):
+        channel = min(number, len(kind.channels) - 1)
+        name, unit = (kind.channels[channel], "") if place is None else pairs[place]
+        columns.append(_Column(name, place, _per_unit(path, name, unit, kind, channel)))
+    return columns
+
+
+def _per_unit(path: Path, name: str, unit: str, kind: SensorKind, channel: int) -> float | None:
+    """Return a channel's counts for a value of 1 in a unit; None if it is not a known unit."""
+    try:
+        given = unit_of(unit)
+    except InputError:
+        return None
+    own = kind.channel_units[channel]
+    if given.quantity == own.quantity:
+        return float(given.size / own.size)
+    if given.quantity in KNOWN_QUANTITIES:
+        raise InputError(
+            f"{path} has column {name!r} in {unit}, but {kind.name} measures "
+            f"{kind.channels[channel]} in {own.text}; rename or remove the column"
+        )
+    return None
 
 
 def _counts(
-    where: str, cells: list[str], columns: int, kept: list[int], kind: SensorKind
-) -> list[int]:
-    """Return a sample of the cells of a line."""
-    if len(cells) != columns:
+    where: str, cells: list[str], n_columns: int, columns: Sequence[_Column], kind: SensorKind
+) -> list[float]:
+    """Return a sample of the cells of a line, in counts."""
+    if len(cells) != n_columns:
         raise InputError(
-            f"{where} has {counted(len(cells), 'cell')}, but the header has {columns}; give "
+            f"{where} has {counted(len(cells), 'cell')}, but the header has {n_columns}; give "
             "each row one cell per column"
         )
     counts = []
-    for cell in (cells[place] for place in kept):
+    for name, place, per_unit in columns:
+        cell = "0" if place is None else cells[place]
         try:
-            count = float(cell)
+            count = float(cell) * (per_unit or 1.0)
         except ValueError:
             count = math.nan
-        if not (count.is_integer() and -(1 << 15) <= count < 1 << 15):
+        if per_unit is not None and math.isfinite(count):
+            count = round(count)
+        elif not (count.is_integer() and -(1 << 15) <= count < 1 << 15):
             raise InputError(
-                f"{where} has {shortened(cell)!r}, which is not a 16-bit whole number; give only "
-                f"the sensor's own counts ({kind.units}), and call a column of classes 'label'"
+                f"{where} has {shortened(cell)!r}, which is not a 16-bit whole number; give the "
+                f"sensor's own counts ({kind.units}), or the unit in the header, as in '{name} "
+                "(g)', and call a column of classes 'label'"
+                if per_unit is None
+                else f"{where} has {shortened(cell)!r} as {name}, which is not a finite number; "
+                "correct this cell"
             )
-        counts.append(int(count))
+        counts.append(count)
     return counts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -44,6 +44,7 @@ class Shelf:
     noun: str  # ``"board"``
     package: str
     page: str  # of the docs
+    otherwise: str = ""  # what else to do, at the end of a message about an unknown name
 
     def names(self) -> list[str]:
         """Return the names of the package's files, sorted."""
@@ -60,13 +61,18 @@ class Shelf:
         if is_path:
             self._check_name(Path(name))
         elif name not in self.names():
-            raise InputError(
-                f"no {self.noun} is called {shortened(name)!r}; choose one of "
-                f"{', '.join(self.names())}, or give the path of a .toml file"
-            )
+            raise self.unknown(name, self.names())
         path = Path(name) if is_path else Path(str(resources.files(self.package)), f"{name}.toml")
         source = name if is_path else path.name
         return path.stem, self._facts(path, source), source
+
+    def unknown(self, name: str, names: Sequence[str]) -> InputError:
+        """Return the error for a name that is none of these."""
+        otherwise = self.otherwise and f"; {self.otherwise}"
+        return InputError(
+            f"no {self.noun} is called {shortened(name)!r}; choose one of {', '.join(names)}, or "
+            f"give the path of a .toml file{otherwise}"
+        )
 
     def check(
         self,

@@ -97,6 +97,8 @@ def test_what_is_wrong_is_said_with_the_key(tmp_path, changed, words):
 def test_files_that_are_none(tmp_path):
     with pytest.raises(InputError, match="no board is called 'uni'; choose one of atmega1284p"):
         load_board("uni")
+    with pytest.raises(InputError, match="not an AVR, 'export' the model without --board: its C"):
+        load_board("esp32")
     with pytest.raises(InputError, match=r"none\.toml does not exist; name a board's file"):
         load_board(str(tmp_path / "none.toml"))
     with pytest.raises(InputError, match="uno is already a board"):

@@ -142,6 +142,16 @@ def test_a_board_that_can_be_taught_remembers(tmp_path: Path) -> None:
         assert ("    pnn_recall();" in sketch) == (room > 0)
 
 
+def test_another_chip_is_refused_before_a_header_that_it_lacks(tmp_path: Path) -> None:
+    """On other chips, "util/atomic.h: No such file" hid the sentence that leads on."""
+    model = random_window_model(window_features_of("mean,deviation", 24, 6))
+    export_for_uno(model, "arduino", tmp_path / "a", windowing=windowing(model, ["mpu6050"], 100.0))
+    sketch = (tmp_path / "a" / "examples" / "Live" / "Live.ino").read_text()
+    first = sketch.index("#error")
+    assert first < sketch.index("#include")
+    assert "on a chip that is not an AVR, read the sensor yourself, as" in sketch[first:][:300]
+
+
 @needs_arduino_core
 def test_a_sketch_learns_the_window_that_begins_after_a_press(
     arduino_core: Path, tmp_path: Path

@@ -143,6 +143,7 @@ def test_the_magic_wand_is_recorded_trained_uploaded_and_watched(
     features = ["--features", "mean,min,max,bands:6", "--sample-rate", 100]
     succeed("train", "windows.npz", "-o", "model.npz", *features, "--epochs", 60)
     built = succeed("build", "model.npz", "--sensor", "mpu6050")
+    assert "\nwrote build.json, platformio.ini, src/ (7 files) into live\n" in built.stdout
     assert "protonn-edge monitor --emulate --sensor mpu6050=recording.csv" in built.stdout
     played, truth = part["X_test"].reshape(-1, 6), part["y_test"]
     answers = watched(played, len(truth) * 1.19, Path("live"))

@@ -141,7 +141,10 @@ def test_words_for_people_fit_80_columns_and_are_plain_when_piped(folder, tmp_pa
             "wild.csv has the classes 'class 0', 'class 1', 'class 2', 'class 3', 'wild', but the",
         ),
         (["wild.csv", "--model", "another.npz"], "which is not among the given models"),
-        (["model.npz", "--model", "model.npz"], "header of a results file"),
+        (
+            ["model.npz", "--model", "model.npz"],
+            "is a model file; give a results file, which 'hil -o'",
+        ),
         (["beyond.csv", "--model", "model.npz"], "index 16, but this run's indices are 0 to 15"),
         (["stopped.csv", "--model", "model.npz"], "15 of 16 results of a run that was stopped"),
         (["stopped.csv", *WHOLE], "continue it with `protonn-edge hil --resume`, or delete"),

@@ -80,6 +80,36 @@ def test_a_table_has_histograms_by_class_and_its_problems(tmp_path: Path) -> Non
     assert page.text.count("999") >= 2
 
 
+def test_windows_of_all_parts_are_drawn_with_their_rate_and_unit(tmp_path: Path) -> None:
+    """The sample was the first windows of one person, nearly alike; neither rate nor unit stood."""
+    windows = RNG.normal(size=(60, 20, 2))
+    data = arrays(
+        tmp_path / "w.npz",
+        X_train=windows,
+        y_train=np.arange(60) // 30,
+        class_names=np.array(["a", "b"]),
+        channel_names=np.array(["ax", "ay"]),
+        sample_rate=np.array(50.0),
+        sensor=np.array("mpu6050"),
+        units=np.array(["m/s^2"] * 2),
+    )
+    page = page_of(data)
+    for words in ("point 1", "point 30", "point 31", "point 60", "50 samples a second"):
+        assert words in page.text
+    assert "mpu6050 (m/s^2)" in page.text
+    assert "outlier" not in page.text.lower()
+
+
+def test_large_numbers_have_one_format(tmp_path: Path) -> None:
+    """A range was 1.777e+04, and a value in the table of outliers 18716."""
+    rows = [f"{17000 + 9 * i},{RNG.normal():.3f},{'ab'[i % 2]}" for i in range(80)]
+    (tmp_path / "d.csv").write_text("\n".join(["n,x,label", *rows, "18716,99,a"]) + "\n")
+    page = page_of(tmp_path / "d.csv")
+    assert "n: 17004 to " in page.text
+    assert "e+0" not in page.text
+    assert "Principal axes and outliers" in page.text
+
+
 def test_names_from_data_are_text(tmp_path: Path) -> None:
     data = tmp_path / "<script>alert(1)<" / "d.csv"
     data.parent.mkdir()

@@ -21,15 +21,17 @@ from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import PROVEN, Claim
 from protonn_edge.chain.decision import Rejection
 from protonn_edge.datasets.naming import sample_names
+from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import identity_of, render_page, title_of
+from protonn_edge.report.points import Trace, columns_of, row_words
 from protonn_edge.verification.agreement import Agreement
 
 SCRIPT = PageScript("console.log('</script>');")
 SECTIONS = [
-    *("uno", "accuracy", "space", "mistakes", "latency", "energy", "memory", "plan"),
-    *("sketch", "quantization", "training", "provenance"),
+    *("uno", "accuracy", "mistakes", "space", "sketch", "memory", "latency", "energy", "plan"),
+    *("quantization", "training", "provenance"),
 ]
 
 
@@ -219,6 +221,43 @@ def test_windows_are_a_line_a_channel_with_names_and_rate():
     first = section.partition("<svg")[2].partition("</svg>")[0]
     assert {"var(--accent)", "var(--second)"} <= set(re.findall(r"stroke: (var\([^)]*\))", first))
     assert json.loads(Reader(page).scripts[0])["channels"]["names"] == ["ax", "<b>"]
+
+
+def test_a_mistake_of_a_table_is_told_as_its_row():
+    """Unnamed bars were all that the page showed of a row."""
+    one_hot = Preparation(one_hot={"crop": ("<basil>", "tomato")})
+    model = replace(
+        random_model(features=4),
+        feature_names=("crop=<basil>", "crop=tomato", "soil", "temp (°C)"),
+        record=one_hot.to_record(),
+    )
+    one = evidence_of(model)
+    raw = np.array([1, 0, 31.2, 22], np.float32)
+    assert row_words(columns_of(one), raw) == "crop <basil>, soil 31.2, temp (°C) 22"
+    assert row_words(columns_of(one), 0 * raw) == "crop another value, soil 0, temp (°C) 0"
+    page = render_page([one], SCRIPT)
+    section = page.partition('<section id="mistakes"')[2].partition("</section>")[0]
+    wrong = next(each for each in one.results if each.label != each.predicted)
+    assert f"<span>#{wrong.index} is " in section
+    assert "<small>crop " in section
+    assert "crop, soil, temp (°C): a row of the data, with or without its label" in page
+    data = json.loads(Reader(page).scripts[0])
+    assert [each["choices"] for each in data["model"]["columns"]] == [["<basil>", "tomato"], [], []]
+    assert sum(data["sliders"]["start"][:2]) == 1
+
+
+def test_the_columns_of_a_wide_table_are_not_all_told():
+    columns = columns_of(evidence_of(random_model(features=15)))
+    assert row_words(columns, np.zeros(15)).endswith("feature 11 0 and 3 more")
+    assert columns_of(evidence_of(random_model(features=12), shape=(3, 4))) == ()
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"), [(50, "50 Hz (2.0 s)"), (100.1, "100.1 Hz (1.0 s)"), (8, "8 Hz (12 s)")]
+)
+def test_the_time_of_a_window_is_a_short_number(rate, words):
+    """It was 0.999000000000999 s in the page."""
+    assert Trace(("a",), 100, rate).words.endswith(f"at {words}")
 
 
 def test_images_are_pictures_and_signals_are_lines():

@@ -57,7 +57,8 @@ def test_a_wav_file_fills_the_range_of_an_analog_input(
 @pytest.mark.parametrize(
     ("name", "content", "more", "sentence"),
     [
-        ("a6", "x\n1\n", ",rate=1", "there is no sensor 'a6'"),
+        ("a6", "x\n1\n", ",rate=1", "no sensor is called 'a6'"),
+        ("dht22", "x\n1\n", ",rate=1", "any other sensor works in a sketch of your own: see"),
         ("a0", "x\n1\n", "", "does not state a sampling rate"),
         ("a0", "x\n1\n", ",rate=fast", "'fast'; give a number of hertz"),
         ("a0", "x\n1\n", ",rate=0", "rate of 0 Hz"),

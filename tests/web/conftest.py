@@ -21,6 +21,7 @@ from protonn_edge.build.folder import Project
 from protonn_edge.build.project import build
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
@@ -63,6 +64,23 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     X = random_points(0, 300, 12)[:20].astype(np.float32)  # the first of those the model is made of
     labels = np.arange(20) % 4
     return evidence_from(tmp_path_factory.mktemp("hostile"), hostile_model(), X, labels)
+
+
+@pytest.fixture(scope="session")
+def crops(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    """Return a run of a model with a column of texts."""
+    needs_tools()
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 4)).astype(np.float32)
+    X[:, 0] = rng.integers(0, 2, 200)
+    X[:, 1] = 1 - X[:, 0]
+    y = (X[:, 2] > X[:, 0] / 2 + 0.25).astype(int)
+    classifier = ProtoNNClassifier(n_prototypes=4, epochs=5, random_state=0).fit(X, y)
+    names = ("crop=basil", "crop=tomato", "soil", "hour")
+    model = classifier.to_model(classes=("no", "yes"), feature_names=names)
+    one_hot = Preparation(one_hot={"crop": ("basil", "tomato")})
+    model = replace(model, record={**model.record, **one_hot.to_record()})
+    return evidence_from(tmp_path_factory.mktemp("crops"), model, X[:20], y[:20])
 
 
 @pytest.fixture(scope="session")

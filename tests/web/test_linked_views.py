@@ -56,6 +56,7 @@ def test_the_mouse_finds_the_points_of_a_cell_and_what_is_linked_to_them(show, d
     box = dot.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert page.locator(".tip").is_visible()
+    page.click("summary:has-text('Details')")
     bar = page.locator("#latency .mark").nth(3)
     bar.scroll_into_view_if_needed()
     bar.hover()

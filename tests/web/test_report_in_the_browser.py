@@ -18,6 +18,8 @@ SERIOUS = ("serious", "critical")
 def test_every_section_is_drawn_quietly_and_nothing_is_asked_for(show, digits):
     shown = show(digits)
     shown.wait_for_answer()
+    assert not shown.page.locator("#latency").is_visible()
+    shown.page.click("nav a[href='#latency']")  # which opens the details
     for name in SECTIONS:
         section = shown.page.locator(f"#{name}")
         assert section.bounding_box()["height"] > 60
@@ -84,6 +86,7 @@ def test_dark_is_dark_light_is_light_and_paper_is_white(show, digits):
     assert not page.locator("#uno").is_visible()
     assert page.locator("#accuracy td.right").first.is_visible()
     assert page.locator("#space svg").is_visible()
+    assert page.locator("#latency svg").is_visible()
     assert not page.locator(".cell-points").is_visible()
 
 

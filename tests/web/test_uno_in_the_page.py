@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from evidence_factory import HOSTILE
 
@@ -124,6 +125,56 @@ def test_numbers_are_pasted_and_wrong_ones_are_told(show, digits):
         shown.page.click("[data-part=use]")
         assert shown.page.inner_text("[data-part=status]") == sentence
     assert not shown.complaints
+
+
+def test_a_row_with_texts_is_pasted_as_it_is_and_chosen_from_a_list(show, crops):
+    """The page wanted the zeros and ones of each text, and clamped values without a word."""
+    shown = show(crops)
+    shown.wait_for_answer()
+    page, status = shown.page, "[data-part=status]"
+    page.click("summary:has-text('Paste')")
+    assert "crop, soil, hour: a row of the data" in page.inner_text("label[for=uno-row]")
+    for row, note in (
+        ("tomato,0.5,0.1", ""),
+        ('"tomato"; 0,5; 0,1; no', ""),
+        ("tomato\t0.5\t999", "Clamped to the range of the training data: hour from 999 to "),
+    ):
+        page.fill("[data-part=row]", row)
+        page.click("[data-part=use]")
+        answer = shown.wait_for_answer(point="")
+        raw = np.array([[0, 1, 0.5, 999 if note else 0.1]], np.float32)
+        (expected,) = crops.reference.scores(crops.reference.quantize(raw))
+        expected = " ".join(map(str, expected.tolist()))
+        page.wait_for_selector(f"#uno-page[data-scores='{expected}']", timeout=10_000)
+        assert page.inner_text("[data-part=clamped]").startswith(note)
+        assert page.input_value("#slider-0") == "tomato"
+        assert answer["point"] == page.inner_text(status) == ""
+    page.select_option("#slider-0", "basil")
+    (other,) = crops.reference.scores(
+        crops.reference.quantize(np.array([[1, 0, 0.5, page.input_value("#slider-2")]], np.float32))
+    )
+    other = " ".join(map(str, other.tolist()))
+    page.wait_for_selector(f"#uno-page[data-scores='{other}']", timeout=10_000)
+    assert page.inner_text("[data-part=clamped]") == ""
+    for row, sentence in (
+        ("kale,0.5,0.1", "“kale” is none of the values of crop: basil, tomato."),
+        ("tomato,,0.1", "“” is not a number."),
+        ("tomato,1", "there are 2 values, but the model takes 3."),
+    ):
+        page.fill("[data-part=row]", row)
+        page.click("[data-part=use]")
+        assert page.inner_text(status) == sentence
+    assert not shown.complaints
+
+
+def test_the_confidence_is_that_of_the_generated_c(show, crops):
+    shown = show(crops)
+    (scores,) = [result.scores for result in crops.results if result.index == 3]
+    shown.page.select_option("[data-part=points]", "3")
+    shown.wait_for_answer(point=3)
+    (percent,) = crops.reference.confidence.percent([scores]).tolist()
+    said = "over 99 %" if percent > 99 else f"{percent} %"
+    assert shown.page.inner_text("[data-part=sure]") == said
 
 
 def test_names_that_want_to_break_out_are_harmless(show, hostile):

@@ -24,7 +24,7 @@ def test_pins_in_capitals_match_and_take_their_samples_from_one_file(tmp_path: P
     done = succeed("build", model, *words)
     assert "matched by position" not in done.stderr
     assert "windows of 1 sample at 10 Hz" in done.stdout
-    assert done.stdout.rstrip().endswith("--emulate --sensor a0=recording.csv")
+    assert done.stdout.rstrip().endswith("--emulate --sensor a0=FILE")  # there is no recording.csv
     words = ["--emulate", "--sensor", f"a0={table},rate=10", "--seconds", 2]
     watched = succeed("monitor", "--project", project, *words)
     assert "open" in watched.stdout

@@ -42,12 +42,46 @@ def test_a_rate_may_be_written_large(tmp_path: Path) -> None:
     assert read_sensor(f"a0={path}").rate == 12.5
 
 
+def test_a_unit_in_the_header_is_converted_as_build_converts_it(tmp_path: Path) -> None:
+    """Decimals of a phone were refused, though 'build' converts the same header."""
+    text = "time (s),ax (m/s^2),ay (g),az (mg)\n0.00,9.80665,-0.5,250\n0.02,0,0.001,0\n"
+    sensor = played(tmp_path, text)
+    assert sensor.values.tolist() == [[256, -128, 64], [0, 0, 0]]
+    assert sensor.remarks == ()
+
+
+def test_beyond_its_range_a_sensor_returns_the_end_of_it(tmp_path: Path) -> None:
+    sensor = played(tmp_path, "ax (g),ay (g),az (g)\n200,-200,1\n1,1,1\n")
+    assert sensor.values[0].tolist() == [sensor.kind.high, sensor.kind.low, 256]
+    assert [remark.split(" are beyond")[0] for remark in sensor.remarks] == [
+        f"1 of 2 values of {name} in {tmp_path / 'walk.csv'}" for name in ("ax", "ay")
+    ]
+
+
+def test_a_channel_without_a_column_is_0_and_said_to_be(tmp_path: Path) -> None:
+    sensor = played(tmp_path, "ax (g),ay (g),az (g)\n1,0,-1\n", "mpu6050")
+    assert sensor.values.tolist() == [[8192, 0, -8192, 0, 0, 0]]
+    (remark,) = sensor.remarks
+    assert remark.endswith("walk.csv lacks gx, gy, gz: mpu6050 returns 0 for these")
+
+
+@pytest.mark.parametrize("unit", ["raw", "LSB", "counts", ""])
+def test_a_unit_that_is_not_known_is_that_of_counts(tmp_path: Path, unit: str) -> None:
+    text = f"ax ({unit}),ay ({unit}),az ({unit})\n1,2,3\n"
+    assert played(tmp_path, text).values.tolist() == [[1, 2, 3]]
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
+        ("ax (deg/s),ay,az\n1,2,3\n", "column 'ax' in deg/s, but adxl345 measures ax in 1/256 g"),
+        ("ax (g),ay,az\n1,2,0.5\n", "walk.csv:2 has '0.5', which is not a 16-bit whole number"),
+        ("ax (g),ay,az\nnan,2,1\n", "walk.csv:2 has 'nan' as ax, which is not a finite number"),
+        ("ax (g),ay,az\nx,2,1\n", "walk.csv:2 has 'x' as ax, which is not a finite number"),
+        ("ax,ay,az\n1,2,0.5\n", r"or the unit in the header, as in 'az \(g\)', and call"),
         ("1,2,3\n4,5,6\n", "walk.csv has no header; write a first row with the names"),
         ("ax,ay,az\n1,2,0.5\n", r"walk.csv:2 has '0.5', which is not a .* own counts \(1/256 g\)"),
-        ("ax,ay,az\n1,2,ovf\n", "has 'ovf', which is not a 16-bit whole number; give only the"),
+        ("ax,ay,az\n1,2,ovf\n", "has 'ovf', which is not a 16-bit whole number; give the"),
         ("ax,ay,az\n1,2,inf\n", "walk.csv:2 has 'inf', which is not a 16-bit whole number"),
         ("ax,ay,az\n1,2\n", "walk.csv:2 has 2 cells, but the header has 3"),
         ("ax,ay,az\n1,2," + 150_000 * "3" + "\n", "walk.csv:2 has 0 cells, but the header has 3"),

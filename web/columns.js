@@ -1,0 +1,84 @@
+/* The columns of a table: the cells of a row become raw values, a number each, or a 1 for one of some texts. */
+import { shortly } from "./features.js";
+
+export class Columns {
+    /** @param columns Each has a `name`, the indices of its `features`, and their texts as `choices`, if any.
+     *  @param {string[]} classes Names of labels, which a pasted row may have, too. */
+    constructor(columns, features, classes) {
+        this.list = columns;
+        this.features = features;
+        this.classes = classes;
+        this.width = columns.length || features.count;
+        this.hasTexts = columns.some(({ choices }) => choices.length > 0);
+    }
+
+    /** Return the raw values in the text of a row, with decimal commas if semicolons or tabs separate the
+     *  cells; throws a sentence if they do not fit. */
+    read(text) {
+        const cells = this.#withoutLabel(split(text.trim()));
+        const { count } = this.features;
+        if (!this.hasTexts || cells.length === count) {
+            const raw = Float64Array.from(cells, number);
+            if (raw.length !== count) {
+                throw new Error(`there are ${raw.length} numbers, but the model takes ${count}`);
+            }
+            return raw;
+        }
+        if (cells.length !== this.width) {
+            throw new Error(`there are ${cells.length} values, but the model takes ${this.width}`);
+        }
+        const raw = new Float64Array(count);
+        this.list.forEach((column, i) => this.set(raw, column, cells[i]));
+        return raw;
+    }
+
+    /** Set the features of a column in raw values. */
+    set(raw, { name, features, choices }, cell) {
+        if (choices.length && !choices.includes(cell)) {
+            throw new Error(`“${cell.slice(0, 20)}” is none of the values of ${name}: ${choices.join(", ")}`);
+        }
+        features.forEach((feature, k) => {
+            raw[feature] = choices.length ? Number(choices[k] === cell) : number(cell);
+        });
+    }
+
+    /** Return the place of the choice of a column in raw values, -1 if it has none. */
+    chosen(raw, { features }) {
+        return features.findIndex((feature) => raw[feature] > 0.5);
+    }
+
+    /** Say which raw values the model cannot take; nothing if there are none. */
+    clamped(raw) {
+        const { features } = this;
+        const restored = features.restore(features.quantize(raw));
+        const told = [...raw.keys()]
+            .filter((i) => features.isClamped(raw[i], i))
+            .map((i) => {
+                const { name } = this.list.find((column) => column.features.includes(i)) ?? { name: `value ${i + 1}` };
+                return `${name} from ${shortly(raw[i])} to ${shortly(restored[i])}`;
+            });
+        const more = told.length > 3 ? ` and ${told.length - 3} more` : "";
+        return told.length ? `Clamped to the range of the training data: ${told.slice(0, 3).join(", ")}${more}.` : "";
+    }
+
+    #withoutLabel(cells) {
+        if (cells.length !== this.width + 1) {
+            return cells;
+        }
+        const [first, last] = [cells[0], cells.at(-1)].map((cell) => this.classes.includes(cell));
+        return last ? cells.slice(0, -1) : first ? cells.slice(1) : cells;
+    }
+}
+
+function split(text) {
+    const pointed = /[;\t]/.test(text) ? text.replaceAll(/,(?=\d)/g, ".") : text;
+    const between = /[,;\t\n]/.test(pointed) ? /\s*[,;\t\n]\s*/ : /\s+/;
+    return pointed.split(between).map((cell) => cell.replace(/^"(.*)"$/, "$1"));
+}
+
+function number(cell) {
+    if (cell === "" || !Number.isFinite(Number(cell))) {
+        throw new Error(`“${cell.slice(0, 20)}” is not a number`);
+    }
+    return Number(cell);
+}
