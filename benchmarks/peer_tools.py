@@ -112,14 +112,14 @@ class Tool:
 
     def trained(self, estimator: Any, X: Points, y: Points) -> Any:
         """Fit an estimator as the tool wants it."""
-        return estimator.fit(X + self.shift, y)
+        return estimator.fit(self._shifted(estimator, X), y)
 
     def answers(self, trained: Any, X: Points, mode: str = "") -> Points:
         """Return the classes that the tool's C is to give, in its usual mode or in another."""
         if isinstance(trained, Model):
             chain = quantize(trained)
             return chain.predict(chain.quantize(X))
-        X = X + self.shift
+        X = self._shifted(trained, X)
         voting = "votes" in mode if mode else self.votes
         if not voting or not _forest(trained):
             return np.asarray(trained.predict(X), np.int64)
@@ -127,6 +127,9 @@ class Tool:
         counts = np.stack([(votes == each).sum(axis=0) for each in range(votes.max() + 1)])
         first: Points = counts.argmax(axis=0)  # of classes with as many votes
         return first
+
+    def _shifted(self, estimator: Any, X: Points) -> Points:
+        return X + self.shift if _forest(estimator) else X
 
 
 @cache

@@ -73,6 +73,7 @@ from protonn_edge.training.folds import fold_numbers
 
 SEED = 0
 _FOLDS = 5  # one of which is held out
+_TREES, _FAST_TREES = (10, 20, 40), (10, 20)
 _TRIED_POINTS = 50  # which choose between programs
 _SAME_TREES, _SAME_LEAVES = 10, 60
 _OF_TREES = ("forest", "tree")
@@ -288,7 +289,7 @@ def _candidates(each: Set, tool: Tool) -> Iterator[Candidate]:
 
 def _forests(tool: Tool, ensembles: tuple[Any, ...]) -> Iterator[Candidate]:
     for ensemble in ensembles:
-        for trees in (5, 10, 20, 40):
+        for trees in _TREES:
 
             def train(
                 data: Dataset, size: int, ensemble: Any = ensemble, trees: int = trees
@@ -297,7 +298,7 @@ def _forests(tool: Tool, ensembles: tuple[Any, ...]) -> Iterator[Candidate]:
                 return tool.trained(forest, data.X_train, data.y_train)
 
             settings = {"ensemble": ensemble.__name__.removesuffix("Classifier"), "trees": trees}
-            yield Candidate(tool, "forest", settings, train, size=max(4, 1_200 // trees))
+            yield Candidate(tool, "forest", settings, train, size=1_800 // trees)
 
 
 def _trees(tool: Tool) -> Iterator[Candidate]:
@@ -345,7 +346,7 @@ class _Network(MLPClassifier):  # type: ignore[misc]
 
 
 def _networks(tool: Tool) -> Iterator[Candidate]:
-    for hidden in (2, 3, 4, 6, 8, 12):
+    for hidden in (3, 4, 6, 8, 12):
         for alpha in (1e-4, 1e-2):
 
             def train(data: Dataset, _size: int, hidden: int = hidden, alpha: float = alpha) -> Any:
@@ -357,14 +358,15 @@ def _networks(tool: Tool) -> Iterator[Candidate]:
 
 def _our_candidates(each: Set) -> Iterator[Candidate]:
     for ensemble in ("random", "extra"):
-        for trees in (5, 10, 20, 40):
+        for trees in _TREES:
             settings = {"ensemble": ensemble, "n_trees": trees}
-            forest = replace(_our_candidate("forest", settings), size=16_000)
+            forest = replace(_our_candidate("forest", settings), size=24_000)
             yield forest
-            yield replace(forest, kind="forest, if-else", size=8_000, kernel="if-else")
+            if trees in _FAST_TREES:
+                yield replace(forest, kind="forest, if-else", size=12_000, kernel="if-else")
     for regularization in (1e-4, 1e-3, 3e-3):
         yield _our_candidate("linear", {"regularization": regularization})
-    for hidden in (10, 20, 40):
+    for hidden in (20, 40):
         yield _our_candidate("dense", {"hidden": str(hidden)})
     if each.protonn:
         yield _our_candidate("protonn", each.protonn)
