@@ -1,0 +1,494 @@
+"""Tools for an Uno beside each other, each at its best options, on the same emulated Uno.
+
+    python benchmarks/peers.py [--only NAME] [--tool NAME] [--flash BYTES] [--json]
+
+There are three comparisons for each data set:
+
+the same forest   a random forest of scikit-learn (10 trees of up to 60 leaves), which each tool
+                  turns into C; a row is one of the tool's modes
+the same boosted  trees of XGBoost and LightGBM, for the tools that take them, of features as they
+trees             are; few rounds, so that the C of all fits
+its own best      of each kind of model that a tool turns into C, the most accurate one on a fifth
+                  of the training points (of people, if known) that fits the flash given, by default
+                  the Uno's; then trained on all training points
+
+Each program is compiled with -Os and with -O2, and the faster one that fits is run on all test
+points, which are read for nothing else. Cycles are those of a prediction, mean and maximum; flash
+and SRAM are what the program takes more than one without classifier and features. Features for
+trees are bytes (those of boosted trees are not), and what turns them into bytes, or into the scaled
+floats of emlearn's networks, is not timed, except in rows *from floats*. A program whose package is
+not installed, that does not compile or does not fit has a row that says so.
+
+Needs: pip install emlearn m2cgen micromlgen everywhereml xgboost lightgbm. The data is read from
+the folder that PROTONN_EDGE_DATA names (default ../shared/data).
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+import rounding  # noqa: F401 - before NumPy
+import click
+import numpy as np
+from bare_program import (
+    FLASH,
+    LEVELS,
+    DoesNotCompile,
+    DoesNotFit,
+    NotThere,
+    Program,
+    Source,
+    linked,
+)
+from imported import TRAINERS, Sizes
+from numpy.typing import NDArray
+from peer_tools import (
+    EMLEARN,
+    EVERYWHEREML,
+    M2CGEN,
+    MICROMLGEN,
+    OURS,
+    TFLM,
+    TOOLS,
+    Tool,
+)
+from presets import PRESETS
+from printing import Columns, Record, print_table
+from rows import Row, chosen
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from protonn_edge.datasets import Dataset
+from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.training.base import CLASSIFIERS
+from protonn_edge.training.folds import fold_numbers
+
+SEED = 0
+_FOLDS = 5  # one of which is held out
+_TREES, _FAST_TREES = (10, 20, 40), (10, 20)
+_TRIED_POINTS = 50  # which choose between programs
+_SAME_TREES, _SAME_LEAVES = 10, 60
+_OF_TREES = ("forest", "tree")
+_FAILURES = (DoesNotCompile, DoesNotFit)
+
+
+@dataclass(frozen=True)
+class Set(Row):
+    """A data set; the rounds of its boosted trees, and the models of our presets for it."""
+
+    rounds: int = 1
+    presets: tuple[str, ...] = ()
+    protonn: dict[str, Any] = field(default_factory=dict)
+
+
+SETS = [
+    Set(
+        "digits",
+        None,
+        rounds=4,
+        protonn={"n_projections": 10, "n_prototypes": 40, "batch_size": 64},
+    ),
+    Set("letters", "letter26.npz", rounds=1, presets=("letter26",)),
+    Set("har", "har_hapt.npz", rounds=6, presets=("har",), groups="subject_train"),
+    Set("usps", "usps10_libsvm.npz", rounds=3, presets=("usps10-gradients", "usps10-2kB")),
+]
+
+
+# --- the same trees -------------------------------------------------------------------------------
+
+
+def same_forest(data: Dataset, tools: list[Tool]) -> Iterator[Record]:
+    """Yield a row for each mode of each tool that turns a forest into C."""
+    data = in_bytes(data)
+    shape = {"n_estimators": _SAME_TREES, "max_leaf_nodes": _SAME_LEAVES}
+    for tool in (tool for tool in tools if tool is not TFLM):
+        forest = RandomForestClassifier(**shape, random_state=SEED, n_jobs=1)
+        about = {"compared": "the same forest", "model": "random forest", **shape}
+        yield from _each_mode(tool, forest, data, about)
+
+
+def same_boosted(data: Dataset, rounds: int, tools: list[Tool]) -> Iterator[Record]:
+    """Yield rows for boosted trees of XGBoost and of LightGBM."""
+    for library in ("xgboost", "lightgbm"):
+        for tool in tools:
+            if tool not in (OURS, M2CGEN, *([MICROMLGEN] if library == "xgboost" else [])):
+                continue
+            about = {"compared": "the same boosted trees", "model": f"{library}, {rounds} rounds"}
+            try:
+                trees = TRAINERS[library](Sizes(rounds, 12, 4))
+            except ModuleNotFoundError:
+                yield _record(tool, about) | {"failure": f"not installed: pip install {library}"}
+                continue
+            if library == "xgboost":  # which m2cgen reads from the parameters
+                trees.set_params(base_score=0.5, num_parallel_tree=1)
+            yield from _each_mode(tool, trees, data, about)
+
+
+def _each_mode(tool: Tool, estimator: Any, data: Dataset, about: Record) -> Iterator[Record]:
+    try:
+        tool.check()
+        trained = tool.trained(estimator, data.X_train, data.y_train)
+        for source in tool.sources(trained, data):
+            yield _measured(tool, [source], trained, data, about, FLASH)
+    except NotThere as error:
+        yield _record(tool, about) | {"failure": str(error)}
+
+
+def in_bytes(data: Dataset) -> Dataset:
+    """Return features as whole numbers of 0 to 255: as they are, or the range of each in steps."""
+    train, test = np.asarray(data.X_train), np.asarray(data.X_test)
+    low, high = train.min(axis=0), train.max(axis=0)
+    whole = bool((np.rint(train) == train).all()) and high.max() - low.min() < 256
+    unit = 1.0 if whole else np.where(high > low, (high - low) / 255, 1)
+    low = low.min() if whole else low
+    parts = (np.clip(np.rint((X - low) / unit), 0, 255) for X in (train, test))
+    train, test = (part.astype(np.float32) for part in parts)
+    return replace(data, X_train=train, X_test=test)
+
+
+# --- each tool's own best -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Settings of a kind of model, and how it is trained; `size` is the first to try, if any."""
+
+    tool: Tool
+    kind: str
+    settings: Record
+    train: Callable[[Dataset, int], Any]
+    size: int = 0
+    kernel: str = ""  # the only one, if any
+
+    def sources(self, trained: Any, data: Dataset) -> list[Source]:
+        """Return the C of a trained model."""
+        every = self.tool.sources(trained, data)
+        return [source for source in every if source.mode.startswith(self.kernel)]
+
+    def shown(self, size: int) -> Record:
+        """Return the settings, with the size that was found."""
+        return self.settings if not self.size else {**self.settings, "size": size}
+
+
+def own_best(each: Set, data: Dataset, tools: list[Tool], flash: int) -> Iterator[Record]:
+    """Yield a row for each kind of model of each tool: the best of its candidates."""
+    for tool in tools:
+        kinds: dict[str, list[Candidate]] = {}
+        for candidate in _candidates(each, tool):
+            kinds.setdefault(candidate.kind, []).append(candidate)
+        try:
+            tool.check()
+        except NotThere as error:
+            about = {"compared": "its own best", "model": ", ".join(kinds)}
+            yield from [_record(tool, about) | {"failure": str(error)}] if kinds else []
+            continue
+        for kind, candidates in kinds.items():
+            of_bytes = tool is not OURS and kind in _OF_TREES
+            features = in_bytes(data) if of_bytes else data
+            yield _best(candidates, features, {"compared": "its own best", "model": kind}, flash)
+
+
+def _best(candidates: list[Candidate], data: Dataset, about: Record, flash: int) -> Record:
+    tool, part = candidates[0].tool, held_out(data)
+    found = []
+    reason: Exception = DoesNotFit("no candidate fits")
+    for candidate in candidates:
+        try:
+            size, trained = _largest(candidate, data, flash)
+            share = 1.0
+            if len(candidates) > 1:
+                answers = tool.answers(candidate.train(part, size), part.X_test)
+                share = float(np.mean(answers == part.y_test))
+            found.append((share, candidate, size, trained))
+        except _FAILURES as error:
+            reason = error
+    if not found:
+        return _record(tool, about) | {"failure": str(reason)}
+    share, best, size, trained = max(found, key=lambda one: one[0])
+    about |= best.shown(size) | ({"held_out": share} if len(candidates) > 1 else {})
+    return _measured(tool, best.sources(trained, data), trained, data, about, flash)
+
+
+def held_out(data: Dataset) -> Dataset:
+    """Return the training part with a fold of it, of other people if these are known, as test."""
+    fold = fold_numbers(data.y_train, _FOLDS, SEED, data.groups)
+    kept, out = fold != 0, fold == 0
+    X, y = np.asarray(data.X_train), data.y_train
+    groups = None if data.groups is None else data.groups[kept]
+    return replace(
+        data, X_train=X[kept], y_train=y[kept], X_test=X[out], y_test=y[out], groups=groups
+    )
+
+
+def _largest(candidate: Candidate, data: Dataset, flash: int) -> tuple[int, Any]:
+    """Return the largest size that fits, of a few tries, and the model of all training points."""
+    best: tuple[int, Any] | None = None
+    size, tried = candidate.size, dict[int, float]()
+    for _ in range(6):
+        trained = candidate.train(data, size)
+        share = _share(candidate, trained, data, flash)
+        grew = not tried or share > max(tried.values())
+        tried[size] = share
+        if share <= 1 and (best is None or size > best[0]):
+            best = size, trained
+        following = int(size * min(max(0.97 / share, 0.2), 4.0))
+        if not candidate.size or (share <= 1 and (share > 0.93 or not grew)):
+            break
+        if following in tried or following < 2:
+            break
+        size = following
+    if best is None:
+        raise DoesNotFit(f"takes {share:.1f} times what the Uno has")
+    return best
+
+
+def _share(candidate: Candidate, trained: Any, data: Dataset, flash: int) -> float:
+    """Return how much of the flash or SRAM the smallest program takes, at most about."""
+    few = replace(data, X_test=np.asarray(data.X_test)[:1], y_test=data.y_test[:1])
+    shares = []
+    for source in candidate.sources(trained, few):
+        with linked(source, LEVELS[0]) as program:
+            shares.append(program.share(flash))
+            if shares[-1] <= 1:
+                with suppress(DoesNotFit):
+                    program.run(1)
+                    return shares[-1]
+                shares[-1] = 1.01  # its stack
+    return min(shares)
+
+
+# --- the candidates -------------------------------------------------------------------------------
+
+
+def _candidates(each: Set, tool: Tool) -> Iterator[Candidate]:
+    """Yield the models that a tool turns into C, with the settings that are compared."""
+    if tool is OURS:
+        yield from _our_candidates(each)
+    elif tool is EMLEARN:
+        yield from _forests(tool, (RandomForestClassifier, ExtraTreesClassifier))
+        yield from _networks(tool)
+    elif tool is M2CGEN:
+        yield from _trees(tool)
+        yield from _regressions(tool)
+    elif tool is MICROMLGEN:
+        yield from _forests(tool, (RandomForestClassifier,))
+        yield from _regressions(tool)
+    elif tool is EVERYWHEREML:
+        yield from _forests(tool, (RandomForestClassifier,))
+    elif tool is TFLM:  # not to be trained: it is not there
+        yield Candidate(tool, "network", {}, lambda _data, _size: None)
+
+
+def _forests(tool: Tool, ensembles: tuple[Any, ...]) -> Iterator[Candidate]:
+    for ensemble in ensembles:
+        for trees in _TREES:
+
+            def train(
+                data: Dataset, size: int, ensemble: Any = ensemble, trees: int = trees
+            ) -> Any:
+                forest = ensemble(trees, max_leaf_nodes=size, random_state=SEED, n_jobs=1)
+                return tool.trained(forest, data.X_train, data.y_train)
+
+            settings = {"ensemble": ensemble.__name__.removesuffix("Classifier"), "trees": trees}
+            yield Candidate(tool, "forest", settings, train, size=1_800 // trees)
+
+
+def _trees(tool: Tool) -> Iterator[Candidate]:
+    for least in (1, 3):
+
+        def train(data: Dataset, size: int, least: int = least) -> Any:
+            tree = DecisionTreeClassifier(
+                max_leaf_nodes=size, min_samples_leaf=least, random_state=SEED
+            )
+            return tool.trained(tree, data.X_train, data.y_train)
+
+        yield Candidate(tool, "tree", {"min_leaf": least}, train, size=300)
+
+
+def _regressions(tool: Tool) -> Iterator[Candidate]:
+    for C in (0.01, 0.1, 1.0, 10.0):
+
+        def train(data: Dataset, _size: int, C: float = C) -> Any:
+            """Fit normalized features, and fold their scale into the weights."""
+            X = np.asarray(data.X_train, np.float64)
+            mean, unit = X.mean(axis=0), np.maximum(X.std(axis=0), 1e-3)
+            fitted = LogisticRegression(C=C, max_iter=500).fit((X - mean) / unit, data.y_train)
+            fitted.coef_ = fitted.coef_ / unit
+            fitted.intercept_ = fitted.intercept_ - fitted.coef_ @ mean
+            return fitted
+
+        yield Candidate(tool, "logistic regression", {"C": C}, train)
+
+
+class _Network(MLPClassifier):  # type: ignore[misc]
+    """A network of normalized features."""
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Any:
+        self.mean_, self.unit_ = X.mean(axis=0), np.maximum(X.std(axis=0), 1e-3)
+        return super().fit(self.scaled(X), y)
+
+    def predict(self, X: NDArray[Any]) -> NDArray[Any]:
+        found: NDArray[Any] = super().predict(self.scaled(X))
+        return found
+
+    def scaled(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return normalized features."""
+        normalized: NDArray[Any] = (X - self.mean_) / self.unit_
+        return normalized
+
+
+def _networks(tool: Tool) -> Iterator[Candidate]:
+    for hidden in (3, 4, 6, 8, 12):
+        for alpha in (1e-4, 1e-2):
+
+            def train(data: Dataset, _size: int, hidden: int = hidden, alpha: float = alpha) -> Any:
+                network = _Network((hidden,), alpha=alpha, max_iter=200, random_state=SEED)
+                return network.fit(np.asarray(data.X_train), data.y_train)
+
+            yield Candidate(tool, "network", {"hidden": hidden, "alpha": alpha}, train)
+
+
+def _our_candidates(each: Set) -> Iterator[Candidate]:
+    for ensemble in ("random", "extra"):
+        for trees in _TREES:
+            settings = {"ensemble": ensemble, "n_trees": trees}
+            forest = replace(_our_candidate("forest", settings), size=24_000)
+            yield forest
+            if trees in _FAST_TREES:
+                yield replace(forest, kind="forest, if-else", size=12_000, kernel="if-else")
+    for regularization in (1e-4, 1e-3, 3e-3):
+        yield _our_candidate("linear", {"regularization": regularization})
+    for hidden in (20, 40):
+        yield _our_candidate("dense", {"hidden": str(hidden)})
+    if each.protonn:
+        yield _our_candidate("protonn", each.protonn)
+    for name in each.presets:
+        preset = next(one for one in PRESETS if one.name == name)
+        yield replace(_our_candidate("protonn", preset.settings), kind=f"protonn, {name}")
+
+
+def _our_candidate(kind: str, settings: Record) -> Candidate:
+    def train(data: Dataset, size: int) -> Any:
+        options = settings | ({"size_budget": size} if size else {})
+        classifier = CLASSIFIERS[kind](random_state=SEED, **options)
+        classifier.fit(data.X_train, data.y_train, groups=data.groups)
+        return classifier.to_model(classes=data.classes)
+
+    return Candidate(OURS, kind, settings, train)
+
+
+# --- what is measured -----------------------------------------------------------------------------
+
+
+def _record(tool: Tool, about: Record) -> Record:
+    return {"tool": tool.name, "version": tool.release, **about}
+
+
+def _measured(
+    tool: Tool, sources: list[Source], trained: Any, data: Dataset, about: Record, flash: int
+) -> Record:
+    """Return what the fastest program that fits takes of the Uno, and its right answers there."""
+    record = _record(tool, about) | {"mode": sources[0].mode}
+    rated: list[tuple[float, Source, str]] = []
+    failure = ""
+    for source in sources:
+        for level in LEVELS:
+            try:
+                with linked(source, level) as program:
+                    program.check_size(flash)
+                    rated.append((_cycles(program), source, level))
+            except _FAILURES as error:
+                failure = failure or str(error)
+    if not rated:
+        return record | {"failure": failure}
+    _, source, level = min(rated, key=lambda one: one[0])
+    with linked(source, level) as program:
+        ran = program.run()
+    answers, expected = ran.pop("answers"), tool.answers(trained, data.X_test, source.mode)
+    return {
+        **record,
+        "mode": source.mode,
+        "level": level,
+        "accuracy": float(np.mean(answers == data.y_test)),
+        "n": len(answers),
+        "as_in_python": float(np.mean(answers == expected)),
+        "flash_bytes": program.flash_bytes,
+        "sram_bytes": program.sram_bytes,
+        **ran,
+    }
+
+
+def _cycles(program: Program) -> float:
+    cycles: float = program.run(_TRIED_POINTS)["cycles"]["mean"]
+    return cycles
+
+
+def _model(record: Record) -> str:
+    named = {"n_estimators": "trees", "n_trees": "trees", "max_leaf_nodes": "leaves"}
+    about = ("data", "tool", "version", "compared", "model", "mode", "level", "held_out", "failure",
+             "accuracy", "n", "as_in_python", "flash_bytes", "sram_bytes", "stack_bytes",
+             "cycles")  # fmt: skip
+    settings = [f"{named.get(key, key)} {record[key]}" for key in record if key not in about]
+    return ", ".join([record["model"], *settings])
+
+
+def _if_run(cell: Callable[[Record], str]) -> Callable[[Record], str]:
+    return lambda record: cell(record) if "n" in record else ""
+
+
+COLUMNS: Columns = [
+    ("data", lambda r: r["data"]),
+    ("compared", lambda r: r["compared"]),
+    ("tool", lambda r: f"{r['tool']} {r['version']}".strip()),
+    ("model", _model),
+    ("mode", lambda r: " ".join(r[key] for key in ("mode", "level") if key in r)),
+    ("Uno %", lambda r: f"{100 * r['accuracy']:.2f}" if "n" in r else r["failure"]),
+    ("as in Python %", _if_run(lambda r: f"{100 * r['as_in_python']:.2f}")),
+    ("points", _if_run(lambda r: f"{r['n']:,}")),
+    (
+        "cycles mean (max)",
+        _if_run(lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
+    ),
+    ("flash B", _if_run(lambda r: f"{r['flash_bytes']:,}")),
+    ("SRAM + stack B", _if_run(lambda r: f"{r['sram_bytes']:,} + {r['stack_bytes']}")),
+]
+
+
+def compared(each: Set, data: Dataset, tools: list[Tool], flash: int) -> Iterator[Record]:
+    """Yield all rows of a data set."""
+    for record in chain(
+        same_forest(data, tools),
+        same_boosted(data, each.rounds, tools),
+        own_best(each, data, tools, flash),
+    ):
+        yield {"data": each.name, **record}
+
+
+@click.command()
+@click.option("--only", type=click.Choice([each.name for each in SETS]), help="One data set.")
+@click.option("--tool", "tool_name", type=click.Choice([t.name for t in TOOLS]), help="One tool.")
+@click.option("--flash", default=FLASH, show_default=True, help="Bytes, for each tool's own best.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per row.")
+def main(only: str | None, tool_name: str | None, flash: int, as_json: bool) -> None:
+    """Print what the C of several tools takes of an Uno."""
+    warnings.simplefilter("ignore")
+    tools = [tool for tool in TOOLS if tool_name in (None, tool.name)]
+    records = (
+        record for each, data in chosen(SETS, only) for record in compared(each, data, tools, flash)
+    )
+    print_table(records, COLUMNS, as_json)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ProtoNNEdgeError as error:
+        sys.exit(f"error: {error}")
