@@ -86,7 +86,8 @@ def fidelity_of(model: Model, X: Features, y: NDArray[np.int64]) -> Fidelity:
 def promised_accuracy(model: Model) -> float | None:
     """Return the accuracy in cross-validation, 0..1, of a model that a search chose."""
     chosen = model.record.get("tuning", {}).get("chosen", {})
-    return chosen.get("accuracy")
+    accuracy: float | None = chosen.get("accuracy")
+    return accuracy
 
 
 def below_promise(share: float, n: int, promised: float | None) -> float:

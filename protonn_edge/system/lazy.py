@@ -22,6 +22,7 @@ from protonn_edge.errors import InputError
 # The extra in pyproject.toml that installs each library.
 _EXTRAS = {
     "PIL": "images",
+    "cbor2": "cbor",
     "cyclonedx": "bill",
     "distributed": "dask",
     "joulescope": "meters",
