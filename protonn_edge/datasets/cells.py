@@ -246,6 +246,19 @@ class Cells:
                 self._count(comma=comma)
         self._rows += len(cells)
 
+    @property
+    def has_numbers(self) -> bool:
+        """Whether it turned out to be a column of numbers."""
+        return self._codes is None
+
+    def add_numbers(self, values: Float64) -> None:
+        """Add the numbers of some rows, all finite, to a column of numbers."""
+        large = np.abs(values) > FLOAT32_MAX
+        for place in np.flatnonzero(large).tolist():
+            self.odd.setdefault(f"{values[place]:g}", []).append(self._rows + place)
+        self._blocks.append(np.where(large, np.nan, values) if large.any() else values.copy())
+        self._rows += len(values)
+
     def finish(self) -> tuple[Float64 | None, Coded | None]:
         """Return the numbers (n,), or the texts if these were kept."""
         if self._codes is None:
