@@ -17,7 +17,7 @@ from protonn_edge.codegen import template_environment
 from protonn_edge.datasets.naming import Notice, listed
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.device.sensor_board import DESCRIBED, SENSOR_NUMBERS
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import InputError, counted, shortened
 from protonn_edge.sensors import SensorKind
 from protonn_edge.sensors.kinds import (
     LARGEST_PRESCALER,
@@ -263,6 +263,12 @@ def check_baud(board: Board, baud: int, what: str, bytes_a_second: float) -> Non
         )
 
 
+def _example(names: Sequence[str]) -> str:
+    """Return the name of a column to rename, for a message."""
+    plain = bool(names) and names[0].isprintable() and "'" not in names[0]
+    return shortened(names[0], 40) if plain else "COLUMN"
+
+
 def used_channels(
     sampling: Sampling, named: Sequence[str], n: int
 ) -> tuple[tuple[int, ...], Sequence[Notice]]:
@@ -284,8 +290,8 @@ def used_channels(
         raise InputError(
             f"the model takes {counted(len(named) or n, 'channel')} "
             f"({listed(named) or 'without names'}), but {sampling.name} provides "
-            f"{', '.join(channels)}; name a sensor for each channel, or train the model on data "
-            "from this sensor"
+            f"{', '.join(channels)}; name a sensor for each channel, or rename the columns of the "
+            f"recording, such as with windows --channels '{channels[0]}={_example(named)}'"
         )
     pairs = ", ".join(f"{name} = {channel}" for name, channel in zip(named, channels, strict=False))
     text = (

@@ -29,7 +29,7 @@ _MAY_BE_CLASSES = ("null", "none", "-", "--")
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _MOST_TEXTS = 1_000  # different cells of a column of numbers that are kept as they are written
 
-_LOST_BITS = 12  # of the 24 that float32 has
+_KEPT_BITS = 15  # of the 24 that float32 has, fewer than 512 different values are left
 
 _MINUS = str.maketrans("\u2212\u2013\u2010\u2011", "----")
 _BLANK = "[ \u00a0\u2007\u2009\u202f'\u2019_]"  # between groups of three digits
@@ -56,9 +56,8 @@ _GROUPED = {
 
 def loses_differences(low: Any, high: Any) -> Any:
     """Return whether float32 rounds away most of the differences of numbers in low..high."""
-    largest = np.maximum(np.abs(low), np.abs(high)).astype(np.float32)
-    lost = np.spacing(largest).astype(np.float64) * 2.0**_LOST_BITS
-    return (low < high) & (high - low < lost)
+    exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1]
+    return (low < high) & (high - low < np.ldexp(1.0, exponent - _KEPT_BITS))
 
 
 def is_gap(cell: str) -> bool:

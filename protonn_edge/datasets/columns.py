@@ -62,6 +62,9 @@ class Column:
         column.form = meaning.form if str(meaning.form) else None
         column.moments = meaning.moments
         if meaning.kind == "text":
+            assert coded is not None
+            blank = np.array([not text.strip() for text in texts], np.bool_)
+            column.gaps, column.first_gap = _first(blank[coded.codes], coded, cells)
             return column
         if coded is not None:
             values, unreadable = meaning.values[coded.codes], meaning.unreadable[coded.codes]

@@ -109,14 +109,20 @@ class _Points:
     def __post_init__(self) -> None:
         self.path = self.raw.files[0].path
         self.missing = checked_missing(self.options.missing, self.path, self.expected)
-        gaps = {column: column.gaps or _empty(column) for column in self.roles.features}
-        self.gaps = {column: count for column, count in gaps.items() if count}
+        own = len(self.raw.files[0].names)
+        self.surplus = [column for column in self.roles.features if column.index >= own]
+        self.roles.features = [each for each in self.roles.features if each.index < own]
+        self.gaps = {column: column.gaps for column in self.roles.features if column.gaps}
 
     def table(self) -> Table:
         raw, roles = self.raw, self.roles
         self.refuse_cells()
         labels = self.labels()
         notices = [*raw.notices(), *roles.notices, *self.about_label(labels)]
+        if self.surplus:
+            names = tuple(column.name for column in self.surplus)
+            text = f"columns that {self.path} does not have were ignored: {listed(names)}"
+            notices.append(Notice("surplus", text, columns=names))
         found = self.prepared()
         kept = found.kept
         if kept is not None:
@@ -162,7 +168,8 @@ class _Points:
         if self.missing == SHOWN:
             return
         for file in self.raw.files if self.recorded else ():
-            absent = [each.name for each in self.roles.features if each.name not in file.names]
+            names = [self.raw.files[0].names[each.index] for each in self.roles.features]
+            absent = [name for name in names if name not in file.names]
             if file.header and absent:
                 raise InputError(
                     f"{file.path} lacks some channels of {self.path} ({listed(absent)}); give all "
@@ -276,7 +283,8 @@ class _Points:
             else:
                 values = column.values
                 assert values is not None
-                X[:, place] = values - offsets.get(column.name, 0.0)
+                column.offset = offsets.get(column.name, 0.0)
+                X[:, place] = values - column.offset
                 column.feature, column.values, column.texts = place, None, None
             place += len(made)
         return X, tuple(name for each in names for name in each)
@@ -447,18 +455,6 @@ class Prepared:
     gaps: NDArray[np.bool_] | None
     kept: NDArray[np.bool_] | None
     notices: list[Notice]
-
-
-def _empty(column: Column) -> int:
-    """Return the number of gaps in a column of text."""
-    if column.kind != "text" or column.texts is None:
-        return 0
-    texts = column.texts
-    empty = [code for code, text in enumerate(texts.texts) if not text.strip()]
-    rows = np.isin(texts.codes, empty)
-    if rows.any():
-        column.first_gap = int(rows.argmax()), ""
-    return int(rows.sum())
 
 
 def _file_of(raw: RawTable, kept: NDArray[np.bool_] | None) -> NDArray[np.int64]:

@@ -183,7 +183,12 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
     takes = takes_in(folder, options.name, labelled=True, files=options.files)
     of_file = replace(options, name=None, files=())
     sensors = range(len(takes[0].files))
-    read = [_of_sensor([take.files[n] for take in takes], takes, of_file) for n in sensors]
+    try:
+        read = [_of_sensor([take.files[n] for take in takes], takes, of_file) for n in sensors]
+    except InputError as error:
+        if options.name is None and not options.files and (folders := named_alike(takes)):
+            raise ambiguous([takes[place].path for place in folders[0]]) from error
+        raise
     stems = [path.stem for path in takes[0].files]
     table = read[0] if len(read) == 1 else _joined(read, stems, folder)
     assert table.file_of is not None
@@ -278,6 +283,9 @@ def _stacked(tables: Sequence[Table]) -> Table:
             unlike = _unlike(table.source, table, first.source, first)
             raise InputError(f"{unlike}; give all files the same channels")
     counts = [len(table.labels) for table in tables]
+    seams = [_seams_of(table).copy() for table in tables]
+    for each in seams[1:]:
+        each[:1] = True
     origins = {each.source: Origin(each.sample_rate, each.instrument) for each in tables}
     return replace(
         first,
@@ -287,6 +295,7 @@ def _stacked(tables: Sequence[Table]) -> Table:
         sample_rate=_one_rate(origins),
         instrument=_one_instrument(origins),
         file_of=np.repeat(np.arange(len(tables)), counts),
+        seams=np.concatenate(seams),
     )
 
 

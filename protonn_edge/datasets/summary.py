@@ -242,7 +242,7 @@ def _about_stand_ins(values: NDArray[np.float32], name: str, number: int) -> lis
 # --- columns, and those that give the label away --------------------------------------------------
 
 
-HEADINGS = ("column", "as", "type", "missing", "unreadable", "distinct", "range", "why")
+HEADINGS = ("column", "as", "type", "missing", "unreadable", "distinct", "range")
 """The headings of a table of columns."""
 
 
@@ -272,7 +272,7 @@ class ColumnProfile:
         if self.minimum is not None and self.distinct == 1:
             ends = f"always {self.minimum:g}"
         shown = (f"{count:,}" if count else "" for count in counts)
-        return (self.name or str(self.number), self.role, self.kind, *shown, ends, self.evidence)
+        return (self.name or str(self.number), self.role, self.kind, *shown, ends)
 
 
 def profile(column: Column, dataset: Dataset) -> ColumnProfile:
@@ -296,8 +296,8 @@ def profile(column: Column, dataset: Dataset) -> ColumnProfile:
         missing=column.gaps if column.kind != "empty" else len(dataset.y_train),
         unreadable=column.unreadable,
         distinct=distinct,
-        minimum=float(values.min()) if len(values) else None,
-        maximum=float(values.max()) if len(values) else None,
+        minimum=float(values.min()) + column.offset if len(values) else None,
+        maximum=float(values.max()) + column.offset if len(values) else None,
         evidence=column.evidence,
     )
 

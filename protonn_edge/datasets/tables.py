@@ -187,7 +187,6 @@ class RawTable:
     begins: list[int]  # the row at which each file begins
     breaks: NDArray[np.bool_]  # (n,): rows after a blank line
     notation: Notation
-    surplus: tuple[str, ...] = ()  # columns that only later files have
 
     @classmethod
     def read(cls, files: Sequence[TableFile], options: TableOptions) -> Self:
@@ -196,17 +195,23 @@ class RawTable:
         Raises `InputError` if a row has another number of cells, or if the decimal mark is unclear.
         """
         first = files[0]
+        names = dict.fromkeys(name for file in files for name in file.names)
+        wanted = (
+            first.names
+            if len(names) <= len(set(first.names))
+            else (*first.names, *(name for name in names if name not in first.names))
+        )
         sample = [cell for row in first.first for cell in row]
         notation = _notation(first, sample, options)
-        table, cells = cls._with_notation(files, notation)
+        table, cells = cls._with_notation(files, wanted, notation)
         evidence = [text for each in cells for text in each.odd_texts()]
         known = _notation(first, [*sample, *evidence], options)
         if known.decimal != notation.decimal:
-            table, cells = cls._with_notation(files, known)
+            table, cells = cls._with_notation(files, wanted, known)
         table.notation = known
         table.columns = [
             Column.of(index, name, each, known)
-            for index, (name, each) in enumerate(zip(first.names, cells, strict=True))
+            for index, (name, each) in enumerate(zip(wanted, cells, strict=True))
         ]
         if not first.header:
             for column in table.columns:
@@ -215,17 +220,14 @@ class RawTable:
 
     @classmethod
     def _with_notation(
-        cls, files: Sequence[TableFile], notation: Notation
+        cls, files: Sequence[TableFile], wanted: tuple[str, ...], notation: Notation
     ) -> tuple[Self, list[Cells]]:
         comma = notation.decimal == ","
-        wanted = files[0].names
         cells = [Cells() for _ in wanted]
         lines, begins, breaks = array("l"), list[int](), list[int]()
-        surplus: dict[str, None] = {}
         for file in files:
             begins.append(len(lines))
-            order = _order(file, files[0])
-            surplus |= dict.fromkeys(name for name in file.names if name not in wanted)
+            order = _order(file, files[0], wanted)
             at_once = max(1, _BLOCK_CELLS // len(file.names))
             with lines_of(file.path) as source:
                 rows = file.rows(source)
@@ -242,11 +244,8 @@ class RawTable:
                             lines.extend(range(source.number - count + 1, source.number + 1))
         divided = np.zeros(len(lines) + 1, np.bool_)
         divided[[row for row in breaks if row not in {0, *begins}]] = True
-        named = files[0].header != ""
-        return cls(
-            tuple(files), [], len(lines), lines, begins, divided[:-1], notation,
-            tuple(surplus) if named else (),
-        ), cells  # fmt: skip
+        table = cls(tuple(files), [], len(lines), lines, begins, divided[:-1], notation)
+        return table, cells
 
     def place(self, row: int) -> str:
         """Return the file and the line of a row, for messages."""
@@ -272,9 +271,6 @@ class RawTable:
             )
             text += f"if it separates thousands, give --decimal {'point' if mark == 'comma' else 'comma'}"
             yield Notice("ambiguous_mark", text, warning=True)
-        if self.surplus:
-            text = f"columns that {first.path} does not have were ignored: {listed(self.surplus)}"
-            yield Notice("surplus", text, columns=self.surplus)
         for column in self.columns:
             if column.form is not None and column.kind == "number":
                 text = f"numbers in {column.title} are {column.form}"
@@ -294,16 +290,16 @@ def _notation(file: TableFile, cells: Iterable[str], options: TableOptions) -> N
     return notation
 
 
-def _order(file: TableFile, first: TableFile) -> list[int | None] | None:
-    """Return where a file has the columns of the first one; None if they are the same."""
-    if file.names == first.names:
+def _order(file: TableFile, first: TableFile, wanted: tuple[str, ...]) -> list[int | None] | None:
+    """Return where a file has the columns of all files; None if it has just these."""
+    if file.names == wanted:
         return None
     if bool(file.header) != bool(first.header) or not file.header:
         raise InputError(
             f"{file.path} has {_columns(file)}, but {first.path} has {_columns(first)}; give all "
             "files the same columns"
         )
-    return [file.names.index(name) if name in file.names else None for name in first.names]
+    return [file.names.index(name) if name in file.names else None for name in wanted]
 
 
 def _columns(file: TableFile) -> str:
