@@ -88,8 +88,8 @@ def windows_command(
         metavar="COLUMN",
     ),
     files: tuple[str, ...] = columns_option(
-        "For a folder with a folder for each take: the file with the samples, or several, separated "
-        "by commas, that are joined by their times.",
+        "If each take has a folder: the file with its samples, or several, separated by commas, "
+        "that are joined by their times.",
         metavar="FILES",
     ),
     background: str | None = option(

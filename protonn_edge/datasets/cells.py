@@ -348,7 +348,7 @@ def meaning_of(
     problem = f"most numbers of the column are {form}" if form != _PLAIN else ""
     if form.is_hexadecimal and _may_be_negative(cores):
         values[:] = np.nan
-        problem = "such hexadecimal numbers may be negative; write them as decimal numbers"
+        problem = "such hexadecimal numbers may be negative, so decimal ones are needed"
     return Meaning("number", values, np.isnan(values) & ~gap, form, problem)
 
 

@@ -18,6 +18,7 @@ _COARSE = 0.02  # share of rows with the time of the row before
 _UNIT = re.compile(r"(?:^|_)(s|secs?|seconds?|ms|milli(?:second)?s?|[uµμ]s|micro(?:second)?s?|ns)$")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "milli": 1e-3, "us": 1e-6, "micro": 1e-6, "ns": 1e-9}
 _SECONDS |= dict.fromkeys(("µs", "μs"), 1e-6)
+_STEPS = ((1_000, 1e-3), (1_000_000, 1e-6), (np.inf, 1e-9))  # longest steps of units
 _DAY_S = 86_400.0
 _DAYS = (20_000, 80_000)  # of spreadsheets, from 1954 to 2119
 
@@ -82,12 +83,8 @@ def seconds_of_a_unit(name: str, step: float, first: float = 0.0) -> float | Non
         return next(each for unit, each in _SECONDS.items() if match[1].startswith(unit))
     if given:
         return None
-    if 0 < step < 1 and _DAYS[0] < first < _DAYS[1]:
-        return _DAY_S
     if 0 < step < 0.5:
-        return 1.0
+        return _DAY_S if _DAYS[0] < first < _DAYS[1] else 1.0
     if step < 2 or step != round(step):
         return None
-    if step < 1_000:
-        return 1e-3
-    return 1e-6 if step < 1_000_000 else 1e-9
+    return next(seconds for most, seconds in _STEPS if step < most)

@@ -1,4 +1,4 @@
-"""Folders of images: PNG, JPEG, BMP and WebP files, in a folder for each class, as points of gray pixels.
+"""Folders of images: PNG, JPEG, BMP and WebP files, in a folder for each class, as gray pixels.
 
 Pillow, an optional extra, reads them. Files may come from anyone, so the size in a header is
 checked before pixels are unpacked, and links out of the folder are refused.

@@ -56,8 +56,7 @@ def moments_in(texts: Sequence[str]) -> Moments | None:
 def _day(text: str, notation: str) -> float | None:
     """Return the seconds from 1970 to a day; None if it is not in this notation."""
     with suppress(ValueError):
-        day = datetime.strptime(text.replace(",", ""), notation)
-        return day.replace(tzinfo=UTC).timestamp()
+        return datetime.strptime(text.replace(",", ""), notation).replace(tzinfo=UTC).timestamp()
     return None
 
 

@@ -167,46 +167,55 @@ class _Points:
         """Refuse cells that are no numbers and, unless they are filled, gaps and empty labels."""
         if self.missing == SHOWN:
             return
-        for file in self.raw.files if self.recorded else ():
-            names = [self.raw.files[0].names[each.index] for each in self.roles.features]
+        if self.recorded:
+            self.refuse_absent()
+        self.refuse_unreadable()
+        if self.gaps and self.missing not in (DROP, *FILLED) and not self.recorded:
+            self.refuse_gaps()
+        label = self.roles.label
+        if label is not None and self.missing != DROP and self.options.background is None:
+            self.refuse_unlabelled(label)
+
+    def refuse_absent(self) -> None:
+        """Refuse files that lack channels of the first one."""
+        names = [self.raw.files[0].names[each.index] for each in self.roles.features]
+        for file in self.raw.files:
             absent = [name for name in names if name not in file.names]
             if file.header and absent:
                 raise InputError(
                     f"{file.path} lacks some channels of {self.path} ({listed(absent)}); give all "
                     "files the same channels, or choose common ones with --channels"
                 )
-        features = [each for each in self.roles.features if each not in self.roles.one_hot]
-        wrong = [column for column in features if column.unreadable]
-        if wrong:
-            column = min(wrong, key=lambda each: each.first_unreadable[0])
-            row, cell = column.first_unreadable
-            also = {each: each.unreadable for each in wrong}
-            such = (
-                f" (such cells: {_counts(also)})" if len(wrong) > 1 or column.unreadable > 1 else ""
-            )
-            problem = column.problem or (
-                "but the table has both decimal points and decimal commas; use only one of the two"
-                if self.raw.notation.is_mixed
-                else "but this cell must be a finite number; correct it or delete its row, or leave "
-                f"the column out with --drop {column.flag_value}"
-            )
-            raise InputError(
-                f"{self.raw.place(row)} has {quoted(cell)} in {column.title}{such}, {problem}"
-            )
-        gaps = self.gaps
-        if gaps and self.missing not in (DROP, *FILLED) and not self.recorded:
-            fillable = self.expected is None or (
-                self.expected.preparation is not None and self.expected.preparation.values
-            )
-            column = min(gaps, key=lambda each: each.first_gap[0])
-            row, cell = column.first_gap
-            raise InputError(
-                f"{self.raw.place(row)} has {quoted(cell)} in {column.title} (this is a gap; all "
-                f"gaps: {_counts(gaps)}); {_REMEDY if fillable else _REMEDY_OF_MODEL}"
-            )
-        label = self.roles.label
-        if label is not None and self.missing != DROP and self.options.background is None:
-            self.refuse_unlabelled(label)
+
+    def refuse_unreadable(self) -> None:
+        """Refuse cells of features that are neither numbers nor gaps."""
+        wrong = {column: column.unreadable for column in self.roles.features if column.unreadable}
+        if not wrong:
+            return
+        column = min(wrong, key=lambda each: each.first_unreadable[0])
+        row, cell = column.first_unreadable
+        such = f" (such cells: {_counts(wrong)})" if sum(wrong.values()) > 1 else ""
+        problem = column.problem or "this cell must be a finite number"
+        remedy = (
+            f"correct it, delete its row, or leave the column out with --drop {column.flag_value}"
+        )
+        if self.raw.notation.is_mixed:
+            problem = "the table has both decimal points and decimal commas"
+            remedy = "use only one of the two"
+        raise InputError(
+            f"{self.raw.place(row)} has {quoted(cell)} in {column.title}{such}, but {problem}; "
+            f"{remedy}"
+        )
+
+    def refuse_gaps(self) -> None:
+        preparation = None if self.expected is None else self.expected.preparation
+        fillable = self.expected is None or (preparation is not None and preparation.values)
+        column = min(self.gaps, key=lambda each: each.first_gap[0])
+        row, cell = column.first_gap
+        raise InputError(
+            f"{self.raw.place(row)} has {quoted(cell)} in {column.title} (this is a gap; all "
+            f"gaps: {_counts(self.gaps)}); {_REMEDY if fillable else _REMEDY_OF_MODEL}"
+        )
 
     def refuse_unlabelled(self, label: Column) -> None:
         names = label.names()
@@ -301,8 +310,8 @@ class _Points:
                 continue
             if self.recorded or not column.name:
                 raise InputError(
-                    f"{column.title} of {self.path} has values from {low:.15g} to {high:.15g}, whose "
-                    "differences are lost in 32-bit floats; subtract an offset from them"
+                    f"{column.title} of {self.path} has values from {low:.15g} to {high:.15g}, but "
+                    "32-bit floats lose their differences; subtract an offset from them"
                 )
             offsets[column.name] = float(np.floor(low))
         return offsets

@@ -85,6 +85,10 @@ _OF_KINDS: dict[str, tuple[tuple[str, ...], str]] = {  # options for other data
     "size": (("images",), "a folder of images"),
     "files": ((), "a folder of recordings for 'windows'"),
 }
+_FOLDERS = (
+    ("images", has_images, lambda path, options, _: read_images(path, options)),
+    ("class files", has_tables, read_class_files),
+)
 _LOOKED_AT = 4096
 _UNLABELLED = "(no label)"
 _PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # index and value, and both again in a matrix
@@ -409,17 +413,21 @@ def _tables(
         return read_vectors(vectors)
     if not path.is_dir():
         return _text_table(path, options, expected), None
-    if has_images(path):
-        _refuse_options(path, options, "images")
-        return read_images(path, options or TableOptions())
-    if not (path / "train.txt").is_file():
-        if has_tables(path):
-            _refuse_options(path, options, "class files")
-            return read_class_files(path, options or TableOptions(), expected)
-        raise InputError(
-            f"{path} is a folder without train.txt, X_train.txt, tables or images; name a file, or "
-            "cut a folder of recordings with 'protonn-edge windows'"
-        )
+    if (path / "train.txt").is_file():
+        return _reference_layout(path, options, expected)
+    for kind, is_there, read in _FOLDERS:
+        if is_there(path):
+            _refuse_options(path, options, kind)
+            return read(path, options or TableOptions(), expected)
+    raise InputError(
+        f"{path} is a folder without train.txt, X_train.txt, tables or images; name a file, or cut "
+        "a folder of recordings with 'protonn-edge windows'"
+    )
+
+
+def _reference_layout(
+    path: Path, options: TableOptions | None, expected: Expected | None
+) -> tuple[Table, Table | None]:
     train = _text_table(path / "train.txt", options, expected, label_first=True)
     if not (path / "test.txt").exists():
         return train, None

@@ -317,7 +317,8 @@ def _joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Tabl
                 f"the files {stem!r} in {folder} have no column of times like the others, so their "
                 "samples cannot be joined; choose one file with --files"
             )
-    assert first.times is not None and first.file_of is not None
+    assert first.times is not None
+    assert first.file_of is not None
     times = first.times.values
     inside = np.ones(len(times), np.bool_)
     others = [np.empty((len(times), table.X.shape[1]), np.float32) for table in tables[1:]]
@@ -353,7 +354,8 @@ def _interpolated(
     rows: NDArray[np.intp],
 ) -> NDArray[np.bool_]:
     """Write the channels of a take at some times; return at which of them it has samples."""
-    assert table.times is not None and table.file_of is not None
+    assert table.times is not None
+    assert table.file_of is not None
     own = table.file_of == take
     moments, X = table.times.values[own], dense_features(table.X, table.source)[own]
     if not len(moments):
@@ -454,7 +456,7 @@ def _of_wave(path: Path, label: str, rate: float | None) -> Table:
     if wave.channels > 1:
         text = f"only the first of a WAV file's {wave.channels} channels is read"
         if wave.channel:
-            text = f"channel {wave.channel + 1} of WAV files is read, because those before it are silent"
+            text = f"channel {wave.channel + 1} of a WAV file is read, because others are silent"
         notices.append(Notice("wave_channels", text, warning=wave.channel > 0))
     return Table(
         str(path),

@@ -94,9 +94,9 @@ class Roles:
 
     label: Column | None
     label_found: str
-    features: list[Column]
-    left_out: dict[Column, Reason] = field(default_factory=dict)
+    features: list[Column] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    left_out: dict[Column, Reason] = field(default_factory=dict)
     one_hot: Collection[Column] = ()  # columns of text that become features
     indicators: Sequence[Column] = ()  # of the classes, if these are the label
 
@@ -139,63 +139,49 @@ class _Judge:
     recorded: bool
 
     def roles(self, *, label_first: bool) -> Roles:
-        options, expected = self.options, self.expected
+        expected = self.expected
+        self.read_options()
+        wanted = expected.feature_names if expected is not None and self.header else ()
+        if expected is not None and not expected.labelled:
+            rest = [column for column in self.kept if column is not self.given]
+            if wanted or len(rest) == expected.n_features:
+                return Roles(None, "not needed", *self.in_order(rest, wanted))
         self.behaviours: dict[Column, Behaviour] = {}
+        certain = {each: reason for each in self.kept if (reason := self.certainly(each))}
+        certain |= self.by_option
+        self.certain = {each: certain[each] for each in certain if each not in self.used}
+        label, how, indicators = self.label(frozenset(wanted), first=label_first)
+        rest = [each for each in self.kept if each is not label and each not in indicators]
+        if wanted or (expected is not None and len(rest) == expected.n_features):
+            return Roles(label, how, *self.in_order(rest, wanted), indicators=indicators)
+        roles = Roles(label, how, one_hot=self.one_hot, indicators=indicators)
+        self.judge(rest, roles)
+        for column, new in self.channels.items():
+            column.name = _with_unit(new, column.name) if new else column.name
+        return roles
+
+    def read_options(self) -> None:
+        """Find the columns that options name."""
+        options = self.options
         dropped = self.found(options.drop, "--drop")
-        pairs = [_renamed(each) for each in options.channels]
-        channels = {self.find(old, "--channels"): new for old, new in pairs}
-        kept = [column for column in self.columns if column not in dropped]
-        if not kept:
+        self.kept = [column for column in self.columns if column not in dropped]
+        if not self.kept:
             raise InputError(
                 f"--drop names all columns of {self.path}; keep the label and the features"
             )
-        one_hot = self.encoded()
-        given = None
-        if options.label is not None:
-            given = self.find(options.label, "--label")
-        wanted = expected.feature_names if expected is not None and self.header else ()
-        if expected is not None and not expected.labelled:
-            rest = [column for column in kept if column is not given]
-            if wanted or len(rest) == expected.n_features:
-                features, notices = self.in_order(rest, wanted)
-                return Roles(None, "not needed", features, notices=notices)
-        self.by_option = self.named(kept)
-        self.certain = {each: reason for each in kept if (reason := self.certainly(each))}
-        self.certain = {**self.certain, **self.by_option}
-        named = {**channels, **one_hot, **self.found(options.keep, "--keep")}
-        for column in named:
-            self.certain.pop(column, None)
-        if given is not None:
-            flags: dict[str, Collection[Column]] = {
-                "--drop": dropped,
-                "--channels": channels,
-                "--one-hot": one_hot,
-            }
-            for flag, others in flags.items():
-                if given in list(others):
-                    raise InputError(
-                        f"--label and {flag} both name {given.title}; change one of these options"
-                    )
-            label: Column | None = given
-            how, indicators = "given by --label", list[Column]()
-        else:
-            free = [column for column in kept if column not in {**channels, **one_hot}]
-            label, how, indicators = self.label(free, frozenset(wanted), first=label_first)
-            if how == "the last one" and label is not None and expected is None:
-                self.refuse_measurements(label, free)
-        rest = [each for each in kept if each is not label and each not in indicators]
-        if wanted:
-            features, notices = self.in_order(rest, wanted)
-            return Roles(label, how, features, {}, notices, indicators=indicators)
-        if expected is not None and len(rest) == expected.n_features:
-            return Roles(label, how, rest, indicators=indicators)
-        roles = Roles(label, how, [*channels], one_hot=one_hot, indicators=indicators)
-        self.judge(rest, named, roles)
-        if channels:
-            for column, new in channels.items():
-                column.name = _with_unit(new, column.name) if new else column.name
-            roles.features = [*channels]
-        return roles
+        pairs = [_renamed(each) for each in options.channels]
+        self.channels = {self.find(old, "--channels"): new for old, new in pairs}
+        self.one_hot = self.encoded()
+        self.used = {**self.channels, **self.one_hot, **self.found(options.keep, "--keep")}
+        self.given = None if options.label is None else self.find(options.label, "--label")
+        flags = (("--drop", dropped), ("--channels", self.channels), ("--one-hot", self.one_hot))
+        for flag, others in flags:
+            if self.given is not None and self.given in list(others):
+                text = (
+                    f"--label and {flag} both name {self.given.title}; change one of these options"
+                )
+                raise InputError(text)
+        self.by_option = self.named(self.kept)
 
     def find(self, text: str, flag: str) -> Column:
         """Return the column that an option names."""
@@ -251,14 +237,17 @@ class _Judge:
 
     def certainly(self, column: Column) -> Reason | None:
         """Return why a column is no feature and no label, if it is beyond doubt."""
-        if column.kind == "empty":
-            return "empty"
+        name = naming.split_unit(column.name.lower())[0]
+        if column.kind == "number":
+            return self.certainly_no_measurement(column, name)
         if column.kind == "date":
             column.evidence = "it has dates or times of day"
-            return "time"
-        name = naming.split_unit(column.name.lower())[0]
-        if column.kind == "text":
-            return "session" if SESSION.fullmatch(name) or _DEVICE.fullmatch(name) else None
+        is_session = SESSION.fullmatch(name) or _DEVICE.fullmatch(name)
+        of_text: Reason | None = "session" if is_session else None
+        return {"empty": "empty", "date": "time"}.get(column.kind, of_text)  # type: ignore[return-value]
+
+    def certainly_no_measurement(self, column: Column, name: str) -> Reason | None:
+        """Return why numbers are no measurements; names decide only where numbers do not."""
         assert column.values is not None
         called = self.called(column, name)
         behaviour = self.behaviours[column] = behaviour_of(column.values, self.begins)
@@ -267,15 +256,13 @@ class _Judge:
             return "index" if called == "index" else "time"
         if behaviour.kind and called:
             return called
-        few = column.texts is not None and len(column.texts.texts) <= max(
-            _FEW, len(self.begins) / 8
-        )
-        is_group = called == "session" and few and column.is_whole
-        if is_group and column is self.columns[-1] and name in _DEVICES:
+        if not column.is_whole or (column is self.columns[-1] and name in _DEVICES):
             return None
-        return (
-            called if is_group or (called == "index" and self.numbers_rows(column, name)) else None
-        )
+        distinct = len(np.unique(column.values))
+        groups = called == "session" and distinct <= max(_FEW, len(column.values) / _SELDOM)
+        plain = name in ("", "id", "idx", "index") or name.startswith("unnamed")
+        numbers = called == "index" and plain and 2 * distinct > len(column.values)
+        return called if groups or numbers else None
 
     def called(self, column: Column, name: str) -> Reason | None:
         """Return the role that is usual for a column's name."""
@@ -285,22 +272,18 @@ class _Judge:
             return "session"
         return "index" if self.header and _INDEX.fullmatch(name) else None
 
-    def numbers_rows(self, column: Column, name: str) -> bool:
-        """Whether whole numbers under the name of an index differ in most rows."""
-        values = column.values
-        assert values is not None
-        plain = name in ("", "id", "idx", "index") or name.startswith("unnamed")
-        return plain and column.is_whole and 2 * len(np.unique(values)) > len(values)
-
     # --- the label --------------------------------------------------------------------------------
 
     def label(
-        self, columns: Sequence[Column], wanted: Collection[str], *, first: bool
+        self, wanted: Collection[str], *, first: bool
     ) -> tuple[Column | None, str, list[Column]]:
-        """Return the label's column, how it was found, and the indicators of classes if it has none.
+        """Return the label's column, how it was found, and the indicators of classes without one.
 
         There is no column if all rows have one label.
         """
+        if self.given is not None:
+            return self.given, "given by --label", []
+        columns = [each for each in self.kept if each not in {**self.channels, **self.one_hot}]
         named = [column for column in columns if column.name.lower() in LABEL_NAMES]
         if len(named) > 1:
             raise InputError(
@@ -314,6 +297,12 @@ class _Judge:
         if first:
             return columns[0], "the first one", []
         free = [each for each in columns if each.name not in wanted and each not in self.certain]
+        return self.last_label(free, among_features=not wanted)
+
+    def last_label(
+        self, free: Sequence[Column], *, among_features: bool
+    ) -> tuple[Column | None, str, list[Column]]:
+        """Return the last column that may have labels, or the last indicators of classes."""
         if not free:
             raise InputError(
                 f"{self.path} has no column of labels besides the features; add a column of "
@@ -322,9 +311,11 @@ class _Judge:
         for indicators in self.exclusive(free):
             if free[-1] in indicators or not free[-1].may_be_label:
                 return None, "one-hot", indicators
-        if wanted:
+        if not among_features:
             which = "last" if free[1:] else "only"
             return free[-1], f"the {which} one that is not a feature", []
+        if self.expected is None:
+            self.refuse_measurements(free[-1], free)
         return free[-1], "the last one", []
 
     def refuse_measurements(self, label: Column, columns: Sequence[Column]) -> None:
@@ -344,7 +335,7 @@ class _Judge:
 
     # --- all others -------------------------------------------------------------------------------
 
-    def judge(self, rest: Sequence[Column], named: Collection[Column], roles: Roles) -> None:
+    def judge(self, rest: Sequence[Column], roles: Roles) -> None:
         """Give the other columns their roles; refuse those in doubt."""
         labels = self.codes(roles)
         begins = self.begins | _changes(labels)
@@ -357,21 +348,23 @@ class _Judge:
         reasons, doubts = dict[Column, Reason](), dict[str, list[Column]]()
         for column in rest:
             reason, doubt = self.certain.get(column), copies.get(column, "")
-            if reason is None and not doubt and column not in named:
+            if column in self.used:
+                continue
+            if reason is None and not doubt:
                 reason, doubt = self.role(column, labels, begins)
             if reason is not None:
                 reasons[column] = reason
-            elif doubt and column not in named:
+            elif doubt:
                 doubts.setdefault(doubt, []).append(column)
-        self.refuse(doubts, roles)
+        if not self.channels:
+            self.refuse(doubts, roles)
         first = sorted(reasons, key=lambda each: (each not in self.by_option, not _is_person(each)))
         roles.left_out = {column: reasons[column] for column in first}
-        roles.features = [column for column in rest if column not in reasons]
+        roles.features = [*self.channels] or [each for each in rest if each not in reasons]
         roles.notices += [_left_out_notice(*each) for each in reasons.items()]
-        texts = roles.of("text")
-        guessed = roles.label_found == "the last one" and roles.label is not None
-        guessed = guessed and roles.label is not None and roles.label.kind != "text"
-        if texts and (guessed or not roles.features) and not self.options.channels:
+        texts, label = roles.of("text"), roles.label
+        guessed = roles.label_found == "the last one" and label is not None and label.kind != "text"
+        if texts and (guessed or not roles.features) and not self.channels:
             raise text_refusal(self.path, texts, guessed=guessed)
 
     def role(
@@ -380,13 +373,11 @@ class _Judge:
         """Return why a column is left out, or a clause on why it is in doubt."""
         codes = None if column.texts is None else column.texts.codes
         if column.values is None:
-            assert column.texts is not None and codes is not None
-            if self.recorded and not self.options.channels and alternates(codes):
+            assert column.texts is not None
+            assert codes is not None
+            if self.recorded and alternates(codes):
                 names = " and ".join(map(quoted, column.texts.texts[:2]))
-                return (
-                    None,
-                    f"alternates between {names}, so it may mix the rows of several sensors",
-                )
+                return None, f"alternates between {names}, as rows of several sensors do"
             in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
             return "session" if self.recorded and in_runs else "text", ""
         if codes is not None and labels is not None and is_copy(codes, labels):
@@ -410,15 +401,12 @@ class _Judge:
         """Refuse columns whose roles are in doubt, or warn of them if the table is only shown."""
         for doubt, columns in doubts.items():
             names = ",".join(column.flag_value for column in columns)
-            also = (
-                f" (the same holds for {listed(each.key for each in columns[1:])})"
-                if columns[1:]
-                else ""
-            )
-            others = "--session or --time if it is one" if self.recorded else ""
+            others = listed(each.key for each in columns[1:])
+            also = f" (the same holds for {others})" if others else ""
+            named = ", or name it with --session or --time if it is one" if self.recorded else ""
             text = (
                 f"{columns[0].title} {doubt}{also}; leave it out with --drop {names}, or use it "
-                f"with --keep {names}" + (f", or name it with {others}" if others else "")
+                f"with --keep {names}{named}"
             )
             if self.options.missing != SHOWN:
                 raise InputError(f"{self.path}: {text}")

@@ -266,10 +266,11 @@ class RawTable:
             yield Notice("thousands", f"{mark} in numbers separate thousands")
         if notation.doubtful:
             mark = "comma" if notation.decimal == "," else "point"
+            other = "point" if mark == "comma" else "comma"
             text = (
                 f"the {mark} in numbers such as {notation.doubtful} is read as a decimal {mark}; "
+                f"if it separates thousands, give --decimal {other}"
             )
-            text += f"if it separates thousands, give --decimal {'point' if mark == 'comma' else 'comma'}"
             yield Notice("ambiguous_mark", text, warning=True)
         for column in self.columns:
             if column.form is not None and column.kind == "number":

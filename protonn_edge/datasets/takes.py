@@ -251,8 +251,8 @@ def ambiguous(files: Sequence[Path]) -> InputError:
     chosen = ",".join(path.stem for path in files[:2])
     return InputError(
         f"{files[0].parent} has the files {listed(path.name for path in files)}; if each is from a "
-        f"sensor of the same take, choose with --files '{chosen}', and if each is a take of its own, "
-        "give --name '{class}/{take}'"
+        f"sensor of the same take, choose with --files '{chosen}', and if each is a take of its "
+        "own, give --name '{class}/{take}'"
     )
 
 

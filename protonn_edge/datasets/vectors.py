@@ -58,7 +58,7 @@ def _part(path: Path, folder: Path, part: str) -> Table:
     for other, lines in ((y, labels), (persons, sessions)):
         if lines is not None and len(lines) != len(X):
             raise InputError(
-                f"{other} has {len(lines):,} lines, but {path} has {len(X):,}; give each point a line"
+                f"{other} has {len(lines):,} lines, but {path} has {len(X):,}; give each point one"
             )
     features = tuple(name for _, name in _pairs(folder / "features.txt"))
     named = len(features) == X.shape[1] and len(set(features)) == len(features)
@@ -121,8 +121,8 @@ def read_class_files(
         table = read_table(paths, delimiter=usual, options=given, expected=expected, labels=labels)
         if table.times is not None:
             raise InputError(
-                f"{folder} has times in column {table.times.name!r}, so its files may be recordings; "
-                "cut them with 'protonn-edge windows', or use each row as a point with --drop "
+                f"{folder} has times in column {table.times.name!r}, as recordings do; cut them with "
+                "'protonn-edge windows', or use each row as a point with --drop "
                 f"{table.times.name!r}"
             )
         text = "each row is a point of the class that its file or its folder is named after"
