@@ -189,6 +189,10 @@ class _Points:
 
     def refuse_unreadable(self) -> None:
         """Refuse cells of features that are neither numbers nor gaps."""
+        for column in self.roles.features:
+            if column.values is None and column not in self.roles.one_hot:  # all cells are texts
+                column.unreadable = self.raw.n
+                column.first_unreadable = (0, column.names()[0]) if self.raw.n else (0, "")
         wrong = {column: column.unreadable for column in self.roles.features if column.unreadable}
         if not wrong:
             return

@@ -145,7 +145,7 @@ class _Judge:
         if expected is not None and not expected.labelled:
             rest = [column for column in self.kept if column is not self.given]
             if wanted or len(rest) == expected.n_features:
-                return Roles(None, "not needed", *self.in_order(rest, wanted))
+                return Roles(None, "not needed", *self.in_order(rest, wanted), {}, self.one_hot)
         self.behaviours: dict[Column, Behaviour] = {}
         certain = {each: reason for each in self.kept if (reason := self.certainly(each))}
         certain |= self.by_option
@@ -153,7 +153,8 @@ class _Judge:
         label, how, indicators = self.label(frozenset(wanted), first=label_first)
         rest = [each for each in self.kept if each is not label and each not in indicators]
         if wanted or (expected is not None and len(rest) == expected.n_features):
-            return Roles(label, how, *self.in_order(rest, wanted), indicators=indicators)
+            features, notices = self.in_order(rest, wanted)
+            return Roles(label, how, features, notices, {}, self.one_hot, indicators)
         roles = Roles(label, how, one_hot=self.one_hot, indicators=indicators)
         self.judge(rest, roles)
         for column, new in self.channels.items():
