@@ -51,12 +51,16 @@ def test_all_columns_are_listed_at_once(messy: Path) -> None:
         "distinct": 9,
         "minimum": 0.5,
         "maximum": 8.5,
+        "evidence": "",
     }
     assert found["temp [°C]"] == temp
     assert (found["load (%)"]["unreadable"], found["load (%)"]["unit"]) == (1, "%")
     assert (found["who"]["kind"], found["who"]["distinct"]) == ("text", 2)
     assert (found["state"]["missing"], found["state"]["distinct"]) == (1, 3)
-    assert found["when"]["kind"] == "time"
+    assert (found["when"]["kind"], found["when"]["evidence"]) == (
+        "time",
+        "it has dates or times of day",
+    )
     assert record["n_train"] == COUNT - 1
     said = {notice["kind"]: notice["text"] for notice in record["notices"]}
     assert (

@@ -20,7 +20,7 @@ from protonn_edge.datasets import (
     load_dataset,
     load_points,
 )
-from protonn_edge.datasets.cells import Decimals, is_gap
+from protonn_edge.datasets.cells import Notation, is_gap, meaning_of
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError
 
@@ -113,6 +113,7 @@ def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
         "missing": "most-frequent",
         "values": [0.0, 5.0, 0.0, 1.0],
         "one_hot": {"colour": ["blue", "red"]},
+        "offsets": {},
     }
     write(other, "colour,x,y [mm],label\ngreen,,7,a\n,3,?,b\nblue,1,1,a\n")
     X, _ = load_points(other, expected_by(loaded))
@@ -125,7 +126,8 @@ def test_a_model_fills_the_gaps_of_other_tables(gappy: Path) -> None:
 def test_a_model_without_values_does_not_invent_them(gappy: Path) -> None:
     model = gappy.with_name("m.npz")
     succeed("train", gappy, "-o", model, "--missing", "drop", *EPOCHS, "--holdout", 0)
-    assert load_model(model).record["table"] == {"missing": "drop", "values": [], "one_hot": {}}
+    table = {"missing": "drop", "values": [], "one_hot": {}, "offsets": {}}
+    assert load_model(model).record["table"] == table
     assert (
         run_json("predict", model, gappy)["n"]
         == run_json("data", gappy, "--missing", "drop")["n_train"]
@@ -263,17 +265,18 @@ def test_what_cannot_become_features_is_refused(
         (";", ["1.403", "69,5", "k.A."], [1403, 69.5, None]),
         (";", ["1,403", "69.5"], [1403, 69.5]),
         (";", ["0.403", "69,5"], [0.403, None]),
-        (",", ["12,53", "1,2,3", "1_0", "inf", "x", "1e39"], [None] * 6),
+        (",", ["1.5"] * 9 + ["12,53", "1,2,3", "1_0", "inf", "x", "1e39"], [1.5] * 9 + [None] * 6),
         (";", ["1.5", "1,5"], [1.5, None]),
     ],
 )
 def test_marks_in_numbers_are_understood(
     delimiter: str, cells: list[str], values: list[float | None]
 ) -> None:
-    found, others = Decimals(delimiter).read(cells)
-    wanted = np.array([np.nan if value is None else value for value in values], np.float32)
-    assert np.array_equal(found, wanted, equal_nan=True)
-    assert others == [i for i, v in enumerate(values) if v is None and cells[i] not in GAPS]
+    meaning = meaning_of(cells, [1] * len(cells), 0, Notation.of(cells, delimiter, None))
+    wanted = np.array([np.nan if value is None else value for value in values])
+    assert np.array_equal(meaning.values, wanted, equal_nan=True)
+    others = [i for i, v in enumerate(values) if v is None and cells[i] not in GAPS]
+    assert np.flatnonzero(meaning.unreadable).tolist() == others
 
 
 def test_separated_thousands_are_noticed(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 
 from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points, reading
 from protonn_edge.datasets import dataset as dataset_module
-from protonn_edge.datasets.tables import read_table
+from protonn_edge.datasets.points import read_table
 from protonn_edge.errors import InputError
 
 
@@ -67,12 +67,12 @@ def test_marks_line_ends_blank_lines_and_quotes_do_not_matter(tmp_path: Path, te
     [
         ("1,2,3\n2,3\n", r"d.csv:2 has 2 columns, but line 1 has 3"),
         ("1,2,3\n\n2,3,4,5\n", r"d.csv:3 has 4 columns, but line 1 has 3"),
-        ("1,2,3\n2,x,3\n", r"d.csv:2 has 'x' in column 2"),
-        ("1,2,3\n2,,3\n", r"d.csv:2 has '' in column 2"),
-        ("1,2,3\n2,nan,3\n", r"d.csv:2 has 'nan' in column 2"),
-        ("1,2,3\n2,inf,3\n", r"d.csv:2 has 'inf' in column 2"),
-        ("1,2,3\n2,1e39,3\n", r"d.csv:2 has '1e39' in column 2"),
-        ("1,2,3\n2,1_0,3\n", r"d.csv:2 has '1_0' in column 2"),
+        ("1,2,3\n2,x,4\n", r"d.csv:2 has 'x' in column 2"),
+        ("1,2,3\n2,,4\n", r"d.csv:2 has '' in column 2"),
+        ("1,2,3\n2,nan,4\n", r"d.csv:2 has 'nan' in column 2"),
+        ("1,2,3\n2,inf,4\n", r"d.csv:2 has 'inf' in column 2"),
+        ("1,2,3\n2,1e39,4\n", r"d.csv:2 has '1e39' in column 2"),
+        ("1,2,3\n2,1_0,4\n", r"d.csv:2 has '1_0' in column 2"),
         ("x,label,y\n1,a,2\n3,b,?\n", r"d.csv:3 has '\?' in column 'y'"),
         ("1,2\n3, \n", r"d.csv:2 has no label in column 2"),
         ("1\n2\n", "one column"),

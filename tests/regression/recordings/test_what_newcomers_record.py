@@ -28,7 +28,7 @@ def cut(recording: Path, *more: object) -> tuple[object, ...]:
 
 
 def test_a_table_without_labels_is_told_and_not_that_windows_are_long(tmp_path: Path) -> None:
-    path = table(tmp_path / "r.csv", "ax,ay,az", [f"{i % 7},{i % 11},{i % 13}" for i in range(300)])
+    path = table(tmp_path / "r.csv", "ax,ay,az", [f"{i % 7},{i * 7 % 11},{i * 5 % 13}" for i in range(300)])
     sentence = refusal(run(*cut(path)))
     assert (
         "the labels (column 'az') change 299 times in 300 samples; use --label to name a col"
@@ -56,17 +56,21 @@ def test_files_of_other_channels_are_told_without_a_model(tmp_path: Path) -> Non
     sound(folder / "hum.wav")
     table(folder / "walk.csv", "ax,ay", [f"{i % 9},{i % 7}" for i in range(99)])
     sentence = refusal(run(*cut(folder)))
+    assert "takes has files that end in .csv and in .wav; use one format for all" in sentence
+    (folder / "hum.wav").unlink()
+    table(folder / "hum.csv", "ax,az", [f"{i % 9},{i % 7}" for i in range(99)])
+    sentence = refusal(run(*cut(folder)))
     assert "walk.csv lacks some channels of " in sentence
-    assert "hum.wav ('microphone'); give all files the same channels" in sentence
+    assert "hum.csv ('az'); give all files the same channels" in sentence
 
 
 def test_columns_that_one_file_has_are_told_without_a_model(tmp_path: Path) -> None:
     folder = tmp_path / "takes"
-    table(folder / "rest.csv", "ax,ay", [f"{i},{i % 7}" for i in range(99)])
-    table(folder / "walk.csv", "ax,ay,temp", [f"{i},{i % 7},{i % 5}" for i in range(99)])
+    table(folder / "rest.csv", "ax,ay", [f"{i * 37 % 101},{i % 7}" for i in range(99)])
+    table(folder / "walk.csv", "ax,ay,temp", [f"{i * 37 % 101},{i % 7},{i % 5}" for i in range(99)])
     done = run_json(*cut(folder))
     said = [notice["text"] for notice in done["notices"]]
-    assert any(text.endswith("rest.csv does not use were ignored: 'temp'") for text in said), said
+    assert any(text.endswith("rest.csv does not have were ignored: 'temp'") for text in said), said
 
 
 @pytest.mark.parametrize(("rate", "told"), [(44_100, 1), (8000, 0)])
@@ -99,12 +103,12 @@ def test_training_on_sound_of_a_phone_asks_for_other_recordings(tmp_path: Path) 
 
 
 def test_a_recording_that_was_not_cut_is_no_windows(tmp_path: Path) -> None:
-    rows = [f"{10 * i},{i % 7},{i % 11},{'ab'[i // 50]}" for i in range(100)]
+    rows = [f"{10 * i},{i % 7},{i * 7 % 11},{'ab'[i // 50]}" for i in range(100)]
     path = table(tmp_path / "r.csv", "ms,ax,ay,label", rows)
     train = ("train", path, "-o", tmp_path / "m.npz", "--features", "mean,max", "--epochs", 2)
     sentence = refusal(run(*train))
     assert "one sample per row and times in column 'ms'; cut the recording with 'proto" in sentence
-    rows = [f"{i % 7},{i % 11},{'ab'[i // 50]}" for i in range(100)]
+    rows = [f"{i % 7},{i * 7 % 11},{'ab'[i // 50]}" for i in range(100)]
     table(tmp_path / "r.csv", "ax,ay,label", rows)
     said = [notice["text"] for notice in run_json(*train)["notices"]]
     assert (
@@ -112,16 +116,17 @@ def test_a_recording_that_was_not_cut_is_no_windows(tmp_path: Path) -> None:
         in said[0]
     )
     notices = run_json(*train, "--window", "2x1")["notices"]
-    assert [notice["kind"] for notice in notices] == ["chance"]  # none is about windows
+    assert not any("window" in notice["text"] for notice in notices)
 
 
 def test_windows_that_are_trained_on_as_they_are_are_told(tmp_path: Path) -> None:
-    rows = [f"{10 * i},{i % 7},{i % 11},{'ab'[i // 100]}" for i in range(200)]
+    rows = [f"{10 * i},{i % 7},{i * 7 % 11},{'ab'[i // 100]}" for i in range(200)]
     run_json(*cut(table(tmp_path / "r.csv", "ms,ax,ay,label", rows))[:-1], 20)
     train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--epochs", 2)
     said = [notice["text"] for notice in run_json(*train)["notices"]]
     assert "the features are the individual samples of the windows; use --features" in said[0]
-    assert run_json(*train, "--features", "mean,max")["notices"] == []
+    notices = run_json(*train, "--features", "mean,max")["notices"]
+    assert not any("features" in notice["text"] for notice in notices if notice["kind"] != "chance")
 
 
 @pytest.mark.parametrize(("sessions", "told"), [("mt", True), ("m", False)])
@@ -149,8 +154,8 @@ def test_what_of_a_folder_is_not_read_is_told(tmp_path: Path) -> None:
     table(folder / "rest" / "5.csv", "ax,ay", [])
     done = run_json(*cut(folder))
     assert [(notice["text"], notice["warning"]) for notice in done["notices"]] == [
-        ("files that are neither .csv, .tsv nor .wav were not read: 'wave/3.m4a'", False),
-        ("left out because they have no samples: 'circle', 'rest/5.csv'", True),
+        ("files that are neither .csv, .tsv, .wav, .json nor .cbor were not read: 'wave/3.m4a'", False),
+        ("left out because they have no labelled samples: 'circle', 'rest/5.csv'", True),
     ]
     assert done["n_of_class"] == plain["n_of_class"]
 
@@ -181,7 +186,7 @@ def test_sessions_that_leave_no_window_can_be_dropped(tmp_path: Path) -> None:
 
 
 def test_rows_with_a_time_are_windows_where_they_have_a_shape(tmp_path: Path) -> None:
-    rows = [f"{4 * i},{i % 7},{i % 5},{i % 3},{i % 2},{'ab'[i % 2]}" for i in range(60)]
+    rows = [f"{4 * i},{i % 7},{i % 5},{i % 3},{i % 4},{'ab'[i % 2]}" for i in range(60)]
     path = table(tmp_path / "r.csv", "ms,s0,s1,s2,s3,label", rows)
     train = ("train", path, "-o", tmp_path / "m.npz", "--features", "mean,max", "--epochs", 2)
     assert "first, or give --window if each row is a window" in refusal(run(*train))
@@ -189,7 +194,7 @@ def test_rows_with_a_time_are_windows_where_they_have_a_shape(tmp_path: Path) ->
 
 
 def test_windows_are_no_images_unless_declared_as_such(tmp_path: Path) -> None:
-    rows = [f"{i % 7},{i % 11 * (i // 300)},{'ab'[i // 300]}" for i in range(600)]
+    rows = [f"{i % 7},{i * 7 % 11 * (i // 300)},{'ab'[i // 300]}" for i in range(600)]
     succeed(*cut(table(tmp_path / "r.csv", "ax,ay,label", rows)))
     train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--features", "pool:10x2")
     assert (

@@ -11,7 +11,7 @@ from flower_tables import NAMES, Flowers, Write
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import TableOptions, load_dataset
-from protonn_edge.datasets.rules import delimiter_in
+from protonn_edge.datasets.tables import delimiter_in
 from protonn_edge.errors import InputError
 
 CODES = {"setosa": 0, "versicolor": 1, "virginica": 2}
