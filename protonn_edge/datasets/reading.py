@@ -257,7 +257,10 @@ def _with_label(
     if not (file.header and features) or any(each.name.lower() in LABEL_NAMES for each in others):
         return options
     named = [each for each in others if each.name == expected.label != ""]
-    of_classes = [each for each in others if {*map(label_text, each.first)} <= {*expected.classes}]
+    classes = {*expected.classes}
+    of_classes = [
+        each for each in others if set() < {*map(label_text, each.first)} - {""} <= classes
+    ]
     for column in (*named, *of_classes)[:1]:
         return replace(options or TableOptions(), label=str(column.index + 1))
     return options

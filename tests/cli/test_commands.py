@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = [iris.target_names[label] for label in iris.target]
     rows = [",".join([name, *map(str, x)]) for name, x in zip(names, iris.data, strict=True)]
     (folder / "iris.csv").write_text("label,a,b,c,d\n" + "\n".join(rows) + "\n")
-    options = ("--prototypes", 6, "--projection-dim", 3, "--epochs", 20)
+    options = ("--prototypes", 6, "--projection-dim", 3, "--epochs", 20, "--holdout", 0)
     succeed("train", folder / "iris.csv", "-o", folder / "model.npz", *options)
     return folder
 
