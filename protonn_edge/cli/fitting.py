@@ -80,7 +80,7 @@ def load_divided(
     hold_out = holdout
     if one_class:
         names, dataset = dataset.classes, of_normal_points(dataset, normal)
-        y = np.where(y == names.index(*dataset.classes), 0, NO_CLASS)
+        y = np.where(y == names.index(dataset.classes[0]), 0, NO_CLASS)
         tested, hold_out = bool((dataset.y_test == 0).any()), hold_out_normal
     if share == 0 or (share is None and tested):
         return replace(dataset, division=division)
