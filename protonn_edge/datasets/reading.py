@@ -252,7 +252,7 @@ def _with_label(
     """
     if not _is_table(path) or (options is not None and options.label is not None):
         return options
-    file, features = _opened(path, options), {*expected.feature_names}
+    file, features = opened_table(path, options), {*expected.feature_names}
     others = [column for column in file.columns if column.name not in features]
     if not (file.header and features) or any(each.name.lower() in LABEL_NAMES for each in others):
         return options
@@ -272,7 +272,7 @@ def _has_labels(path: Path, options: TableOptions | None, expected: Expected) ->
         return has_labels(path)
     if not _is_table(path) or (options is not None and options.label is not None):
         return True
-    file = _opened(path, options)
+    file = opened_table(path, options)
     if file.header and expected.feature_names:
         return any(column.name.lower() in LABEL_NAMES for column in file.columns)
     dropped = 0 if options is None else len(options.drop)
@@ -283,10 +283,11 @@ def _is_table(path: Path) -> bool:
     return path.suffix.lower() in USUAL_DELIMITERS and not path.is_dir()
 
 
-def _opened(path: Path, options: TableOptions | None) -> TableFile:
+def opened_table(path: Path, options: TableOptions | None) -> TableFile:
+    """Open a text table, of which only the first rows are examined."""
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     check_is_text(path)
-    usual = USUAL_DELIMITERS[path.suffix.lower()]
+    usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
     return TableFile.opened(path, usual, options or TableOptions())
 
 

@@ -137,6 +137,15 @@ def test_too_few_points_are_said_to_be_too_few(tmp_path: Path, more: tuple[str, 
     assert_one_sentence(asked, "holds out none of the 2")
 
 
+def test_a_training_that_goes_on_with_another_division_is_warned_of(table: Path) -> None:
+    first, words = table.with_name("first.npz"), ("train", table, "-o", table.with_name("m.npz"))
+    succeed("train", table, "-o", first, "--epochs", 1, "--prototypes", 4)
+    words = (*words, "--start-from", first, "--epochs", 1)
+    assert "training_rows" not in kinds_of(run_json(*words))
+    for other in (("--seed", 1), ("--holdout", 0.4)):
+        assert "training_rows" in kinds_of(run_json(*words, *other))
+
+
 def test_a_test_part_of_the_file_is_the_test_part(tmp_path: Path) -> None:
     data, X = tmp_path / "d.npz", np.random.default_rng(0).normal(size=(60, 3))
     y = (X[:, 0] > 0).astype(int)
