@@ -161,8 +161,10 @@ class Command(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            alike = self._alike(ctx, error.option_name) or error.possibilities
-            raise click.NoSuchOption(error.option_name, possibilities=alike, ctx=ctx) from error
+            if not (alike := self._alike(ctx, error.option_name)):
+                raise
+            hint = f"{error.message} Did you mean {' or '.join(map(repr, alike))}?"
+            raise click.UsageError(hint, ctx) from error
 
     def _alike(self, ctx: click.Context, flag: str) -> list[str]:
         """Return the options for what another command gives by this option."""

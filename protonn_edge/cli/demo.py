@@ -25,7 +25,7 @@ from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.quantization import quantize
-from protonn_edge.system.files import write_together
+from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import later, require
 from protonn_edge.verification.agreement import disagreement, verify_host
 
@@ -49,15 +49,13 @@ def demo_command(
         FOLDER,
         shown=Path("protonn-edge-demo"),
     ),
-    only_tables: bool = option(
-        "Write only the data, as train.csv and test.csv.", flag="--csv", is_flag=True
-    ),
+    only_table: bool = option("Write only the data, as digits.csv.", flag="--csv", is_flag=True),
     open_it: bool = option("Show the report in the browser.", flag="--open", is_flag=True),
     out: Output = OUTPUT,
 ) -> None:
     """Train a model on scikit-learn's digits, and classify digits with it on the emulated board."""
     dataset = load_digits_dataset()
-    if only_tables:
+    if only_table:
         _write_digits(dataset, output, out)
         return
     require("matplotlib")  # for the report, at the end
@@ -114,18 +112,16 @@ def demo_command(
 
 
 def _write_digits(dataset: Dataset, folder: Path, out: Output) -> None:
-    head = ",".join(["label", *(dataset.feature_names or ())])
-    paths = {name: folder / f"{name}.csv" for name in ("train", "test")}
-    parts = (dataset.X_train, dataset.y_train), (dataset.X_test, dataset.y_test)
-    rows = (np.column_stack([y, X]).astype(int).tolist() for X, y in parts)
-    texts = ("\n".join([head, *(",".join(map(str, row)) for row in part), ""]) for part in rows)
-    contents = [text.encode() for text in texts]
-    for path, content in zip(paths.values(), contents, strict=True):
-        if path.exists() and path.read_bytes() != content:
-            raise InputError(f"{path} already exists; choose another folder with -o")
-    write_together(folder, dict(zip([path.name for path in paths.values()], contents, strict=True)))
-    out.say(f"wrote {paths['train']} and {paths['test']}")
-    out.finish({name: str(path) for name, path in paths.items()})
+    path = folder / "digits.csv"
+    y, X = np.concatenate([dataset.y_train, dataset.y_test]), [dataset.X_train, dataset.X_test]
+    rows = np.column_stack([y, np.concatenate(X)]).astype(int).tolist()
+    head = ",".join(["label", *dataset.feature_names])
+    text = "\n".join([head, *(",".join(map(str, row)) for row in rows), ""])
+    if path.exists() and path.read_text("utf-8", errors="replace") != text:
+        raise InputError(f"{path} already exists; choose another folder with -o")
+    write_atomically(path, text)
+    out.say(f"wrote {path}")
+    out.finish({"digits": str(path)})
 
 
 def _check_is_demo(path: Path) -> None:

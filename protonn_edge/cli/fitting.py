@@ -79,8 +79,8 @@ def load_divided(
     tested = dataset.y_test.shape[0] > 0
     hold_out = holdout
     if one_class:
-        dataset = of_normal_points(dataset, normal)
-        y = np.where(y == dataset.classes.index(normal or dataset.classes[0]), 0, NO_CLASS)
+        names, dataset = dataset.classes, of_normal_points(dataset, normal)
+        y = np.where(y == names.index(dataset.classes[0]), 0, NO_CLASS)
         tested, hold_out = bool((dataset.y_test == 0).any()), hold_out_normal
     if share == 0 or (share is None and tested):
         return replace(dataset, division=division)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -23,10 +23,12 @@ from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for, with_group_c
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.datasets.reading import Points
 from protonn_edge.errors import shortened
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table, stage_parts
+
+if TYPE_CHECKING:
+    from protonn_edge.datasets.reading import Points
 
 _NAMES_SHOWN = 12
 _FEATURES_SHOWN = 4

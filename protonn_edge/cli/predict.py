@@ -22,9 +22,8 @@ from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
 from protonn_edge.datasets.naming import NO_LABEL
-from protonn_edge.datasets.reading import Points
+from protonn_edge.datasets.reading import Points, opened_table
 from protonn_edge.datasets.recorded import read_recording
-from protonn_edge.datasets.tables import TableFile
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.evaluation.live import live_figures
@@ -106,7 +105,7 @@ def predict_command(
     if output is not None:
         files = image_names(data, table) if has_images(data) else []
         files = [files[row] for row in points.rows] if files else []
-        write_atomically(output, _table(model, points, data, names, per_cent, files))
+        write_atomically(output, _table(model, points, data, table, names, per_cent, files))
         facts += [(name, counted(n, "point")) for name, n in record.items()]
         out.say(fact_table(facts), f"wrote {output}")
     else:
@@ -126,19 +125,19 @@ def _table(
     model: Model,
     points: Points,
     data: Path,
+    table: TableOptions,
     names: list[str],
     per_cent: list[int],
     files: list[str],
 ) -> str:
     """Return the rows of a table that were classified, or their numbers, with the answers."""
-    layout, rows = points.table.layout, points.rows.tolist()
+    rows = points.rows.tolist()
     head, cells, delimiter = ["row"], [[str(row)] for row in rows], ","
-    if layout is not None and data.is_file():
-        delimiter, chosen = layout.delimiter, set(rows)
-        options = TableOptions(delimiter=delimiter, labelled="any")
-        file = TableFile.opened(data, delimiter, options)
-        read = [row for _, row in file.rows() if row is not None]
-        head = [*file.names] if layout.header else [str(i + 1) for i in range(len(file.names))]
+    if points.table.layout is not None and data.is_file():
+        file, chosen = opened_table(data, table), set(rows)
+        delimiter, head = file.delimiter, [str(column.index + 1) for column in file.columns]
+        head = [column.name for column in file.columns] if file.header else head
+        read = (row for _, row in file.rows() if row is not None)
         cells = [row for number, row in enumerate(read) if number in chosen]
     elif files:
         head, cells = ["file"], [[file] for file in files]

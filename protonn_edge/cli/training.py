@@ -19,8 +19,9 @@ from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
 from protonn_edge.conversion.reference import from_reference, read_reference_model
-from protonn_edge.datasets import Dataset, MultiLabelDataset
+from protonn_edge.datasets import Dataset, MultiLabelDataset, Notice
 from protonn_edge.datasets.dataset import dense_features, is_sparse
+from protonn_edge.datasets.division import Division
 from protonn_edge.errors import Interrupted
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
@@ -49,6 +50,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
     if given.start_from is not None and isinstance(learner, ProtoNNClassifier):
         learner.initial_model = _start_model(given.start_from, dataset, learner.normalization)
         dataset = dataset.matched(learner.initial_model.feature_names, str(given.data))
+        out.notice(_known_points(learner.initial_model, dataset))
     learner.set_params(**fitting.settled_samples(dataset, learner))
     dataset = fitting.with_sample_notices(dataset, learner.asked)
     by = by or DEFAULT_STATISTICS
@@ -130,6 +132,20 @@ def _start_model(path: Path, dataset: Dataset, normalization: str) -> Model:
         return model
     kind = normalization if was_given("normalization") else "none"
     return reference_model_for(dataset, path, kind)
+
+
+def _known_points(model: Model, dataset: Dataset) -> list[Notice]:
+    """Return a warning if the model to start from was trained on some of the held-out points."""
+    earlier, division = Division.of_record(model.record), dataset.division
+    if earlier is None or division is None or not division.share:
+        return []
+    if earlier.sha256 != division.sha256 or earlier.check == division.check:
+        return []
+    text = (
+        "the model to start from was trained on some of the held-out points, so the accuracy on "
+        "new data is lower; use the --seed, --holdout and --groups of its training"
+    )
+    return [Notice("training_rows", text, warning=True)]
 
 
 def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> Model:

@@ -161,7 +161,7 @@ def groups_of_division(
 def overlapping_runs(points: Table | Dataset) -> NDArray[np.int64] | None:
     """Return the run of each window (n,), if windows share samples with the next one; else None.
 
-    A run is a sequence of windows, each of which begins with samples at the end of the one before.
+    In a run, each window begins with samples at the end of the one before.
     """
     X = points.X if isinstance(points, Table) else points.X_train
     if is_sparse(X) or points.pixels or len(X) < 3:

@@ -270,14 +270,14 @@ def _with_label(
     """
     if not _is_table(path) or (options is not None and options.label is not None):
         return options
-    file, features = _opened(path, options), {*expected.feature_names}
+    file, features = opened_table(path, options), {*expected.feature_names}
     others = [column for column in file.columns if column.name not in features]
     if not (file.header and features) or any(each.name.lower() in LABEL_NAMES for each in others):
         return options
     named = [each for each in others if each.name == expected.label != ""]
     classes = {*expected.classes}
-    cells = {each: {label_text(row[each.index]) for row in file.first} for each in others}
-    of_classes = [each for each in others if cells[each] <= classes]
+    cells = {each: {label_text(row[each.index]) for row in file.first} - {""} for each in others}
+    of_classes = [each for each in others if set() < cells[each] <= classes]
     for column in (*named, *of_classes)[:1]:
         return replace(options or TableOptions(), label=str(column.index + 1))
     return options
@@ -289,7 +289,7 @@ def _has_labels(path: Path, options: TableOptions | None, expected: Expected) ->
         return has_labels(path)
     if not _is_table(path) or (options is not None and options.label is not None):
         return True
-    file = _opened(path, options)
+    file = opened_table(path, options)
     if file.header and expected.feature_names:
         return any(column.name.lower() in LABEL_NAMES for column in file.columns)
     dropped = 0 if options is None else len(options.drop)
@@ -300,10 +300,11 @@ def _is_table(path: Path) -> bool:
     return path.suffix.lower() in USUAL_DELIMITERS and not path.is_dir()
 
 
-def _opened(path: Path, options: TableOptions | None) -> TableFile:
+def opened_table(path: Path, options: TableOptions | None) -> TableFile:
+    """Open a text table, of which only the first rows are examined."""
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     check_is_text(path)
-    usual = USUAL_DELIMITERS[path.suffix.lower()]
+    usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
     return TableFile.opened(path, usual, options or TableOptions())
 
 

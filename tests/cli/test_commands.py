@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = [iris.target_names[label] for label in iris.target]
     rows = [",".join([name, *map(str, x)]) for name, x in zip(names, iris.data, strict=True)]
     (folder / "iris.csv").write_text("label,a,b,c,d\n" + "\n".join(rows) + "\n")
-    options = ("--prototypes", 6, "--projection-dim", 3, "--epochs", 20)
+    options = ("--prototypes", 6, "--projection-dim", 3, "--epochs", 20, "--holdout", 0)
     succeed("train", folder / "iris.csv", "-o", folder / "model.npz", *options)
     return folder
 
@@ -368,18 +368,17 @@ def test_demo_runs_the_whole_way(tmp_path: Path) -> None:
     assert {"model.npz", "firmware", "platformio.ini", "results.csv"} <= names
 
 
-def test_demo_writes_tables_that_train_reads_and_no_other_ones_are_replaced(tmp_path: Path) -> None:
-    written = run_json("demo", "--csv", "-o", tmp_path / "new")
-    train, test = (load_dataset(Path(written[name])) for name in ("train", "test"))
+def test_demo_writes_a_table_that_train_reads_and_no_other_one_is_replaced(tmp_path: Path) -> None:
+    written = load_dataset(Path(run_json("demo", "--csv", "-o", tmp_path / "new")["digits"]))
     digits = load_digits_dataset()
-    np.testing.assert_array_equal(train.X_train, digits.X_train)
-    np.testing.assert_array_equal(test.y_train, digits.y_test)
-    assert train.feature_names == digits.feature_names
-    (tmp_path / "test.csv").write_text("mine")
+    np.testing.assert_array_equal(written.X_train[: len(digits.y_train)], digits.X_train)
+    np.testing.assert_array_equal(written.y_train[len(digits.y_train) :], digits.y_test)
+    assert written.feature_names == digits.feature_names
+    succeed("demo", "--csv", "-o", tmp_path / "new")
+    (tmp_path / "digits.csv").write_text("mine")
     result = run("demo", "--csv", "-o", tmp_path)
     assert result.exit_code == 2
-    assert "test.csv already exists" in result.stderr
-    assert not (tmp_path / "train.csv").exists()
+    assert "digits.csv already exists" in result.stderr
 
 
 def test_demo_looks_at_its_folder_first(tmp_path: Path) -> None:

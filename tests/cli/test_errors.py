@@ -135,7 +135,7 @@ def test_more_prototypes_than_points_are_refused_before_memory_is_taken(tmp_path
     data = training_data(tmp_path)
     result = run("train", data, "-o", tmp_path / "m.npz", "--prototypes", 99_999_999)
     assert_one_sentence(
-        result, "--prototypes is 99,999,999, but the data has only 12 training points"
+        result, "--prototypes is 99,999,999, but the data has only 10 training points"
     )
 
 

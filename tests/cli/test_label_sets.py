@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_train_says_the_precision_at_one_three_and_five(folder: Path) -> None:
     assert "P@1/3/5" in (folder / "said.txt").read_text()
-    assert "90 test points" in (folder / "said.txt").read_text()
+    assert "90 held-out points" in (folder / "said.txt").read_text()
     model = load_model(folder / "model.npz")
     assert model.multilabel
     assert model.classes == ("0", "1", "2", "3", "4")
@@ -58,7 +58,7 @@ def test_train_has_the_precisions_in_its_json(folder: Path, tmp_path: Path) -> N
     assert record["train_precision_at_1"] > 0
     assert record["paper_bytes"] > 0
     assert "sets of labels (5 in all)" in record["no_device"]
-    record = run_json("train", data, "-o", tmp_path / "m.npz", *options)
+    record = run_json("train", data, "-o", tmp_path / "m.npz", "--holdout", 0, *options)
     assert record["n"] == 0
     assert record["precision_at_1"] is None
 

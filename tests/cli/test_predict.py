@@ -73,9 +73,9 @@ def test_a_table_of_classes_is_written_and_replaced(
         succeed("predict", tmp_path / "m.npz", data, "-o", out)
     with out.open(newline="") as stream:
         (head, *rows) = csv.reader(stream)
-    assert head == ["row", "predicted_class", "confidence_percent"]
-    assert [name for _, name, _ in rows] == answers(model, points)
-    assert [int(row) for row, _, _ in rows] == [*range(len(rows))]
+    assert head == ["1", "2", "3", "4", "predicted_class", "confidence_percent"]
+    assert [name for *_, name, _ in rows] == answers(model, points)
+    assert [",".join(row[:4]) for row in rows] == data.read_text().splitlines()
     integers = quantize(model)
     assert integers.confidence is not None
     scores = integers.scores(integers.quantize(points))
@@ -91,7 +91,7 @@ def test_without_calibration_there_is_no_column_of_confidence(
     save_model(replace(model, sharpness=None), tmp_path / "m.npz")
     data, out = write(tmp_path / "new.csv", points), tmp_path / "out.csv"
     assert "confidence_percent" not in run_json("predict", tmp_path / "m.npz", data, "-o", out)
-    assert out.read_text().startswith("row,predicted_class\n0,")
+    assert out.read_text().startswith("1,2,3,4,predicted_class\n")
 
 
 @pytest.mark.usefixtures("model")

@@ -198,7 +198,7 @@ def test_a_model_of_4_bits_is_built_with_two_weights_a_byte(data: Path) -> None:
         (["--image-shape", "3x4", "--features", "pool:3x4"], "changes nothing"),
         (["--start-from", "nowhere.npz"], "nowhere.npz"),
         (["--projection-dim", 13], "--projection-dim is 13, but the projection has only 12 inputs"),
-        (["--prototypes", 61], "--prototypes is 61, but the data has only 60 training points"),
+        (["--prototypes", 61], "--prototypes is 61, but the data has only 48 training points"),
         (["--projection-bits", 5], "'5' is not one of"),
         (["--projection-bits", 4, "--normalization", "l2"], "--projection-bits is 4, but a device"),
         (["--set", "trained=W,W"], "'W,W' must be one or more of W, B, Z"),
@@ -218,8 +218,9 @@ def test_what_cannot_be_meant_is_refused(data: Path, options: list[str], words: 
 def test_groups_are_held_out_whole_and_moved_between(data: Path) -> None:
     people = data.parent / "people.txt"
     people.write_text("".join(f"person {index // 6}\n" for index in range(60)), encoding="utf-8")
-    plain, still = train(data), train(data, "--groups", people, "--group-shift", 0)
-    moved = train(data, "--groups", people)
+    plain = train(data, "--holdout", 0)
+    still = train(data, "--groups", people, "--group-shift", 0, "--holdout", 0)
+    moved = train(data, "--groups", people, "--holdout", 0)
     assert moved.record["settings"]["group_shift"] == 1.5
     assert np.array_equal(plain.head.projection, still.head.projection)
     assert not np.array_equal(plain.head.projection, moved.head.projection)
@@ -312,7 +313,7 @@ def test_each_matrixs_turn_is_reported_as_the_reference_does(data: Path) -> None
 
 
 def test_epochs_are_reported_where_all_matrices_are_trained_at_once(data: Path) -> None:
-    result = run_train(data, "--epochs", 3, "--verbose", "--json")
+    result = run_train(data, "--epochs", 3, "--verbose", "--json", "--holdout", 0)
     assert result.exit_code == 0, result.output
     lines = [line for line in result.stderr.splitlines() if line.startswith("epoch")]
     assert [line.split(",")[0] for line in lines] == [f"epoch {index} of 3" for index in (1, 2, 3)]

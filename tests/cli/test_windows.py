@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import wave
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -196,6 +197,8 @@ def test_windows_of_one_class_are_learned(log: Path, tmp_path: Path) -> None:
     done = run("windows", tmp_path / "rest.csv", "-o", windows, "--window", 20)
     assert done.exit_code == 0, done.output
     words = ["--features", "mean,max,deviation", "--one-class", "--rejection", "5%"]
+    (tmp_path / "rows.txt").write_text("".join(f"{row}\n" for row in range(80)))
+    words += ["--groups", tmp_path / "rows.txt"]
     done = run("train", windows, "-o", tmp_path / "m.npz", *words)
     assert done.exit_code == 0, done.output
     assert "false alarms" in done.stdout
@@ -337,6 +340,7 @@ def test_noise_waits_for_copies_to_be_mixed_into(
         done = run("train", tmp_path / f"{name}.npz", "-o", tmp_path / "m.npz", *options, *more)
         assert done.exit_code == 0, done.output
         model = load_model(tmp_path / "m.npz")
+        model = replace(model, record={**model.record, "file": None})
         trained.setdefault((name, len(more)), []).append(model_bytes(model))
         noise = model.record["settings"]["background_noise"]
         assert (noise or "").startswith("array (20, 40) ") == (name == "w" and bool(more))

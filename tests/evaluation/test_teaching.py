@@ -10,9 +10,9 @@ import pytest
 from chains import replace as with_numbers
 from command_line import refusal, run, run_json, succeed
 from model_factory import random_model
-from protonn_edge.datasets.row_sketch import RowSketch
 
 from protonn_edge.chain.file import save_model
+from protonn_edge.datasets.division import Division, digest_of
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.teaching import teach_people
 from protonn_edge.kinds.protonn import teaching
@@ -104,11 +104,12 @@ def test_the_command_prints_a_curve(words: list[object], tmp_path: Path) -> None
 
 def test_people_of_points_that_were_held_out(words: list[object], tmp_path: Path) -> None:
     with np.load(tmp_path / "data.npz") as data:
-        X, chosen = data["X"], data["people"] == "bob"
-    rows = RowSketch(RowSketch.of([X[~chosen]]).hashes, np.packbits(chosen))
-    save_model(replace(FLOATS, training_rows=rows), tmp_path / "model.npz")
+        y, people = data["y"], np.unique(data["people"], return_inverse=True)[1]
+    division = Division(digest_of(tmp_path / "data.npz"), groups="people")
+    held_out = division.holding_out(0.2, 0, y, people).to_record()
+    save_model(replace(FLOATS, record=held_out), tmp_path / "model.npz")
     found = run_json(*words, "--groups", "people", "--teach", 1)["teaching"]
-    assert [person["name"] for person in found["people"]] == ["bob"]
+    assert len(found["people"]) == 1
 
 
 def test_people_may_be_a_column_of_a_table(words: list[object], tmp_path: Path) -> None:

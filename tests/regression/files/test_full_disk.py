@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from avr_tools import needs_avr_gcc
-from command_line import assert_one_sentence, run
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
@@ -90,22 +89,6 @@ def test_a_file_that_cannot_be_finished_leaves_nothing(
     with pytest.raises(InputError if isinstance(error, OSError) else type(error)):
         write_atomically(tmp_path / "new" / "folder" / "a", "1")
     assert not tree(tmp_path)
-
-
-def test_the_demo_writes_both_tables_or_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before, rename = tree(tmp_path), Path.replace
-
-    def failing(path: Path, target: Path) -> Path:
-        if target.name == "test.csv":
-            raise OSError(28, "No space left on device")
-        return rename(path, target)
-
-    monkeypatch.setattr(Path, "replace", failing)
-    done = run("demo", "--csv", "-o", tmp_path / "parts")
-    assert_one_sentence(done, "No space left on device")
-    assert tree(tmp_path) == before
 
 
 @needs_avr_gcc
