@@ -10,9 +10,9 @@ import pytest
 from chains import replace as with_numbers
 from command_line import refusal, run, run_json, succeed
 from model_factory import random_model
-from protonn_edge.datasets.row_sketch import RowSketch
 
 from protonn_edge.chain.file import save_model
+from protonn_edge.datasets.division import Division, digest_of
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.teaching import teach_people
 from protonn_edge.kinds.protonn import teaching
@@ -103,10 +103,12 @@ def test_the_command_prints_a_curve(words: list[object], tmp_path: Path) -> None
 
 
 def test_people_of_points_that_were_held_out(words: list[object], tmp_path: Path) -> None:
-    with np.load(tmp_path / "data.npz") as data:
-        X, chosen = data["X"], data["people"] == "bob"
-    rows = RowSketch(RowSketch.of([X[~chosen]]).hashes, np.packbits(chosen))
-    save_model(replace(FLOATS, training_rows=rows), tmp_path / "model.npz")
+    _, y, people = people_of()
+    groups = np.unique(people, return_inverse=True)[1]
+    whole = Division(digest_of(tmp_path / "data.npz"), groups="people")
+    parts = (whole.holding_out(0.5, seed, y, groups) for seed in range(20))
+    of_bob = next(part for part in parts if part.chosen(y, groups)[-1])
+    save_model(replace(FLOATS, record=of_bob.to_record()), tmp_path / "model.npz")
     found = run_json(*words, "--groups", "people", "--teach", 1)["teaching"]
     assert [person["name"] for person in found["people"]] == ["bob"]
 

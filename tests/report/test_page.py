@@ -15,7 +15,6 @@ from chains import replace
 from evidence_factory import HOSTILE, evidence_of, hostile_model
 from linear_factory import random_linear_model
 from model_factory import random_gradients_model, random_model
-from protonn_edge.datasets.row_sketch import Overlap
 
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import PROVEN, Claim
@@ -24,7 +23,7 @@ from protonn_edge.datasets.naming import sample_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.report.content import PageScript
-from protonn_edge.report.page import identity_of, render_page, title_of
+from protonn_edge.report.page import render_page, title_of
 from protonn_edge.report.points import Trace, columns_of, row_words
 from protonn_edge.verification.agreement import Agreement
 
@@ -338,9 +337,3 @@ def test_a_model_of_one_class_is_named_in_the_singular():
     assert title_of(SimpleNamespace(reference=reference, board=load_board("uno"))) == (
         "1 class on an Uno"
     )
-
-
-@pytest.mark.parametrize(("known", "named"), [(1, False), (20, True)])
-def test_rows_that_repeat_by_chance_are_no_training_rows(one, monkeypatch, known, named):
-    monkeypatch.setattr(type(one), "overlap", Overlap(60, 60, known))
-    assert ("but the model was trained on" in dict(identity_of(one))["data"]) == named
