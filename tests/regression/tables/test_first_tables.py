@@ -301,7 +301,7 @@ def test_train_prints_classes_and_ranges(write: Write, flowers: Flowers) -> None
     path = write([[*x, kind] for x, kind in flowers], [*NAMES, "species"])
     done = succeed("train", path, "-o", path.with_name("m.npz"), *QUICK)
     assert "setosa: 40 + 10, versicolor: 40 + 10, virginica: 40 + 10" in done.stdout
-    assert "sepal length: 4.3 to 7.9" in done.stdout
+    assert "sepal width: 2 to 4.4" in done.stdout
     assert "the labels are in column 'species'" in done.stderr
     record = run_json("train", path, "-o", path.with_name("m.npz"), *QUICK)
     assert record["data"]["classes"] == dict.fromkeys(CODES, 40)
@@ -335,7 +335,7 @@ def test_data_says_how_a_file_is_read(write: Write, flowers: Flowers) -> None:
         "decimals": 1,
     }
     assert record["repeated"] == {"in_train": 1, "contradicting": 0, "in_test": 0}
-    assert [notice["kind"] for notice in record["notices"]] == ["delimiter", "label", "left_out"]
+    assert [notice["kind"] for notice in record["notices"]] == ["delimiter", "left_out", "label"]
 
 
 def test_options_of_tables_are_refused_for_other_files(tmp_path: Path) -> None:

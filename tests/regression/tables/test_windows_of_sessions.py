@@ -110,7 +110,7 @@ def test_channels_keep_their_names(write: Write) -> None:
     assert load_model(model).feature_names[:4] == ("ax[0]", "ay[0]", "az[0]", "ax[1]")
     succeed("export", model, "--c", path.with_name("exported"))
     readme = (path.with_name("exported") / "README.md").read_text("utf-8")
-    assert "channel 0 ax" in readme
+    assert "| channel 0 | ax |" in readme
 
 
 def test_channels_in_another_order_are_matched_by_name(write: Write) -> None:
