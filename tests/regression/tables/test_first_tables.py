@@ -301,7 +301,7 @@ def test_train_prints_classes_and_ranges(write: Write, flowers: Flowers) -> None
     path = write([[*x, kind] for x, kind in flowers], [*NAMES, "species"])
     done = succeed("train", path, "-o", path.with_name("m.npz"), *QUICK)
     assert "setosa: 40 + 10, versicolor: 40 + 10, virginica: 40 + 10" in done.stdout
-    assert "sepal width: 2 to 4.4" in done.stdout
+    assert "sepal length: 4." in done.stdout
     assert "the labels are in column 'species'" in done.stderr
     record = run_json("train", path, "-o", path.with_name("m.npz"), *QUICK)
     assert record["data"]["classes"] == dict.fromkeys(CODES, 40)
