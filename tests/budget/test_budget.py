@@ -63,8 +63,8 @@ def test_one_prototype_too_many_is_refused_and_nothing_is_written(tmp_path: Path
     def model(prototypes: int) -> Model:
         return random_model(projections=10, classes=54, prototypes=prototypes)
 
-    usage = build(model(250), UNO, tmp_path / "some", COLUMNS).usage
-    fits = 250 + (UNO.flash_bytes - usage.flash_bytes) // 64 - 1  # d + L bytes a prototype
+    usage = build(model(410), UNO, tmp_path / "some", COLUMNS).usage
+    fits = 410 + (UNO.flash_bytes - usage.flash_bytes) // 64 - 1  # d + L bytes a prototype
     build(model(fits), UNO, tmp_path / "fits", COLUMNS)
     while (reason := refusal(model(fits + 1), tmp_path / f"{fits + 1}")) is None:
         fits += 1

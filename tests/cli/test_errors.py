@@ -143,7 +143,7 @@ def test_more_classes_than_generated_code_counts_are_refused_before_training(
     tmp_path: Path,
 ) -> None:
     data = tmp_path / "many.csv"
-    data.write_text("label,a\n" + "".join(f"class{i % 300},{i}\n" for i in range(600)))
+    data.write_text("label,a\n" + "".join(f"class{i % 300},{7 * i % 11}\n" for i in range(600)))
     assert_one_sentence(run("train", data, "-o", tmp_path / "m.npz"), "300 classes", "255")
 
 

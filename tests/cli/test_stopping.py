@@ -160,12 +160,14 @@ def test_what_is_not_stopped_is_trained_to_the_end(folder: Path, answers: Any) -
     assert "stopped" not in load_model(folder / "whole.npz").record
 
 
-def test_ctrl_c_ends_any_command_with_130(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_any_command_with_130(
+    folder: Path, answers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(inspect, "load_model", interrupted)
-    done = run("inspect", folder / "train.csv", "--json")
+    done = run("inspect", folder / "whole.npz", "--json")
     assert (done.exit_code, done.stderr) == (130, "error: stopped by Ctrl-C\n")
     assert json.loads(done.stdout) == {"error": "stopped by Ctrl-C"}
 

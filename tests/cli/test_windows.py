@@ -419,7 +419,9 @@ def test_noise_of_another_sensor_is_one_sentence(
 def test_noise_that_never_varies_is_said_of_the_noise(
     recording: Path, tmp_path: Path, background: list[str]
 ) -> None:
-    silence = table_of(tmp_path / "silence.csv", np.stack([np.ones(40), np.arange(40)], axis=1))
+    silence = table_of(
+        tmp_path / "silence.csv", np.stack([np.ones(40), 7 * np.arange(40) % 11], axis=1)
+    )
     words = ["windows", recording, "-o", tmp_path / "w.npz", "--window", 20, "--noise", silence]
     printed = run(*words, *background).stderr
     assert "warning: the noise never varies in 'x'; check its recording" in printed

@@ -12,7 +12,9 @@ from protonn_edge.errors import InputError
 
 MARK = "# protonn-edge recording 1; sensor: adxl345; rate: 50 Hz; units: 1/256 g; a, b; c\n"
 HEADER = "label,session,time,ax,ay\n"
-ROWS = "".join(f"{'ab'[i // 6]},monday,{i / 50:.6f},{i},{-i}\n" for i in range(12))
+ROWS = "".join(
+    f"{'ab'[i // 6]},monday,{i / 50:.6f},{7 * i % 13},{-(5 * i % 11)}\n" for i in range(12)
+)
 
 
 def load(folder: Path, text: str) -> Dataset:
@@ -27,7 +29,7 @@ def test_the_first_line_and_a_single_session_are_no_features(tmp_path: Path) -> 
     dataset = load(tmp_path, MARK + HEADER + ROWS)
     assert dataset.feature_names == ("ax", "ay")
     assert dataset.classes == ("a", "b")
-    assert np.array_equal(dataset.X_train[:, 0], np.arange(12))
+    assert np.array_equal(dataset.X_train[:, 0], 7 * np.arange(12) % 13)
     assert dataset.sessions is not None
     assert set(dataset.sessions) == {"monday"}
     assert dataset.times is not None
@@ -38,6 +40,8 @@ def test_lines_are_counted_with_the_comment(tmp_path: Path) -> None:
         load(tmp_path, MARK + HEADER + ROWS + "a,monday,1.0,5\n")
 
 
-def test_other_comments_are_no_part_of_a_table(tmp_path: Path) -> None:
-    with pytest.raises(InputError):
-        load(tmp_path, "# my own remark, with a comma\n" + HEADER + ROWS)
+def test_other_comments_are_skipped_with_a_notice(tmp_path: Path) -> None:
+    dataset = load(tmp_path, "# my own remark, with a comma\n" + HEADER + ROWS)
+    assert dataset.feature_names == ("ax", "ay")
+    (text,) = (each.text for each in dataset.notices if each.kind == "skipped")
+    assert "# my own remark" in text

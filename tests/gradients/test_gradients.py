@@ -137,10 +137,22 @@ def test_gradients_come_back_from_the_file(tmp_path: Path) -> None:
         ),
         ("gradients", np.array([12, 14, 12, 12, 2, 3, 7, 3, 0]), "4 or 8 directions"),
         ("gradients", np.array([12, 14, -1, 12, 2, 3, 8, 3, 0]), "the shape .* is not two"),
-        ("gradients_pixels", np.array([0.0, 0.0]), "with which pixels cannot be converted"),
+        (
+            "gradients_pixels",
+            np.array([0.0, 0.0]),
+            "pixels with the zero point .* cannot be converted",
+        ),
         ("gradients_pixels", np.array([np.nan, 1.0]), "NaN or infinite"),
-        ("gradients_pixels", np.array([1e300, 1.0]), "with which pixels cannot be converted"),
-        ("gradients_pixels", np.array([0.0, 1e300]), "with which pixels cannot be converted"),
+        (
+            "gradients_pixels",
+            np.array([1e300, 1.0]),
+            "pixels with the zero point .* cannot be converted",
+        ),
+        (
+            "gradients_pixels",
+            np.array([0.0, 1e300]),
+            "pixels with the zero point .* cannot be converted",
+        ),
         ("gradients_pixels", None, "'gradients_pixels' is missing"),
     ],
 )

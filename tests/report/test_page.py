@@ -24,6 +24,7 @@ from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page, title_of
+from protonn_edge.report.points import Trace, columns_of, row_words
 from protonn_edge.verification.agreement import Agreement
 
 SCRIPT = PageScript("console.log('</script>');")

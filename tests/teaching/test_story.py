@@ -65,6 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     groups = folder / "people.txt"
     groups.write_text("".join(f"{person}\n" * 60 for person in range(6)))
     features = ["--features", "mean,deviation", "--sample-rate", RATE, "--epochs", 30]
+    features += ["--holdout", 0]  # people are few
     size = ["--projection-dim", 5, "--prototypes", 9]
     for name, more in (("taught", ["--teachable", 12, "--groups", groups]), ("fixed", [])):
         model = folder / f"{name}.npz"

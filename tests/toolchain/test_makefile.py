@@ -115,7 +115,9 @@ def test_pip_takes_the_constraints_and_says_one_line(machine):
     said = machine.make("setup").stdout.splitlines()
     (call,) = machine.calls("pip")
     assert "--constraint constraints.txt --editable .[test]" in call
-    assert said == ["python3 -m venv .venv", "pip install --editable '.[test]'"]
+    assert said[0] == "python3 -m venv .venv"
+    assert said[1].startswith("pip install --editable '.[test]'  # silent for up to ")
+    assert len(said) == 2
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "constraints.txt"])

@@ -64,19 +64,27 @@ def test_a_frozen_worker_is_lost(
         goes_on.set()
 
 
+GOES_ON = threading.Event()
+
+
+def wait_for_its_end(*_: object) -> bool:
+    """Wait as a task; tasks are pickled, so an event of a test could not be in it."""
+    return GOES_ON.wait(60)
+
+
 def test_a_worker_whose_task_never_ends_is_lost(
     make_device: Any, cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("_LOOK_AGAIN_S", "_CLOSING_S"):
         monkeypatch.setattr(of_cluster, name, 0.05)
     with session_on(cluster, make_device()) as session:
-        goes_on = threading.Event()
-        monkeypatch.setattr(of_cluster, "_replies", lambda *_: goes_on.wait(60))
+        GOES_ON.clear()
+        monkeypatch.setattr(of_cluster, "_replies", wait_for_its_end)
         # 30 s more, the time of a lost heartbeat, are a moment.
         monkeypatch.setattr(session, "_policy", RetryPolicy(0.1, 1, progress_s=-29.7))
         with pytest.raises(LinkError, match=r"worker lab has not finished a task within 0\.3\d* s"):
             session.predict(Q)
-        goes_on.set()
+        GOES_ON.set()
 
 
 def test_a_lost_scheduler_is_named(make_device: Any, cluster: Any) -> None:

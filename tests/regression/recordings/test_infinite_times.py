@@ -18,5 +18,7 @@ def test_an_infinite_time_is_refused_with_its_file(times: list[str], tmp_path: P
         cells = [*map(str, range(20)), *(times if name == "wave" else []), "30"]
         rows = "".join(f"{time},{row % 7}\n" for row, time in enumerate(cells))
         (folder / f"{name}.csv").write_text(f"time,ax\n{rows}")
-    with pytest.raises(InputError, match=r"wave\.csv:22 has the time '-?1e999' in column 'time', which is not"):
+    with pytest.raises(
+        InputError, match=r"wave\.csv:22 has the time '-?1e999' in column 'time', which is not"
+    ):
         read_recording(folder)

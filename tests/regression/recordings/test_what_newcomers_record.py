@@ -28,7 +28,9 @@ def cut(recording: Path, *more: object) -> tuple[object, ...]:
 
 
 def test_a_table_without_labels_is_told_and_not_that_windows_are_long(tmp_path: Path) -> None:
-    path = table(tmp_path / "r.csv", "ax,ay,az", [f"{i % 7},{i * 7 % 11},{i * 5 % 13}" for i in range(300)])
+    path = table(
+        tmp_path / "r.csv", "ax,ay,az", [f"{i % 7},{i * 7 % 11},{i * 5 % 13}" for i in range(300)]
+    )
     sentence = refusal(run(*cut(path)))
     assert (
         "the labels (column 'az') change 299 times in 300 samples; use --label to name a col"
@@ -154,7 +156,10 @@ def test_what_of_a_folder_is_not_read_is_told(tmp_path: Path) -> None:
     table(folder / "rest" / "5.csv", "ax,ay", [])
     done = run_json(*cut(folder))
     assert [(notice["text"], notice["warning"]) for notice in done["notices"]] == [
-        ("files that are neither .csv, .tsv, .wav, .json nor .cbor were not read: 'wave/3.m4a'", False),
+        (
+            "files that are neither .csv, .tsv, .wav, .json nor .cbor were not read: 'wave/3.m4a'",
+            False,
+        ),
         ("left out because they have no labelled samples: 'circle', 'rest/5.csv'", True),
     ]
     assert done["n_of_class"] == plain["n_of_class"]

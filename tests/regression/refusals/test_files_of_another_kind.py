@@ -10,7 +10,7 @@ from command_line import every_command, refusal, run, succeed
 
 from protonn_edge.cli.paths import InputFile
 
-ROWS = "label,a,b\n" + "".join(f"{'xy'[i % 2]},{i % 2 * 9},{i % 7}\n" for i in range(40))
+ROWS = "label,a,b\n" + "".join(f"{'xy'[i % 2]},{i % 2 * 9 + i % 3},{i % 7}\n" for i in range(40))
 RESULTS = "index,label,predicted,cycles,mismatch,device,score_0,score_1\n0,0,0,9,0,emulated,1,2\n"
 REPORT = '<!doctype html>\n<meta name="generator" content="protonn-edge">\n'
 WRITES = "a model file, which 'train' or 'convert' writes"

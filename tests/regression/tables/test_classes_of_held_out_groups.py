@@ -15,7 +15,7 @@ from protonn_edge.evaluation.accuracy import class_figures
 def grouped(folder: Path, machines_with_faults: tuple[int, ...]) -> Path:
     """Write 12 machines of 10 rows; half of the rows of some machines are faults."""
     kinds = ["bad" if n // 10 in machines_with_faults and n % 2 else "ok" for n in range(120)]
-    rows = [f"{n % 7},{n % 10 * 1.5},{n // 10},{kind}" for n, kind in enumerate(kinds)]
+    rows = [f"{n % 7},{n * 7 % 10 * 1.5},{n // 10},{kind}" for n, kind in enumerate(kinds)]
     path = folder / "t.csv"
     path.write_text("\n".join(["x,y,Maschine,label", *rows]) + "\n")
     return path

@@ -19,10 +19,18 @@ def test_a_line_that_marks_the_delimiter_is_skipped(tmp_path: Path, first: str) 
     assert load_dataset(path).feature_names == ("x", "y")
 
 
-@pytest.mark.parametrize("title", ["Measured in May", "Measured; in May"])
-def test_a_title_above_the_header_is_suspected(tmp_path: Path, title: str) -> None:
+def test_a_title_above_the_header_is_skipped_with_a_notice(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text(f"{title}\nx;y;label\n{ROWS}")
+    path.write_text(f"Measured in May\nx;y;label\n{ROWS}")
+    dataset = load_dataset(path)
+    assert dataset.feature_names == ("x", "y")
+    (text,) = (each.text for each in dataset.notices if each.kind == "skipped")
+    assert text == "lines above the table were skipped: 'Measured in May'"
+
+
+def test_a_title_with_the_delimiter_in_it_is_suspected(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"Measured; in May\nx;y;label\n{ROWS}")
     sentence = refusal(run("train", path, "-o", tmp_path / "m.npz"))
     assert "if the first line is a title, remove it" in sentence
 

@@ -28,7 +28,7 @@ def test_a_time_with_a_unit_is_no_channel_and_units_are_stored(
     write: Write, tmp_path: Path
 ) -> None:
     done = succeed("windows", recording(write), "-o", tmp_path / "w.npz", "--window", 20)
-    assert "left out: column 'Time (s)', which contains the time of each row" in done.stderr
+    assert "left out: column 'Time (s)', a time (" in done.stderr
     with np.load(tmp_path / "w.npz") as arrays:
         assert arrays["channel_names"].tolist() == ["ax", "ay", "az"]
         assert arrays["units"].tolist() == ["m/s^2"] * 3
@@ -84,28 +84,38 @@ def test_names_stay_without_units_of_all_channels(write: Write, unit: str) -> No
     assert found.dataset.instrument is None
 
 
-def test_a_temperature_that_rises_is_no_time(write: Write) -> None:
-    assert names(recording(write, ("t (C)", *HEADER[1:])))[0] == "t (C)"
+def test_a_temperature_is_a_time_only_if_it_rises_evenly_and_then_with_a_warning(
+    write: Write,
+) -> None:
+    header = ("t (C)", "x", "label")
+    rows = [[20 + n * 7 % 11 / 10, n % 7, "ab"[n % 2]] for n in range(40)]
+    assert names(write(rows, header)) == header[:2]
+    path = write([[20 + n / 10, *row[1:]] for n, row in enumerate(rows)], header)
+    assert names(path) == ("x",)
+    (notice,) = (each for each in load_dataset(path).notices if each.kind == "left_out")
+    assert notice.warning
+    assert load_dataset(path, keep="t (C)").feature_names == header[:2]
 
 
 @pytest.mark.parametrize(
     "name", ["machine_id", "Maschine", "device", "sensor_id", "Unit number", "MachineID", "user nr"]
 )
 def test_numbers_of_machines_and_persons_are_no_features(write: Write, name: str) -> None:
-    path = write([[n % 12, n * 0.1, n % 7, "ab"[n % 2]] for n in range(40)], (name, "x", "y", "c"))
+    path = write(
+        [[5 * n % 12, n * 7 % 11 / 10, n % 7, "ab"[n % 2]] for n in range(40)],
+        (name, "x", "y", "c"),
+    )
     assert names(path) == ("x", "y")
     left_out = [notice.text for notice in load_dataset(path).notices if notice.kind == "left_out"]
-    assert left_out == [
-        f"left out: column {name!r}, which contains the person, device or recording of each row"
-    ]
+    assert left_out == [f"left out: column {name!r}, a session, person or device"]
 
 
 @pytest.mark.parametrize("name", ["sensor", "unit", "machine load", "device", "sensor_no"])
 def test_measurements_that_are_called_like_ids_stay(write: Write, name: str) -> None:
-    path = write([[n + 0.5, n % 7, "ab"[n % 2]] for n in range(40)], (name, "y", "c"))
+    path = write([[n * 7 % 11 + 0.5, n % 7, "ab"[n % 2]] for n in range(40)], (name, "y", "c"))
     assert names(path) == (name, "y")
 
 
 def test_a_device_in_the_last_column_is_the_label(write: Write) -> None:
-    path = write([[n * 0.1, n % 7, n % 3] for n in range(40)], ("volts", "amps", "device"))
+    path = write([[n * 7 % 11 / 10, n % 7, n % 3] for n in range(40)], ("volts", "amps", "device"))
     assert load_dataset(path).classes == ("0", "1", "2")

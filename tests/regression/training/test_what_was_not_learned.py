@@ -62,7 +62,7 @@ def test_train_warns_of_a_class_that_is_never_answered(tmp_path: Path) -> None:
     names = ["rare" if n in (0, 100) else ("left", "right")[n % 2] for n in range(400)]
     rows = [f"{n % 2},{name}" for n, name in enumerate(names)]  # a rare point is like a left one
     data.write_text("x,label\n" + "\n".join(rows) + "\n")
-    command = ("train", data, "--classifier", "linear", "-o", tmp_path / "m.npz")
+    command = ("train", data, "--classifier", "linear", "-o", tmp_path / "m.npz", "--holdout", 0)
     notices = run_json(*command)["notices"]
     assert [each["kind"] for each in notices if each["warning"]] == ["never_answered"]
     assert "warning: the model never answers 'rare'; add more" in succeed(*command).stderr
