@@ -134,7 +134,7 @@ def test_a_function_that_predicts_twice_has_no_bound_without_a_condition(
     for entry, conditional in ((name, True), ("pnn_predict", False)):
         certificate = certify_program(elf, load_board("uno"), Settings("uno", entry))
         most = next(each for each in certificate.claims if each.name == "cycles-most")
-        assert ("makes at most one prediction" in most.statement) == conditional
+        assert ("works on a single prediction" in most.statement) == conditional
 
 
 def test_the_part_of_a_function_is_no_copy_of_it(tmp_path: Path) -> None:

@@ -340,7 +340,7 @@ def test_impossible_cycles_of_one_point_fail_the_run(cycles_of, number):
 
     error = failure_on(HostileDevice(honest_model(), answer=lies_once))
     assert f"first at point {number - 1}: {cycles:,} cycles" in str(error)
-    assert f"{plan.least_cycles:,} to {plan.worst_cycles:,}, proven from the plan" in str(error)
+    assert f"{plan.least_cycles:,} to {plan.worst_cycles:,}, estimated by the plan" in str(error)
     assert error.exit_code == 1
 
 

@@ -38,11 +38,11 @@ from protonn_edge.verification.agreement import PossibleCycles
 UNO, TINY = load_board("uno"), load_board("attiny85")
 
 
-def test_a_plan_with_proven_bounds_gives_the_range():
+def test_a_plan_with_bounds_gives_the_range():
     plan = make_plan(quantize(random_model()))
     possible = PossibleCycles.of(plan, UNO)
     assert (possible.least, possible.most) == (plan.least_cycles, plan.worst_cycles)
-    assert str(possible).endswith("proven from the plan")
+    assert str(possible).endswith("estimated by the plan")
 
 
 def test_without_proven_bounds_only_the_clock_gives_one():
@@ -68,7 +68,7 @@ def test_where_the_plan_is_not_known_the_range_is_that_of_all():
         PossibleCycles.of(make_plan(model), UNO),
         PossibleCycles.of_any_plan(model, UNO),
     )
-    assert any_of.proven
+    assert any_of.by == "the plan"
     assert any_of.least <= one.least < one.most <= any_of.most
 
 
@@ -87,7 +87,7 @@ def test_a_report_refuses_them(tmp_path: Path, cycles: int):
             file.append(Result(row, 0, int(labels[row]), said, False, values, "port"))
     with pytest.raises(
         InputError,
-        match=rf"{cycles:,} cycles at index 1, but a prediction takes .* proven from the plan",
+        match=rf"{cycles:,} cycles at index 1, but a prediction takes .* estimated by the plan",
     ):
         gather(path, [model], [], UNO)
 
@@ -125,7 +125,7 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
         f"at 5 of 5 points, first at point 0: {plan.worst_cycles + 1:,} cycles, but a prediction "
     )
     assert words in done.stderr.replace("\n", " ")
-    assert f"{plan.least_cycles:,} to {plan.worst_cycles:,}, proven from the plan" in done.stderr
+    assert f"{plan.least_cycles:,} to {plan.worst_cycles:,}, estimated by the plan" in done.stderr
 
 
 def verify_at_port(folder: Path, cycles: int, *options: str) -> CommandResult:
@@ -167,7 +167,7 @@ def test_verify_of_a_board_takes_the_range_of_the_plan_in_its_project(
     assert "the plan of the firmware at --port is unknown" in anywhere.output
     named = verify_at_port(tmp_path, most, "--project", "project")
     assert named.exit_code == 1
-    assert f"{least.least_cycles:,} to {least.worst_cycles:,}, proven from the plan" in named.stderr
+    assert f"{least.least_cycles:,} to {least.worst_cycles:,}, estimated by the plan" in named.stderr
     monkeypatch.chdir(tmp_path / "project")
     assert verify_at_port(tmp_path, most).exit_code == 1
     assert verify_at_port(tmp_path, least.worst_cycles).exit_code == 0
