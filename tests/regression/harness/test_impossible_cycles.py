@@ -167,7 +167,9 @@ def test_verify_of_a_board_takes_the_range_of_the_plan_in_its_project(
     assert "the plan of the firmware at --port is unknown" in anywhere.output
     named = verify_at_port(tmp_path, most, "--project", "project")
     assert named.exit_code == 1
-    assert f"{least.least_cycles:,} to {least.worst_cycles:,}, estimated by the plan" in named.stderr
+    assert (
+        f"{least.least_cycles:,} to {least.worst_cycles:,}, estimated by the plan" in named.stderr
+    )
     monkeypatch.chdir(tmp_path / "project")
     assert verify_at_port(tmp_path, most).exit_code == 1
     assert verify_at_port(tmp_path, least.worst_cycles).exit_code == 0
