@@ -259,11 +259,11 @@ def _counted(rng: Rng, sketch: Sketch, function: Function) -> list[str]:
     begin, count = [f"ldi {counter}, {rng.integers(0, 12)}"], [f"dec {counter}"]
     if rng.random() < 0.3:  # as the compiler shifts by a constant
         begin, count, counter = ["set", f"bld r1, {rng.integers(0, 8)}"], ["lsr r1"], "r1"
-    harmless = ["lsr r20", "add r20, r21", "cp r20, r21", "ror r21", "ld r21, Z+", "brcc 2f"]
-    odd = ["nop", f"lsr {counter}", "sbrc r20, 1", "MUL", f"swap {counter}"]
+    harmless = ["lsr r20", "add r20, r21", "cp r20, r21", "ror r21", "ld r21, Z", "brcc 2f"]
+    odd = ["nop", f"lsr {counter}", "sbrc r20, 1", "MUL"]
     loop = [
         "1:",
-        *rng.choice(harmless, int(rng.integers(0, 4)), replace=False),
+        *rng.choice(harmless, int(rng.integers(0, 4))),
         "2:",
         *count,
         "brne 1b",

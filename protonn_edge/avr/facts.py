@@ -50,7 +50,7 @@ class Fact:
     def of_a_part(self, early: int) -> Fact:
         """Return the fact for parts of a prediction, which may be abandoned or begun before.
 
-        So many of them can pass the places after a pass of one of the others before them.
+        `early` of them can pass the places after a pass of one of the others before them.
         """
         before = self.most * max(self.others.values(), default=0)
         return replace(self, least=0, base=self.base + early * before)
@@ -123,7 +123,7 @@ def facts_of(program: LinkedProgram, *, whole: bool) -> Facts:
 def _fact(
     kind: str, name: str, places: Mapping[int, int], others: Mapping[int, int], limits: list[str]
 ) -> Fact | None:
-    """Return the fact of places of one kind and name; None if it says nothing in this program."""
+    """Return the fact of places of one kind and name; None if it has no limit in this program."""
     if kind == "given":
         return Fact(name.replace("_", " "), places, 0, 0, is_condition=True)
     most, least, base = (*map(int, limits), 0)[:3]

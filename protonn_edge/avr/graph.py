@@ -219,16 +219,15 @@ def _nonzero(steps: Mapping[int, CodeStep], before: _Before) -> set[int]:
     pending = [step for step in steps.values() if _writes_zero(step.here)]
     while pending:
         step = pending.pop()
-        # A loop that shifts this register ends when it is 0.
-        ends = step.here.name == "brbc" and any(
-            map(_shifts_zero, filter(None, before[step.here.address]))
-        )
-        for there, _ in step.ways:
-            if there is None or there in nonzero or (ends and there == step.here.end):
-                continue
-            nonzero.add(there)
-            if not _clears_zero(steps[there].here):
-                pending.append(steps[there])
+        match before[step.here.address]:
+            case [Decoded() as ahead] if _ends_loop(step.here, ahead) and _shifts_zero(ahead):
+                ways = step.ways[1:]  # the other way, the register is 0
+            case _:
+                ways = step.ways
+        for there, _ in ways:
+            if there is not None and there not in nonzero:
+                nonzero.add(there)
+                pending += [] if _clears_zero(steps[there].here) else [steps[there]]
     return nonzero
 
 

@@ -136,7 +136,7 @@ class Build(FactsRepr):
             "flash": f"{usage.flash_bytes:,} B",
             "SRAM": f"{usage.sram_bytes:,} B and {usage.stack_bytes:,} B of stack",
             **self.plan.facts(),
-            "cycles": str(self.possible),
+            "bound": self.possible.bound,
             "tried": str(self.tried),
         }
 

@@ -102,12 +102,19 @@ class PossibleCycles:
             if result.cycles is not None and not self.least <= result.cycles <= self.most
         ]
 
+    @property
+    def bound(self) -> str:
+        """The most cycles, and why."""
+        return f"{self.most:,} cycles, {self._why}"
+
+    @property
+    def _why(self) -> str:
+        if not self.by:
+            return f"that is, up to {_LONGEST_S} s"
+        return f"{'proven from' if self.proven else 'estimated by'} {self.by}"
+
     def __str__(self) -> str:
-        if self.by:
-            why = f"{'proven from' if self.proven else 'estimated by'} {self.by}"
-        else:
-            why = f"that is, up to {_LONGEST_S} s"
-        return f"{self.least:,} to {self.most:,}, {why}"
+        return f"{self.least:,} to {self.most:,}, {self._why}"
 
 
 @lru_cache(maxsize=4)  # what watches facts asks for them, and what compares cycles

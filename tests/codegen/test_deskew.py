@@ -53,7 +53,7 @@ def test_no_image_takes_more(shapes: tuple[tuple[int, int], ...]) -> None:
     assert moved.max() > 0
 
 
-def test_the_plan_subtracts_what_its_stages_do_not_take_together() -> None:
+def test_stages_do_not_all_take_their_worst_together() -> None:
     plan = make_plan(tiny_deskew_model())
     assert plan.worst_cycles == sum(stage.worst for stage in plan.steps) - plan.exclusive_cycles
     assert plan.exclusive_cycles >= 0
