@@ -253,13 +253,13 @@ class _Search:
         """Return a network, its layers on images in integers."""
         network = network.after(self.estimator.features)
         models = network_models(network, self.X, self.classes, self.epochs, self.seed, self.tuning)
-        named = {"feature_names": self.estimator.feature_names}
+        names = self.estimator.feature_names
         remedies = Remedies.only("a network with fewer channels, units or weights")
         limited = replace(self, limit=replace(self.limit, remedies=remedies))
         steps: tuple[tuple[str, Model], ...] = ()
         candidates: list[_Candidate] = []
         for name, model in models:
-            steps, too_large = (*steps, (name, replace(model, **named))), None
+            steps, too_large = (*steps, (name, replace(model, feature_names=names))), None
             try:
                 candidates.append(limited._candidate(*steps))
             except CheckFailed as error:  # training fills zeros, which take no flash
