@@ -44,7 +44,7 @@ class PixelScale:
 
     def __post_init__(self) -> None:
         single = np.result_type(self.step) == np.float32
-        valid = self.step != 0 and max(abs(self.zero), float(abs(self.step))) <= FLOAT32_MAX
+        valid = self.step != 0 and max(abs(self.zero), abs(float(self.step))) <= FLOAT32_MAX
         # The quotient is rounded here as it is for each pixel: `zero` is itself a rounded product.
         if not valid or (single and not -BYTE_MAXIMUM <= np.rint(self.zero / self.step) <= 0):
             raise InputError(
