@@ -167,9 +167,11 @@ def from_sklearn(
         candidate = _Search(fitted, points, names, limit, epochs, random_state, tuning).best()
     activity = measure_activity(candidate.integers, candidate.integers.quantize(some))
     model = replace(candidate.model.with_units_of(points), activity=activity)
-    rule, stage = fitted.rule, model.feature_stage
-    may_differ = isinstance(rule, FloatNetwork | TreeRule)
-    warning = rule.warning(points, stage) if may_differ else None
+    rule, warning = fitted.rule, None
+    if isinstance(rule, FloatNetwork):
+        warning = rule.warning(points, model.feature_stage)
+    elif isinstance(rule, TreeRule):
+        warning = rule.warning(fitted.features.apply(points))
     if as_given is not None:
         warning = _of_gaps(share_right(fitted.answers(measured), as_given)) or warning
     facts = {"board": limit.board, "held_out": evaluate_on is not None, "warning": warning}
