@@ -65,6 +65,8 @@ def of_library(estimator: Any) -> StoredClassifier | None:
                 has = f"{estimator.missing:g} as missing values"
                 raise unsupported(f"the {name}", has, "train with missing=nan")
             stored = read_xgboost(bytes(booster.save_raw("json")), f"the {name}", best=not alone)
+            if not alone:  # the number for missing values is known
+                stored = replace(stored, rule=replace(stored.rule, shares=np.empty(0)))
         else:
             booster = estimator if alone else estimator.booster_
             stored = read_lightgbm(booster.model_to_string(), f"the {name}")

@@ -5,6 +5,7 @@ Trees are read and checked node by node, without scikit-learn's compiled code.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,7 +21,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.scaling import AffineMap, Float64
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves
 from protonn_edge.kinds.forest.train import GrownTrees, preorder
@@ -35,6 +36,7 @@ _PLACES = np.linspace(0.0, 1.0, 33)[:, None]  # from 0, the first threshold, to 
 _LEAST_BYTES, _SHRINK = 64, 0.85  # ratio of the sizes that trees are pruned to
 _ROUNDED = 1e-4  # more than the rounding error of a scaler for a whole number
 _WHOLE, _MOST_NUMBERS = 0.1, 16  # of counts that are rounded; of numbers to try
+_TELLING = 20  # splits that hardly all send missing values to one side by chance
 BY_GAPS = 2  # the side of a split between missing values and all numbers
 _LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the shares of classes
 
@@ -79,7 +81,8 @@ class TreeRule:
     def warning(self, Z: Float64) -> str | None:
         """Return a warning if missing values in training are probable, for points Z (n, k)."""
         remedy = "replace missing values in the training data, and train again"
-        if (number := self._missing_number(Z)) is not None:
+        number, splits = self._missing_number(Z), int(self.grown.shape.inner.sum())
+        if number is not None and np.isfinite(number):
             answers = self.answers(np.where(Z.astype(np.float32) == number, np.nan, Z))
             differ = 100 * np.mean(answers != self.answers(Z))
             return (
@@ -87,23 +90,31 @@ class TreeRule:
                 f"value, as with missing={number:g} in training; then the estimator answers "
                 f"{differ:.2f} % of the points differently; {remedy} with missing=nan"
             )
+        if number is not None and splits < _TELLING:
+            return (
+                f"the trees have only {counted(splits, 'split')}, too few to show whether a number, "
+                f"such as 0 or -999, stood for missing values in training; if one did, {remedy} "
+                "with missing=nan"
+            )
         if not self.learned:
             return None
         return (
-            f"{self.learned:,} of {int(self.grown.shape.inner.sum()):,} splits send missing values "
+            f"{self.learned:,} of {splits:,} splits send missing values "
             "to another side than the rest, which the device cannot; if there were missing values "
             f"in training (NaN, or the number given as missing), {remedy}"
         )
 
     def _missing_number(self, Z: Float64) -> float | None:
-        """Return the number that stood for missing values, if the first trees show it.
+        """Return the number that stood for missing values; None if none did, NaN if unknown.
 
-        They do if Z (n, k) are the training points, which had no weights: then the numbers of
-        points in their leaves are known.
+        The first trees show it if Z (n, k) are the training points, which had no weights: then the
+        numbers of points in their leaves are known.
         """
         counts = self.shares * len(Z)
-        if not counts.size or np.abs(counts - np.rint(counts)).max() > _WHOLE:
+        if not counts.size:
             return None
+        if not np.abs(counts - np.rint(counts)).max() <= _WHOLE:
+            return math.nan
         n_nodes = int(np.flatnonzero(~self.grown.shape.inner)[counts.size - 1]) + 1
 
         def differs(Z: Float64) -> bool:
@@ -117,7 +128,7 @@ class TreeRule:
         for value in values[np.argsort(-often, kind="stable")[:_MOST_NUMBERS]]:
             if not differs(np.where(value == Z, np.nan, Z)):
                 return float(value)
-        return None
+        return math.nan
 
 
 def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:
