@@ -92,8 +92,8 @@ class TreeRule:
             )
         if number is not None and splits < _TELLING:
             return (
-                f"the trees have only {counted(splits, 'split')}, too few to show whether a number, "
-                f"such as 0 or -999, stood for missing values in training; if one did, {remedy} "
+                f"the trees have only {counted(splits, 'split')}, too few to show whether a "
+                f"number, such as 0 or -999, stood for missing values in training; if one did, {remedy} "
                 "with missing=nan"
             )
         if not self.learned:
