@@ -93,8 +93,8 @@ class TreeRule:
         if number is not None and splits < _TELLING:
             return (
                 f"the trees have only {counted(splits, 'split')}, too few to show whether a "
-                f"number, such as 0 or -999, stood for missing values in training; if one did, {remedy} "
-                "with missing=nan"
+                "number, such as 0 or -999, stood for missing values in training; if one did, "
+                f"{remedy} with missing=nan"
             )
         if not self.learned:
             return None
