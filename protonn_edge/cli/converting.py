@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,10 @@ def from_estimator(given: ConvertOptions, out: Output) -> dict[str, Any]:
             "label per point"
         )
     wanted = tuple(map(str, getattr(estimator, "feature_names_in_", ())))
+    if one_hot := fitted.features.one_hot:
+        dataset = _of_texts(dataset, one_hot, given)
+        wanted = fitted.feature_names
+        fitted = replace(fitted, features=fitted.features.of_table(wanted))
     dataset = dataset.matched(wanted, str(data))
     out.notice(dataset.notices)
     dataset = replace(dataset, division=division_of(data, dataset))
@@ -132,6 +136,20 @@ def _dataset(data: Path, given: ConvertOptions, *, accepts_gaps: bool) -> Datase
             "leave these rows out with --missing drop or, if the trees were trained on filled "
             "gaps, fill them in the same way, such as with --missing median"
         ) from None
+
+
+def _of_texts(
+    dataset: Dataset, one_hot: Mapping[str, tuple[str, ...]], given: ConvertOptions
+) -> Dataset:
+    """Return the data with the texts that an estimator's encoder knows."""
+    known = dataset.preparation
+    missing = [name for name in one_hot if known is None or name not in known.one_hot]
+    if missing or known is None:
+        raise InputError(
+            f"{given.source} makes features of the texts in column {listed(missing)}; add "
+            f"--one-hot {','.join(missing)}"
+        )
+    return replace(dataset, preparation=replace(known, one_hot=one_hot))
 
 
 def _of_answers(model: Model, dataset: Dataset) -> list[Notice]:

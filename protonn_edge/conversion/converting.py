@@ -167,9 +167,11 @@ def from_sklearn(
         candidate = _Search(fitted, points, names, limit, epochs, random_state, tuning).best()
     activity = measure_activity(candidate.integers, candidate.integers.quantize(some))
     model = replace(candidate.model.with_units_of(points), activity=activity)
-    rule, stage = fitted.rule, model.feature_stage
-    may_differ = isinstance(rule, FloatNetwork | TreeRule)
-    warning = rule.warning(points, stage) if may_differ else None
+    rule, warning = fitted.rule, None
+    if isinstance(rule, FloatNetwork):
+        warning = rule.warning(points, model.feature_stage)
+    elif isinstance(rule, TreeRule):
+        warning = rule.warning(fitted.features.apply(points))
     if as_given is not None:
         warning = _of_gaps(share_right(fitted.answers(measured), as_given)) or warning
     facts = {"board": limit.board, "held_out": evaluate_on is not None, "warning": warning}
@@ -251,13 +253,15 @@ class _Search:
 
     def _network(self, network: FloatNetwork) -> _Candidate:
         """Return a network, its layers on images in integers."""
+        network = network.after(self.estimator.features)
         models = network_models(network, self.X, self.classes, self.epochs, self.seed, self.tuning)
+        names = self.estimator.feature_names
         remedies = Remedies.only("a network with fewer channels, units or weights")
         limited = replace(self, limit=replace(self.limit, remedies=remedies))
         steps: tuple[tuple[str, Model], ...] = ()
         candidates: list[_Candidate] = []
-        for step in models:
-            steps, too_large = (*steps, step), None
+        for name, model in models:
+            steps, too_large = (*steps, (name, replace(model, feature_names=names))), None
             try:
                 candidates.append(limited._candidate(*steps))
             except CheckFailed as error:  # training fills zeros, which take no flash

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import ensemble
+from sklearn.base import OutlierMixin, RegressorMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -24,9 +27,11 @@ from sklearn.tree import DecisionTreeClassifier
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.boosters import histogram_rule
 from protonn_edge.conversion.libraries import LIBRARIES, of_library
+from protonn_edge.conversion.networks import MOST_HIDDEN, FloatNetwork
 from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map, raw_names_of
 from protonn_edge.conversion.trees import tree_rule
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.dense.integers import MOST_UNITS
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.points import Indices
 
@@ -198,6 +203,17 @@ def _stored(classifier: Any, k: int) -> reading.StoredClassifier:
             f"a {name} already trains models for devices; call its method to_model(), or pass its "
             "Pipeline to from_pipeline"
         )
+    if isinstance(classifier, RegressorMixin):
+        raise InputError(
+            f"the {name} predicts numbers (regression), but a device predicts classes; fit a "
+            "classifier on a few bands of these numbers, such as low, medium and high, or use "
+            "emlearn for regression"
+        )
+    if isinstance(classifier, OutlierMixin):
+        raise InputError(
+            f"the {name} finds outliers and cannot be converted; train a model of one class with "
+            "'protonn-edge train --one-class' instead"
+        )
     if type(classifier) not in _READERS:
         known_ones = {each.__name__ for each in _READERS}.union(*LIBRARIES.values())
         raise InputError(
@@ -345,6 +361,40 @@ def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
     return NeighbourRule(points, classes, count, weights)
 
 
+def _perceptron(classifier: Any, k: int, n_classes: int) -> FloatNetwork:
+    """Return a network as the matrices of its layers."""
+    activation = reading.text_of(classifier, "activation")
+    if activation != "relu":
+        raise InputError(
+            f"the MLPClassifier has the activation {activation[:40]!r}, which cannot be converted; "
+            "fit it with activation='relu'"
+        )
+    outputs = 1 if n_classes == 2 else n_classes
+    if reading.text_of(classifier, "out_activation_") == "logistic" and (
+        n_classes > 2 or reading.attribute(classifier, "n_outputs_") != 1
+    ):
+        raise reading.several_outputs(classifier)
+    units = reading.sizes_of(classifier, "intercepts_")[:-1]
+    if len(units) > MOST_HIDDEN or max(units, default=0) > MOST_UNITS:
+        raise InputError(
+            f"the MLPClassifier has hidden layers of {units} units, but the limits are "
+            f"{MOST_HIDDEN} layers and {MOST_UNITS} units; fit a smaller one"
+        )
+    sizes = [k, *units, outputs]
+    matrices = reading.arrays_of(classifier, "coefs_", [*pairwise(sizes)])
+    biases = reading.arrays_of(classifier, "intercepts_", [(size,) for size in sizes[1:]])
+    W, b = matrices[-1], biases[-1]
+    if outputs == 1:  # above 0 is the second class
+        matrices[-1], biases[-1] = np.hstack([-W, W]) / 2, np.concatenate([-b, b]) / 2
+    return FloatNetwork(
+        layers=(),
+        image=None,
+        weights=tuple(np.ascontiguousarray(W.T, np.float32) for W in matrices),
+        biases=tuple(b.astype(np.float32) for b in biases),
+        order=np.arange(k),
+    )
+
+
 _READERS: dict[type, Callable[[Any, int, int], Rule]] = {
     DecisionTreeClassifier: tree_rule,
     ensemble.ExtraTreesClassifier: tree_rule,
@@ -354,5 +404,6 @@ _READERS: dict[type, Callable[[Any, int, int], Rule]] = {
     **dict.fromkeys((LinearDiscriminantAnalysis, LinearSVC, LogisticRegression), _linear),
     **dict.fromkeys((NuSVC, SVC), _machine),
     KNeighborsClassifier: _neighbours,
+    MLPClassifier: _perceptron,
     NearestCentroid: _centroids,
 }

@@ -20,8 +20,8 @@ from protonn_edge.chain.head import Head
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.conversion.scaling import rows_in_order
 from protonn_edge.datasets.division import held_out_rows
+from protonn_edge.conversion.scaling import AffineMap, rows_in_order
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.convolution.stage import Convolutions
@@ -71,6 +71,16 @@ class FloatNetwork:
     shift: Float32 = field(default_factory=lambda: np.zeros(1, np.float32))
     bits: Bits = field(default_factory=lambda: Bits(shared=True))
     landmarks = None
+
+    def after(self, features: AffineMap) -> Self:
+        """Return the network for the points before a map of features; without layers on images."""
+        if not features.scales:
+            return self
+        first = self.weights[0].astype(np.float64)
+        bias = self.biases[0] + first @ features.apply(np.zeros((1, len(features.columns))))[0]
+        W, b = features.weights(first).astype(np.float32), bias.astype(np.float32)
+        weights, biases = (W, *self.weights[1:]), (b, *self.biases[1:])
+        return replace(self, weights=weights, biases=biases, order=np.arange(W.shape[1]))
 
     def rows(self, X: ArrayLike) -> ArrayLike:
         """Return points with several axes, as the network takes them, as rows (n, D)."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,7 +79,27 @@ def numbers_of(estimator: Any, name: str, shape: Shape) -> NDArray[np.float64]:
 
     Raises `InputError` if the attribute is missing or is not such an array.
     """
-    array = array_of(estimator, name)
+    return _numbers(estimator, name, array_of(estimator, name), shape)
+
+
+def sizes_of(estimator: Any, name: str) -> list[int]:
+    """Return the sizes of the arrays in a fitted attribute that is a list."""
+    arrays = attribute(estimator, name)
+    if not isinstance(arrays, list | tuple):
+        raise _unusable(estimator, name, "is not a list of arrays")
+    return [np.size(each) for each in arrays]
+
+
+def arrays_of(estimator: Any, name: str, shapes: Sequence[Shape]) -> list[NDArray[np.float64]]:
+    """Return a fitted attribute that is a list of arrays of numbers with these shapes."""
+    arrays = attribute(estimator, name)
+    if not isinstance(arrays, list | tuple) or len(arrays) != len(shapes):
+        raise _unusable(estimator, name, f"is not a list of {len(shapes):,} arrays")
+    each = zip(arrays, shapes, strict=True)
+    return [_numbers(estimator, name, np.asarray(array), shape) for array, shape in each]
+
+
+def _numbers(estimator: Any, name: str, array: NDArray[Any], shape: Shape) -> NDArray[np.float64]:
     if array.dtype.kind not in "fiu":
         raise _unusable(estimator, name, "does not contain numbers")
     fits = array.ndim == len(shape) and all(
@@ -244,7 +264,7 @@ def _parts(schema: Any) -> Iterator[Any]:
 def _untrusted(path: Path, kind: str) -> InputError:
     remedy = "convert the estimator in Python, with protonn_edge.conversion.from_sklearn"
     if "neural_network" in kind:
-        remedy = "export the network with skl2onnx, and convert the .onnx file"
+        remedy += ", or export the network with skl2onnx, and convert the .onnx file"
     if any(tree in kind for tree in ("KDTree", "BallTree", "_dist_metrics")):
         remedy = "fit the classifier with algorithm='brute', which stores no tree, or " + remedy
     return InputError(

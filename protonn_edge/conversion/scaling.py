@@ -1,4 +1,4 @@
-"""Scikit-learn's scalers, selectors, imputers and PCA as one map of features."""
+"""Scikit-learn's scalers, selectors, imputers, one-hot encoder and PCA as one map of features."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
+    OneHotEncoder,
     RobustScaler,
     StandardScaler,
 )
@@ -24,6 +25,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
 from protonn_edge.datasets.dataset import dense_features
+from protonn_edge.datasets.naming import label_text, listed
 from protonn_edge.datasets.preparation import IMPUTER, Preparation
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
@@ -35,7 +37,7 @@ Float64 = NDArray[np.float64]
 
 Reader = Callable[["AffineMap", Any], "AffineMap"]
 _ENDS = ("lower", "upper", "mean", "background")
-_SINGLE = ("columns", "fills", "offset", "scale", "shift")  # one number per feature
+_SINGLE = ("columns", "texts", "fills", "offset", "scale", "shift")  # one value per feature
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,9 @@ class AffineMap:
     """
 
     n_features: int  # D
-    columns: NDArray[np.intp]  # (n,): the indices of x among the raw features, each once
+    columns: NDArray[np.intp]  # (n,): the indices of x among the raw features
+    # (n,): the text of the raw feature for which x is 1, and otherwise 0; None if x is a number
+    texts: NDArray[np.object_]
     fills: Float64  # (n,): replaces a gap, in the unit of the feature; NaN for none
     offset: Float64  # (n,): in the unit of the feature, and its reciprocal
     scale: Float64
@@ -59,7 +63,9 @@ class AffineMap:
     def identity(cls, n_features: int) -> Self:
         """Return the identity of D features."""
         zeros, ones = np.zeros(n_features), np.ones(n_features)
-        return cls(n_features, np.arange(n_features), np.nan * ones, zeros, ones, None, zeros)
+        no_texts = np.full(n_features, None)
+        columns = np.arange(n_features)
+        return cls(n_features, columns, no_texts, np.nan * ones, zeros, ones, None, zeros)
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
@@ -88,10 +94,14 @@ class AffineMap:
                 f"{what} has the shape {rows.shape}, but the pipeline was fitted with "
                 f"{self.n_features:,} features; use points with the same features"
             )
+        x, numbers = np.empty((len(rows), len(self.columns)), np.float32), ~self.has_text
         try:  # unused features may be texts
-            x = rows[:, self.columns].astype(np.float32)
+            x[:, numbers] = rows[:, self.columns[numbers]].astype(np.float32)
         except (TypeError, ValueError) as error:
             raise InputError(f"{what} must be a table of numbers, one row per point") from error
+        for column in np.unique(self.columns[self.has_text]):
+            own = self.has_text & (self.columns == column)
+            x[:, own] = _indicators(rows[:, column], self.texts[own])
         return np.where(np.isnan(x), self.fills.astype(np.float32), x)
 
     def filling(self, values: Sequence[float]) -> Self:
@@ -105,9 +115,39 @@ class AffineMap:
         Without these, return none, or scikit-learn's default names if x is only a part of the
         features.
         """
-        if given := raw_names_of(estimator, self.n_features):
-            return tuple(given[column] for column in self.columns)
-        return () if self.takes_all else tuple(f"x{i}" for i in self.columns)
+        given = raw_names_of(estimator, self.n_features)
+        if not given and self.takes_all:
+            return ()
+        each = zip(self._names_of_columns(given), self.texts, strict=True)
+        return tuple(name if text is None else f"{name}={text}" for name, text in each)
+
+    def _names_of_columns(self, given: Sequence[str]) -> list[str]:
+        return [given[column] if given else f"x{column}" for column in self.columns]
+
+    @property
+    def one_hot(self) -> dict[str, tuple[str, ...]]:
+        """The texts of each column that become features, by the column's name."""
+        found: dict[str, tuple[str, ...]] = {}
+        for name, text in zip(self._names_of_columns(self.raw_names), self.texts, strict=True):
+            if text is not None:
+                found[name] = (*found.get(name, ()), text)
+        return found
+
+    def of_table(self, names: Sequence[str]) -> Self:
+        """Return this map of x, whose texts a table has already turned into features."""
+        numbers = type(self).identity(len(self.columns))
+        return replace(
+            self,
+            n_features=len(names),
+            columns=numbers.columns,
+            texts=numbers.texts,
+            raw_names=tuple(names),
+        )
+
+    @property
+    def has_text(self) -> NDArray[np.bool_]:
+        """Which of x, (n,), depend on the text of a raw feature."""
+        return np.array([text is not None for text in self.texts], np.bool_)
 
     @property
     def scales(self) -> bool:
@@ -123,9 +163,13 @@ class AffineMap:
     @property
     def record(self) -> dict[str, Any]:
         """Entries of a model's record: the columns in use, and the values that fill gaps."""
-        record: dict[str, Any] = {} if self.takes_all else {"columns": self.columns.tolist()}
-        if not np.isnan(self.fills).all():
-            record |= Preparation(IMPUTER, tuple(self.fills.tolist())).to_record()
+        one_hot = self.one_hot
+        of_all = self.takes_all or bool(one_hot)
+        record: dict[str, Any] = {} if of_all else {"columns": self.columns.tolist()}
+        fills = not np.isnan(self.fills).all()
+        if fills or one_hot:
+            values = tuple(self.fills.tolist()) if fills else ()
+            record |= Preparation(IMPUTER if fills else "", values, one_hot).to_record()
         return record
 
     @property
@@ -162,6 +206,20 @@ class AffineMap:
             axes=axes if self.axes is None else axes @ self.axes,
             shift=axes @ (self.shift - centre),
         )
+
+
+def _indicators(cells: NDArray[Any], texts: NDArray[np.object_]) -> Float32:
+    """Return which of `texts` (k,) each cell of a column is, (n, k); NaN in a gap."""
+    read = [_text_of(cell) for cell in cells]
+    values = np.array([[text == each for each in texts] for text in read], np.float32)
+    values[[text is None for text in read]] = np.nan
+    return values
+
+
+def _text_of(value: Any) -> str | None:
+    """Return the text of a cell, as in tables; None for a gap."""
+    is_gap = value is None or (isinstance(value, float | np.floating) and np.isnan(value))
+    return None if is_gap else label_text(str(value)) or None
 
 
 def points_of(X: Any, what: str) -> NDArray[Any]:
@@ -249,12 +307,50 @@ def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
             "the SimpleImputer follows a PCA, adds indicators or replaces values other than NaN; "
             "fit an imputer before the PCA, with add_indicator=False and missing_values=numpy.nan"
         )
-    statistics = np.array(attribute(imputer, "statistics_"), dtype=np.float64)
+    statistics = attribute(imputer, "statistics_")
+    if any(isinstance(each, str) for each in statistics):
+        raise InputError(
+            "the SimpleImputer fills gaps with texts; fill the gaps of these columns in the data"
+        )
+    statistics = np.array(statistics, dtype=np.float64)
     if np.isinf(statistics).any():
         raise InputError("the SimpleImputer fills in an infinite number; fit it again")
     raw = (statistics - before.shift) / before.scale + before.offset
     fills = np.where(np.isnan(before.fills), raw, before.fills)
     return replace(before, fills=fills).selected(np.flatnonzero(~np.isnan(statistics)))
+
+
+def _one_hot(before: AffineMap, encoder: Any) -> AffineMap:
+    """Return the map with a feature for each category of each column, as `--one-hot` makes them."""
+    changed = before.scales or before.has_text.any() or not np.isnan(before.fills).all()
+    if changed:
+        raise InputError(
+            "the OneHotEncoder follows a step that changes its columns; encode the columns as they "
+            "are in the data"
+        )
+    for name in ("drop", "min_frequency", "max_categories"):
+        if (value := attribute(encoder, name)) is not None:
+            raise InputError(
+                f"the OneHotEncoder has {name}={str(value)[:40]}, but a device has one feature for "
+                f"each category; fit it with {name}=None"
+            )
+    columns, texts = list[int](), list[str]()
+    for column, categories in zip(before.columns, attribute(encoder, "categories_"), strict=True):
+        of_column = [_text_of(each) for each in categories.tolist()]
+        if None in of_column or len({*of_column}) < len(of_column):
+            raise InputError(
+                f"the OneHotEncoder has the categories {listed(map(str, categories))}, of which "
+                "one is a gap or two have the same text; leave out or correct these rows first"
+            )
+        columns += [int(column)] * len(of_column)
+        texts += [str(text) for text in of_column]
+    same = AffineMap.identity(len(columns))
+    return replace(
+        same,
+        n_features=before.n_features,
+        columns=np.array(columns, np.intp),
+        texts=np.array(texts, np.object_),
+    )
 
 
 def _columns(before: AffineMap, transformer: Any) -> AffineMap:
@@ -274,7 +370,9 @@ def _columns(before: AffineMap, transformer: Any) -> AffineMap:
             "steps"
         )
     joined = AffineMap.joined(parts)
-    if len(np.unique(joined.columns)) < len(joined.columns):
+    each = {*zip(joined.columns.tolist(), joined.texts, strict=True)}
+    of_columns = {(column, text is None) for column, text in each}  # either texts or a number
+    if len(each) < len(joined.columns) or len(of_columns) > len(np.unique(joined.columns)):
         raise InputError("the ColumnTransformer uses a feature twice; use each feature once")
     return joined
 
@@ -330,6 +428,7 @@ _READERS: dict[type, Reader] = {
     StandardScaler: _centring("mean_", "with_mean", "with_std"),
     MinMaxScaler: _minmax,
     MaxAbsScaler: _maxabs,
+    OneHotEncoder: _one_hot,
     RobustScaler: _centring("center_", "with_centering", "with_scaling"),
     PCA: _pca,
     SimpleImputer: _imputer,
@@ -371,8 +470,9 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     ----------
     pipeline : Pipeline, or a fitted search for the best one, such as GridSearchCV
         Any number of StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer,
-        selectors with `get_support`, such as SelectKBest, SelectFromModel and VarianceThreshold,
-        and ColumnTransformer and Pipeline of these; then a classifier such as a ProtoNNClassifier.
+        OneHotEncoder, selectors with `get_support`, such as SelectKBest, SelectFromModel and
+        VarianceThreshold, and ColumnTransformer and Pipeline of these; then a classifier such as a
+        ProtoNNClassifier.
     X : array of shape (n, D), optional
         Raw training points, whose decimals determine the units of features in sketches; by default,
         the features' ranges determine them.

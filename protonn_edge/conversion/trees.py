@@ -5,8 +5,9 @@ Trees are read and checked node by node, without scikit-learn's compiled code.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.scaling import AffineMap, Float64
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.kinds.forest.head import ForestHead
-from protonn_edge.kinds.forest.integers import Trees, sum_of_leaves
+from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves
 from protonn_edge.kinds.forest.train import GrownTrees, preorder
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
@@ -34,6 +35,8 @@ _STEPS = np.append(1.0, np.geomspace(0.1, 1.5, 64))[:, None, None]  # relative t
 _PLACES = np.linspace(0.0, 1.0, 33)[:, None]  # from 0, the first threshold, to 1, the last
 _LEAST_BYTES, _SHRINK = 64, 0.85  # ratio of the sizes that trees are pruned to
 _ROUNDED = 1e-4  # more than the rounding error of a scaler for a whole number
+_WHOLE, _MOST_NUMBERS = 0.1, 16  # of counts that are rounded; of numbers to try
+_TELLING = 20  # splits that hardly all send missing values to one side by chance
 BY_GAPS = 2  # the side of a split between missing values and all numbers
 _LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the shares of classes
 
@@ -48,6 +51,8 @@ class TreeRule:
     # (N,): which nodes send missing values (NaN) to the left; None if the estimator refuses these
     gaps: NDArray[np.bool_] | None = None
     learned: int = 0  # how many sides for them may have been learned
+    # (leaves of the first round's trees,): the shares of training points; empty if unknown
+    shares: Float64 = field(default_factory=lambda: np.empty(0))
     landmarks = None
 
     def answers(self, Z: Float64) -> Indices:
@@ -56,28 +61,74 @@ class TreeRule:
         Missing values are NaN, if the estimator accepts them.
         """
         grown, classes = self.grown, np.empty(len(Z), np.int64)
-        shape, inner = grown.shape, grown.shape.inner
-        if self.gaps is not None:
-            shape = Trees(np.where(self.gaps & inner, grown.features + Z.shape[1], grown.features))
-        some = min(_ROWS_AT_ONCE, 1 + _LEAVES_AT_ONCE // len(shape.roots))
+        leaves = grown.values[~grown.shape.inner]
+        some = min(_ROWS_AT_ONCE, 1 + _LEAVES_AT_ONCE // len(grown.shape.roots))
         for start in range(0, len(Z), some):
             rows = slice(start, start + some)
-            z = Z[rows].astype(np.float32)
-            if self.gaps is not None:  # once more for nodes that send them to the left
-                z = np.hstack([np.where(np.isnan(z), end, z) for end in (np.inf, -np.inf)])
-            ends = shape.leaves_of(z, grown.thresholds[inner])
-            classes[rows] = sum_of_leaves(ends, grown.values[~inner], grown.bias).argmax(axis=1)
+            ends = self._leaves_of(Z[rows], len(grown.features))
+            classes[rows] = sum_of_leaves(ends, leaves, grown.bias).argmax(axis=1)
         return classes
 
-    def warning(self, *_: object) -> str | None:
-        """Return a warning if it is not sure that the training had no missing values."""
+    def _leaves_of(self, Z: Float64, n_nodes: int) -> Indices:
+        """Return the leaves (n, T) that points Z (n, k) reach in the trees of the first nodes."""
+        z, features = Z.astype(np.float32), self.grown.features[:n_nodes]
+        inner = features != LEAF
+        if self.gaps is not None:  # once more for nodes that send them to the left
+            features = np.where(self.gaps[:n_nodes] & inner, features + Z.shape[1], features)
+            z = np.hstack([np.where(np.isnan(z), end, z) for end in (np.inf, -np.inf)])
+        return Trees(features).leaves_of(z, self.grown.thresholds[:n_nodes][inner])
+
+    def warning(self, Z: Float64) -> str | None:
+        """Return a warning if missing values in training are probable, for points Z (n, k)."""
+        remedy = "replace missing values in the training data, and train again"
+        number, splits = self._missing_number(Z), int(self.grown.shape.inner.sum())
+        if number is not None and np.isfinite(number):
+            answers = self.answers(np.where(Z.astype(np.float32) == number, np.nan, Z))
+            differ = 100 * np.mean(answers != self.answers(Z))
+            return (
+                f"the counts in the first tree match these points only if {number:g} is a missing "
+                f"value, as with missing={number:g} in training; then the estimator answers "
+                f"{differ:.2f} % of the points differently; {remedy} with missing=nan"
+            )
+        if number is not None and splits < _TELLING:
+            return (
+                f"the trees have only {counted(splits, 'split')}, too few to show whether a "
+                "number, such as 0 or -999, stood for missing values in training; if one did, "
+                f"{remedy} with missing=nan"
+            )
         if not self.learned:
             return None
         return (
-            f"{self.learned:,} of {int(self.grown.shape.inner.sum()):,} splits send missing values "
-            "to another side than the rest, which the device cannot; if the training data had "
-            "missing values (NaN, or the number given as missing), fill them, and train again"
+            f"{self.learned:,} of {splits:,} splits send missing values "
+            "to another side than the rest, which the device cannot; if there were missing values "
+            f"in training (NaN, or the number given as missing), {remedy}"
         )
+
+    def _missing_number(self, Z: Float64) -> float | None:
+        """Return the number that stood for missing values; None if none did, NaN if unknown.
+
+        The first trees show it if Z (n, k) are the training points, which had no weights: then the
+        numbers of points in their leaves are known.
+        """
+        counts = self.shares * len(Z)
+        if not counts.size:
+            return None
+        if not np.abs(counts - np.rint(counts)).max() <= _WHOLE:
+            return math.nan
+        n_nodes = int(np.flatnonzero(~self.grown.shape.inner)[counts.size - 1]) + 1
+
+        def differs(Z: Float64) -> bool:
+            reached = np.bincount(self._leaves_of(Z, n_nodes).ravel(), minlength=counts.size)
+            return bool(np.abs(reached - counts).max() > 0.5)
+
+        Z = Z.astype(np.float32)
+        if not differs(Z):
+            return None
+        values, often = np.unique(Z, return_counts=True)
+        for value in values[np.argsort(-often, kind="stable")[:_MOST_NUMBERS]]:
+            if not differs(np.where(value == Z, np.nan, Z)):
+                return float(value)
+        return math.nan
 
 
 def tree_rule(classifier: Any, k: int, n_classes: int) -> TreeRule:

@@ -166,11 +166,50 @@ def with_sides(path: Path, *sides: int, of_leaves: int = 0) -> Path:
 def test_splits_of_xgboost_have_one_side_without_missing_values(side: int, tmp_path: Path):
     """It is 0 or, by the exact search, 1; leaves do not count."""
     rule = load_booster(with_sides(tmp_path / "same.json", side, of_leaves=1 - side)).rule
-    assert rule.warning() is None
+    assert rule.warning(X) is None
     assert (rule.gaps[rule.grown.shape.inner] == side).all()
     other = with_sides(tmp_path / "other.json", 1 - side, side)
     with pytest.raises(InputError, match="other.json has 1 of .* sides for missing values were"):
         load_booster(other)
+
+
+@pytest.mark.parametrize("number", [0.0, -999.0])
+def test_a_number_for_missing_values_shows_in_the_counts(number: float, tmp_path: Path):
+    """All sides are equal by chance, but the points at the leaves are others than those counted."""
+    given = RNG.normal(1, 1, (120, 1)).astype(np.float32)
+    given[::3] = number
+    left = int(((given < 0.5) & (given != number)).sum())
+    document = json.loads((FOLDER / "cancer.json").read_text("utf-8"))
+    learner = document["learner"]
+    learner["learner_model_param"] |= {"num_feature": "1", "base_score": "[5E-1]"}
+    model = learner["gradient_booster"]["model"]
+    only = model["trees"][0]
+    only["tree_param"]["num_nodes"] = "3"
+    only |= {
+        "split_indices": [0, 0, 0],
+        "left_children": [1, -1, -1],
+        "right_children": [2, -1, -1],
+        "split_conditions": [0.5, -1.0, 1.0],
+        "default_left": [0, 0, 0],
+        "split_type": [0, 0, 0],
+        "sum_hessian": [30.0, left / 4, 30 - left / 4],
+    }
+    model["trees"], model["tree_info"] = [only], [0]
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(document), "utf-8")
+    warning = from_sklearn(load_booster(path), given).warning
+    assert warning is not None
+    assert f"only if {number:g} is a missing value, as with missing={number:g}" in warning
+    assert "answers 33.33 % of the points differently" in warning
+    warning = from_sklearn(load_booster(path), given[:-1]).warning  # other points
+    assert warning is not None
+    assert "only 1 split, too few to show whether a number" in warning
+    only["sum_hessian"] = [30.0, (given < 0.5).sum() / 4, (given >= 0.5).sum() / 4]
+    path.write_text(json.dumps(document, default=float), "utf-8")
+    assert from_sklearn(load_booster(path), given).warning is None
+    only.pop("sum_hessian")
+    path.write_text(json.dumps(document), "utf-8")
+    assert from_sklearn(load_booster(path), given).warning is None
 
 
 def test_a_rounding_error_of_many_sums_is_only_a_warning(tmp_path: Path):
@@ -185,7 +224,7 @@ def test_a_rounding_error_of_many_sums_is_only_a_warning(tmp_path: Path):
     )
     assert found.warning is not None
     assert found.warning.startswith("1 of ")
-    assert "if the training data had missing values" in found.warning
+    assert "if there were missing values in training" in found.warning
 
 
 def test_sides_of_lightgbm(tmp_path: Path):

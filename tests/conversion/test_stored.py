@@ -122,7 +122,7 @@ def test_a_network_is_told_to_take_another_way(tmp_path: Path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         path = stored(tmp_path / "network.skops", network.fit(X, Y))
-    with pytest.raises(InputError, match="not known to be safe; export the network with skl2onnx"):
+    with pytest.raises(InputError, match="from_sklearn, or export the network with skl2onnx"):
         load_estimator(path)
 
 

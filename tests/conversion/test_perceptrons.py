@@ -1,0 +1,115 @@
+"""An MLPClassifier becomes a dense network; estimators without a counterpart lead on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.decomposition import PCA
+from sklearn.ensemble import AdaBoostClassifier, IsolationForest, RandomForestRegressor
+from sklearn.linear_model import Ridge
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+from protonn_edge import from_sklearn
+from protonn_edge.errors import InputError
+
+IRIS, CANCER = load_iris(return_X_y=True), load_breast_cancer(return_X_y=True)
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def perceptron(*units: int, **settings: Any) -> MLPClassifier:
+    return MLPClassifier(units, **{"max_iter": 150, "random_state": 0} | settings)
+
+
+@pytest.mark.parametrize("before", [[], [StandardScaler()], [StandardScaler(), PCA(3)]], ids=str)
+@pytest.mark.parametrize("units", [(), (10,), (8, 7)], ids=str)
+@pytest.mark.parametrize("data", [IRIS, CANCER], ids=["three", "two"])
+def test_a_network_answers_as_before(data: Any, units: tuple[int, ...], before: list[Any]):
+    X, y = data
+    estimator = make_pipeline(*before, perceptron(*units)).fit(X, y)
+    found = from_sklearn(estimator, X, y)
+    assert [step.name for step in found.steps] == ["estimator", "exact", "integers"]
+    answers = found.source.labels[found.source.answers(X.astype(np.float32))]
+    assert np.mean(answers == estimator.predict(X)) > 0.99
+    assert found.steps[1].agreement > 0.99
+    assert found.model.head.kind == ("dense" if units else "linear")
+    if before:  # features of very different ranges are hard for bytes
+        assert found.agreement > 0.95
+
+
+def test_it_can_be_tuned_and_has_the_names_of_columns():
+    X, y = IRIS
+    estimator = perceptron(6).fit(X, y)
+    estimator.feature_names_in_ = np.array(["a", "b", "c", "d"], object)
+    found = from_sklearn(estimator, X, y, fine_tune=True, epochs=6)
+    assert found.model.feature_names == ("a", "b", "c", "d")
+    assert found.model.record["fine_tuning"]["points"] > 100
+
+
+@pytest.mark.parametrize(
+    ("estimator", "sentence"),
+    [
+        (perceptron(3, activation="tanh"), "activation 'tanh', .* fit it with activation='relu'"),
+        (perceptron(3, 3, 3), r"layers of \[3, 3, 3\] units, but the limits are 2 layers"),
+        (perceptron(300), r"layers of \[300\] units, but .* 255 units"),
+    ],
+)
+def test_what_has_no_counterpart_is_refused(estimator: MLPClassifier, sentence: str):
+    X, y = IRIS
+    with pytest.raises(InputError, match=sentence):
+        from_sklearn(estimator.set_params(max_iter=2).fit(X, y), X)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("coefs_", [np.zeros((4, 4))], "'coefs_' of the MLPClassifier is not a list of 2 arrays"),
+        ("coefs_", [np.zeros((4, 4)), np.zeros((3, 3))], r"must have the shape \(4, 3\)"),
+        ("intercepts_", [np.full(4, np.nan), np.zeros(3)], "NaN or infinite"),
+        ("intercepts_", None, "'intercepts_' of the MLPClassifier is not a list"),
+    ],
+)
+def test_damaged_layers_are_refused(name: str, value: Any, sentence: str):
+    X, y = IRIS
+    estimator = perceptron(4, max_iter=2).fit(X, y)
+    setattr(estimator, name, value)
+    with pytest.raises(InputError, match=sentence):
+        from_sklearn(estimator, X)
+
+
+@pytest.mark.parametrize("sets", [2, 3])
+def test_sets_of_labels_are_refused(sets: int):
+    X, y = IRIS
+    estimator = perceptron(3, max_iter=2).fit(X, np.eye(3, dtype=int)[y][:, :sets])
+    with pytest.raises(InputError, match="several outputs"):
+        from_sklearn(estimator, X)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "sentence"),
+    [
+        (Ridge(), r"the Ridge predicts numbers \(regression\), .* a few bands .* use emlearn"),
+        (RandomForestRegressor(2), r"the RandomForestRegressor predicts numbers \(regression\)"),
+        (SVR(), r"the SVR predicts numbers \(regression\)"),
+        (
+            MLPRegressor(hidden_layer_sizes=(2,), max_iter=2),
+            r"the MLPRegressor predicts numbers \(regression\)",
+        ),
+        (OneClassSVM(), "finds outliers and cannot be converted; train .* --one-class"),
+        (IsolationForest(n_estimators=2), "finds outliers"),
+        (AdaBoostClassifier(n_estimators=2), "AdaBoostClassifier cannot be converted; pass a fit"),
+        (SVC(kernel="poly"), "has the kernel 'poly', which cannot be converted; fit it with kern"),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_estimators_without_a_counterpart_lead_on(estimator: Any, sentence: str):
+    X, y = IRIS
+    with pytest.raises(InputError, match=sentence) as caught:
+        from_sklearn(estimator.fit(X, y), X)
+    assert "\n" not in str(caught.value)
