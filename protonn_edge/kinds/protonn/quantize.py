@@ -248,17 +248,22 @@ def _quantize_prototypes(head: ProtoNNHead) -> _Prototypes:
     spread = float(np.ptp(widths, axis=1).max())
     for distance_shift in range(_DISTANCE_SHIFT, -1, -1):
         step = tables.distance_step(distance_shift)
-        radius = math.sqrt(tables.TABLE_SIZE << distance_shift)
-        if spread / step + 2 * radius <= COORDINATE_MAXIMUM - COORDINATE_MINIMUM:
+        if spread <= widest_spread(distance_shift):
             steps = widths / step
             centre = (steps.max(axis=1) + steps.min(axis=1)) / 2
             residuals = np.rint(steps - centre[:, None]).astype(np.int8)
             return _Prototypes(centre, residuals, distance_shift)
-    limit = (COORDINATE_MAXIMUM - COORDINATE_MINIMUM - 2 * radius) * step
     raise InputError(
         f"the prototypes spread over {spread:.4g} RBF widths, but the integer model covers only "
-        f"{limit:.0f}; train with a smaller gamma"
+        f"{widest_spread():.0f}; train with a smaller gamma"
     )
+
+
+def widest_spread(distance_shift: int = 0) -> float:
+    """Return the largest spread of prototypes, in RBF widths, that steps of this size cover."""
+    radius = math.sqrt(tables.TABLE_SIZE << distance_shift)
+    steps = COORDINATE_MAXIMUM - COORDINATE_MINIMUM - 2 * radius
+    return steps * tables.distance_step(distance_shift)
 
 
 def _label_maximum(head: ProtoNNHead, prototypes: _Prototypes) -> int:
