@@ -124,7 +124,7 @@ def satellite_points(seed: int = 0, n: int = 4_435, n_test: int = 2_000) -> Data
     X = np.clip(np.rint(areas), 0, 157).reshape(total, -1).astype(np.float32)
     classes = tuple(f"class {number}" for number in range(1, len(_CENTRES) + 1))
     names = tuple(f"area {1 + i // 4} band {1 + i % 4}" for i in range(X.shape[1]))
-    return Dataset(X[:n], y[:n], X[n:], y[n:], classes, names)
+    return Dataset(X[:n], y[:n], X[n:], y[n:], classes, feature_names=names)
 
 
 def measure(row: _Compared, dataset: Dataset) -> Record:
