@@ -144,7 +144,7 @@ def measure(row: _Compared, dataset: Dataset) -> Record:
                 "settings": settings,
                 "floats_percent": 100 * compared.floats,
                 "integers_percent": 100 * compared.integers,
-                "lost": 100 * compared.lost,
+                "lost": 100 * (compared.floats - compared.integers),
                 "said": compared.loses,
                 "score_bits": quantize(model).score_bits,
             }

@@ -87,8 +87,9 @@ def initial_parameters(
     - `prototypes` ("per_class", "kmeans", "sample"): B and Z; see `clustered_prototypes`,
       `clustered_label_sets` and `sampled_prototypes`.
     - `one_class`: whether the RBF width is for distance thresholds; see `reaching_gamma`.
-    - `widest`: the RBF widths over which prototypes may spread, unless gamma is given. They would
-      spread further if most points are at the same few places, or a few are far from the others.
+    - `widest`: the RBF widths over which prototypes may spread, except with a given `gamma` for
+      several classes. They would spread further if there are many in one dimension, most points
+      are at the same few places, or a few are far from the others.
     """
     starts = STARTS_OF_ONE_CLASS if one_class else 1
     told_apart = y
@@ -111,14 +112,12 @@ def initial_parameters(
         B, Z = clustered_prototypes(
             projected, y, n_prototypes, generator, weights, together, starts
         )
-    if gamma is None:
-        gamma = (
-            reaching_gamma(projected, B.T)
-            if one_class
-            else median_gamma(projected, B, gamma_numerator, generator)
-        )
-        spread = float(np.ptp(B, axis=1).max())
-        gamma = min(gamma, widest / spread) if spread > 0 else gamma
+    spread = float(np.ptp(B, axis=1).max())
+    limit = widest / spread if spread > 0 else np.inf
+    if one_class:
+        gamma = min(gamma or reaching_gamma(projected, B.T), limit)
+    elif gamma is None:
+        gamma = min(median_gamma(projected, B, gamma_numerator, generator), limit)
     fold, sharpness = np.float32(gamma), _SHARPNESS_OF_SETS if issparse(y) else _SHARPNESS
     return Parameters(W * fold, B * fold, Z, np.array([sharpness], dtype=np.float32)), gamma
 
