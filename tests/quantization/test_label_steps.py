@@ -10,12 +10,12 @@ from model_factory import random_model
 from protonn_edge.chain.model import Model
 from protonn_edge.quantization import precision_for, quantize
 
-CLASSES, EACH = 3, 40
-FAINT = (1.0, 0.015, 0.015, 0.015)
+CLASSES, EACH = 3, 80
+FAINT = (1.0, *(0.0107,) * 15)
 
 
 def crowded_model(*votes: float) -> Model:
-    """Return a model of three classes, each with 40 prototypes at the same place.
+    """Return a model of three classes, each with 80 prototypes at the same place.
 
     Prototypes of a class vote for it, in turn, by these votes.
     """
@@ -34,7 +34,7 @@ def test_few_steps_are_enough_for_labels_that_they_represent() -> None:
 
 
 def test_few_steps_are_not_enough_for_labels_between_them() -> None:
-    """The faint votes would be rounded to 0, but together they are a twentieth of a score."""
+    """The faint votes would be rounded to 0, but together they are an eighth of a score."""
     integers = quantize(crowded_model(*FAINT))
     assert (integers.score_bits, integers.numbers["labels"].max()) == (32, 127)
 
@@ -56,3 +56,12 @@ def test_labels_of_a_usual_model_have_the_finest_steps_that_fit_16_bits() -> Non
     integers = quantize(model)
     assert integers.score_bits == 16
     assert 24 < precision_for(model).label_maximum < 127
+
+
+def test_coarse_labels_keep_the_steps_of_the_training() -> None:
+    """Other steps, even finer ones, would round most labels to other values than were trained."""
+    model = random_model(prototypes=80, gamma_numerator=0.4)
+    known = np.rint(model.head.labels * (29 / np.abs(model.head.labels).max())) / 29
+    trained = quantize(replace(model, labels=known.astype(np.float32)))
+    labels = trained.numbers["labels"].astype(np.float64)
+    assert np.allclose(labels / labels.max(), known / known.max(), atol=1e-6)
