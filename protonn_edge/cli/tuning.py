@@ -30,7 +30,7 @@ from protonn_edge.cli.trained import describe
 from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import CheckFailed, InputError, Interrupted
-from protonn_edge.evaluation.fidelity import promise_notices, promised_accuracy
+from protonn_edge.evaluation.fidelity import Promise
 from protonn_edge.report import tuning as tables
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
@@ -109,9 +109,9 @@ def search_model(
     if given.front_path is not None:
         _write_front(given.front_path, trials, points)
     described, proportions = describe(refitted.model, dataset, out)
-    if described["accuracy"] is not None:
-        promised = promised_accuracy(refitted.model)
-        out.notice(promise_notices(described["accuracy"], described["n"], promised, "test"))
+    promise = Promise.of(refitted.model)
+    if promise is not None and described["accuracy"] is not None:
+        out.notice(promise.notices(described["accuracy"], described["n"], "test"))
     trained = described | {"data": report.to_json()}
     record = trained | _record(refitted, trials, facts, points)
     table = tables.candidate_table(trials, board, space.searched.columns, points.metric)

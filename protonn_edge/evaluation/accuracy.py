@@ -37,16 +37,25 @@ def share_right(predicted: Labels, actual: Labels) -> float:
     return float(np.mean(predicted == actual))
 
 
-def wilson_interval(right: int, n: int, *, deviations: float = _Z_95) -> tuple[float, float]:
+def wilson_interval(right: int, n: int) -> tuple[float, float]:
     """Return the 95 % interval of a share, given that `right` of n >= 1 points were correct.
 
-    E. B. Wilson's interval (1927) stays within 0..1 and is valid for shares near 1, too. It is as
-    many standard `deviations` wide to either side.
+    E. B. Wilson's interval (1927) stays within 0..1 and is valid for shares near 1, too.
     """
-    share, z2 = right / n, deviations**2
+    share, z2 = right / n, _Z_95**2
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = deviations / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    half = _Z_95 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def deviations_above(first: float, n: int, second: float, m: int) -> float:
+    """Return by how many standard deviations a share of n >= 1 points exceeds another one, of m.
+
+    With both of 1, the usual deviation would be 0. So one point that is right and one that is wrong
+    are added to each (A. Agresti and B. Caffo, 2000).
+    """
+    common = (first * n + second * m + 2) / (n + m + 4)
+    return (first - second) / math.sqrt(common * (1 - common) * (1 / n + 1 / m))
 
 
 def confusion_matrix(predicted: Labels, actual: Labels, n_classes: int) -> NDArray[np.int64]:

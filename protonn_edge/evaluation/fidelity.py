@@ -7,7 +7,6 @@ integer models in cross-validation, that the model trained on all points may mis
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Notice
 from protonn_edge.datasets.dataset import Features, dense_rows
-from protonn_edge.evaluation.accuracy import share_right, wilson_interval
+from protonn_edge.evaluation.accuracy import deviations_above, share_right
 from protonn_edge.quantization import quantize
 
 TOLERATED_LOSS = 0.01
@@ -27,29 +26,58 @@ _DEVIATIONS = 3.0
 
 
 @dataclass(frozen=True)
+class Promise:
+    """The accuracy of integer models in the cross-validation by which a search chose a model."""
+
+    accuracy: float  # 0..1
+    n: int  # points, at least 1
+
+    @classmethod
+    def of(cls, model: Model) -> Promise | None:
+        """Return what a search promised for its model; None for a model without a search."""
+        chosen = model.record.get("tuning", {}).get("chosen")
+        return chosen and cls(chosen["accuracy"], model.record["n_train"])
+
+    def missed_by(self, share: float, n: int) -> float:
+        """Return how far a share of n >= 1 points is below the promise, 0 if perhaps by chance.
+
+        Three standard deviations of the difference are attributed to chance.
+        """
+        above = deviations_above(self.accuracy, self.n, share, n)
+        return self.accuracy - share if above > _DEVIATIONS else 0.0
+
+    def notices(self, share: float, n: int, part: str) -> list[Notice]:
+        """Return a warning if a share of n points of a part of the data misses the promise."""
+        if not self.missed_by(share, n):
+            return []
+        text = (
+            f"the integers classify {100 * share:.2f} % of {n:,} {part} points correctly, but "
+            f"{100 * self.accuracy:.2f} % were expected from cross-validation; search again with "
+            "another --seed or, if points come from several people, days or devices, with --groups"
+        )
+        return [Notice("promise", text, warning=True)]
+
+
+@dataclass(frozen=True)
 class Fidelity:
-    """The accuracy of a model's integers on some points, with what it is compared with."""
+    """The accuracy of a model's integers on training points, with what it is compared with."""
 
     n: int  # points
     floats: float  # the accuracies of the float model and of the integers, 0..1
     integers: float
-    promised: float | None = None  # of integer models in cross-validation, 0..1
-
-    @property
-    def lost(self) -> float:
-        """The accuracy that is lost by rounding, -1..1."""
-        return self.floats - self.integers
+    promise: Promise | None = None
 
     @property
     def loses(self) -> bool:
-        """Whether more is lost than `TOLERATED_LOSS`."""
-        return self.lost > TOLERATED_LOSS + 1e-9
+        """Whether rounding costs more than `TOLERATED_LOSS`."""
+        return self.floats - self.integers > TOLERATED_LOSS + 1e-9
 
     @property
     def shortfall(self) -> float:
         """How far the integers are below what is tolerated, 0..1; 0 for a model as it should be."""
-        lost = self.lost - TOLERATED_LOSS if self.loses else 0.0
-        return max(lost, below_promise(self.integers, self.n, self.promised))
+        lost = self.floats - self.integers - TOLERATED_LOSS if self.loses else 0.0
+        missed = 0.0 if self.promise is None else self.promise.missed_by(self.integers, self.n)
+        return max(lost, missed)
 
     @property
     def reason(self) -> str:
@@ -60,11 +88,14 @@ class Fidelity:
         """Return a warning for each way in which the integers are worse than they should be."""
         lost = (
             f"the integers classify {100 * self.integers:.2f} % of {self.n:,} training points "
-            f"correctly, but the floats {100 * self.floats:.2f} %; train with another --seed or "
-            "other sizes, and see with 'inspect' which step of quantization costs accuracy"
+            f"correctly, but the floats {100 * self.floats:.2f} %; train with another --seed, "
+            "--clip 0.02 or other sizes, and see with 'inspect' which step of quantization costs "
+            "accuracy"
         )
         said = [Notice("integers", lost, warning=True)] if self.loses else []
-        return said + promise_notices(self.integers, self.n, self.promised, "training")
+        if self.promise is not None:
+            said += self.promise.notices(self.integers, self.n, "training")
+        return said
 
 
 def fidelity_of(model: Model, X: Features, y: NDArray[np.int64]) -> Fidelity:
@@ -79,35 +110,5 @@ def fidelity_of(model: Model, X: Features, y: NDArray[np.int64]) -> Fidelity:
         n=len(actual),
         floats=share_right(model.predict(points), actual),
         integers=share_right(integers.predict(integers.quantize(points)), actual),
-        promised=promised_accuracy(model),
+        promise=Promise.of(model),
     )
-
-
-def promised_accuracy(model: Model) -> float | None:
-    """Return the accuracy in cross-validation, 0..1, of a model that a search chose."""
-    chosen = model.record.get("tuning", {}).get("chosen", {})
-    accuracy: float | None = chosen.get("accuracy")
-    return accuracy
-
-
-def below_promise(share: float, n: int, promised: float | None) -> float:
-    """Return how far a share of n points is below a promised one, 0 if it may be by chance.
-
-    Three standard deviations of the share are attributed to chance, as Wilson's interval has them.
-    """
-    if promised is None or n == 0:
-        return 0.0
-    _, high = wilson_interval(round(share * n), n, deviations=_DEVIATIONS)
-    return promised - share if promised > high and not math.isclose(promised, high) else 0.0
-
-
-def promise_notices(share: float, n: int, promised: float | None, part: str) -> list[Notice]:
-    """Return a warning if a share of n points of a part of the data is below the promised one."""
-    if promised is None or not below_promise(share, n, promised):
-        return []
-    text = (
-        f"the integers classify {100 * share:.2f} % of {n:,} {part} points correctly, but "
-        f"{100 * promised:.2f} % were expected from cross-validation; search again with another "
-        "--seed or, if points come from several people, days or devices, with --groups"
-    )
-    return [Notice("promise", text, warning=True)]

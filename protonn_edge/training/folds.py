@@ -71,13 +71,19 @@ def held_out_statistics(
             of_trained = None if groups is None else groups[trained]
             one.fit(X[trained], y[trained], groups=of_trained)
         stand_in = one.to_model()
-        factor = 1.0
-        if not alone:
+        if alone:
+            factor = _gamma_of(model) / _gamma_of(stand_in)  # 1 unless its prototypes spread more
+        else:
             factor = usual / (_usual_distance(stand_in, X[trained]) or math.nan)
         held_out &= np.isin(y, one.classes_)  # one fold may have all groups of a class
         statistics = statistics_of(stand_in, X[held_out])
         parts.append(statistics.with_distances(factor) if 0 < factor < math.inf else statistics)
     return together(parts)
+
+
+def _gamma_of(model: Model) -> float:
+    assert isinstance(model.head, ProtoNNHead)
+    return model.head.gamma
 
 
 def _usual_distance(model: Model, X: NDArray[np.float32]) -> float:

@@ -76,6 +76,7 @@ def initial_parameters(
     prototypes: str = "per_class",
     gamma: float | None = None,
     one_class: bool = False,
+    widest: float = np.inf,
 ) -> tuple[Parameters, float]:
     """Return the matrices with gamma folded in, and gamma itself.
 
@@ -86,12 +87,16 @@ def initial_parameters(
     - `prototypes` ("per_class", "kmeans", "sample"): B and Z; see `clustered_prototypes`,
       `clustered_label_sets` and `sampled_prototypes`.
     - `one_class`: whether the RBF width is for distance thresholds; see `reaching_gamma`.
+    - `widest`: the RBF widths over which prototypes may spread, except with a given `gamma` for
+      several classes. They would spread further if there are many in one dimension, most points
+      are at the same few places, or a few are far from the others.
     """
     starts = STARTS_OF_ONE_CLASS if one_class else 1
     told_apart = y
     if one_class:
         seed = int(generator.integers(2**31))
-        told_apart = cluster_centres(X, PARTS_OF_ONE_CLASS, seed, generator, weights, starts)[1]
+        member = cluster_centres(X, PARTS_OF_ONE_CLASS, seed, generator, weights, starts)[1]
+        told_apart = np.unique(member, return_inverse=True)[1]  # clusters of equal points are empty
     W = initial_projection(projection, X, told_apart, n_projections, weights, generator)
     W[:, constant_columns(X)] = 0.0
     if X.shape[0] > _CLUSTERED_POINTS:
@@ -107,10 +112,12 @@ def initial_parameters(
         B, Z = clustered_prototypes(
             projected, y, n_prototypes, generator, weights, together, starts
         )
-    if gamma is None and one_class:
-        gamma = reaching_gamma(projected, B.T)
+    spread = float(np.ptp(B, axis=1).max())
+    limit = widest / spread if spread > 0 else np.inf
+    if one_class:
+        gamma = min(gamma or reaching_gamma(projected, B.T), limit)
     elif gamma is None:
-        gamma = median_gamma(projected, B, gamma_numerator, generator)
+        gamma = min(median_gamma(projected, B, gamma_numerator, generator), limit)
     fold, sharpness = np.float32(gamma), _SHARPNESS_OF_SETS if issparse(y) else _SHARPNESS
     return Parameters(W * fold, B * fold, Z, np.array([sharpness], dtype=np.float32)), gamma
 

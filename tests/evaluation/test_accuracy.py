@@ -13,6 +13,7 @@ from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import (
     answer_matrix,
     class_figures,
+    deviations_above,
     frequent_confusions,
     wilson_interval,
 )
@@ -29,6 +30,13 @@ from protonn_edge.evaluation.accuracy import (
 )
 def test_the_interval_is_wilsons(right, n, expected):
     assert wilson_interval(right, n) == pytest.approx(expected, abs=5e-5)
+
+
+def test_shares_of_few_points_differ_by_few_deviations():
+    assert deviations_above(0.9, 100, 0.8, 100) == pytest.approx(1.9444, abs=1e-4)
+    assert 0 < deviations_above(1.0, 10, 0.9, 10) < 1
+    assert deviations_above(1.0, 10, 1.0, 1000) == 0
+    assert deviations_above(0.91, 4_000, 0.83, 2_000) > 8
 
 
 def test_precision_goes_by_columns_and_recall_by_rows():

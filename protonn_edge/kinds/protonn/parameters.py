@@ -106,7 +106,8 @@ class ProtoNNParameters(MiniBatchParameters):
         Initial B and Z: k-means in each class, k-means over all points, or a sample of the points.
         For sets of labels, "per_class" means "kmeans".
     gamma : float, default=None
-        Initial RBF width, instead of `gamma_numerator`.
+        Initial RBF width, instead of `gamma_numerator`. With `one_class`, it is at most what the
+        integers cover.
     initial_model : Model, default=None
         A model to continue from, with its normalizer, pooling and bits; sizes and initial values
         are then ignored.

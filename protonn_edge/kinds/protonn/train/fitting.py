@@ -19,6 +19,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, check_teachable, protonn_head
 from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
+from protonn_edge.kinds.protonn.quantize import widest_spread
 from protonn_edge.kinds.protonn.teaching import with_new_classes
 from protonn_edge.kinds.protonn.train.alternating import alternate
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
@@ -104,6 +105,7 @@ _PROTOTYPES_OF_ONE_CLASS = 32
 _PROTOTYPES_PER_LABEL = 2  # as in the paper
 _PROTOTYPES_FOR_LABELS = 200  # default maximum
 _BATCH_SIZE = 256
+_SPREAD = 0.8  # of prototypes at the start, as a share of what integers cover; training adds some
 
 
 class ProtoNNTraining:
@@ -248,6 +250,7 @@ class ProtoNNTraining:
             prototypes=settings.init_prototypes,
             gamma=settings.gamma,
             one_class=settings.one_class,
+            widest=_SPREAD * widest_spread() if self.prepared.for_device else np.inf,
         )
         if data.outlier_exposure:  # for outliers' prototypes, which start without a label
             start = replace(start, labels=start.labels[: self.prepared.n_classes])

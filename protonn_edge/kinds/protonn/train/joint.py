@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def minimize(
         "a smaller learning rate, gamma or gamma_numerator, or another normalization",
     )
     rate = run.settings.learning_rate
-    return Trained(run.parameters, rate, history, restarts, run.cutoff)
+    return Trained(run.with_its_labels(), rate, history, restarts, run.cutoff)
 
 
 class _JointTraining(MiniBatchTraining[objective.Parameters]):
@@ -116,6 +116,12 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
         if self._rounding and self.quantization is not None and unrounded:
             self._source = self._data.through(self.quantization.rounded_points)
         return super()._epoch()
+
+    def with_its_labels(self) -> objective.Parameters:
+        """Return the trained parameters; if labels are coarse, in the steps of the training."""
+        if not self._rounding or self.quantization is None:
+            return self.parameters
+        return self.quantization.with_its_labels(self.parameters)
 
     def _accuracies(self) -> tuple[float, float | None]:
         return accuracies(self.parameters, self._data, self.cutoff)
@@ -213,6 +219,17 @@ class QuantizationAware:
             floats.labels.astype(np.float32),
             parameters.sharpness,
         )
+
+    def with_its_labels(self, parameters: objective.Parameters) -> objective.Parameters:
+        """Return the parameters with the labels for which the loss was computed, if it matters.
+
+        The quantizer chooses the steps of labels again. If they are coarse, others than those of
+        the training could change the answers.
+        """
+        rounded = self.rounded(parameters)
+        if rounded is None or not quantize.has_coarse_labels(self._model(parameters)):
+            return parameters
+        return replace(parameters, labels=rounded.labels)
 
     def _model(self, parameters: objective.Parameters) -> Model:
         V, C, Z, _ = parameters
