@@ -14,7 +14,12 @@ from hypothesis import settings
 from kept_programs import KeptPrograms
 from programs import kill_heirs
 from replayed_builds import ReplayedBuilds
-from schedule import pytest_collection_modifyitems, pytest_configure, pytest_xdist_make_scheduler
+from schedule import (
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_timeout_set_timer,
+    pytest_xdist_make_scheduler,
+)
 
 from protonn_edge.codegen import host
 from protonn_edge.system.rounding import fix_rounding
@@ -23,6 +28,7 @@ from protonn_edge.toolchain import platformio
 __all__ = [  # hooks
     "pytest_collection_modifyitems",
     "pytest_configure",
+    "pytest_timeout_set_timer",
     "pytest_xdist_make_scheduler",
 ]
 

@@ -1,7 +1,8 @@
-"""Which process runs which tests, and in what order; what happens when a process dies."""
+"""Which process runs which tests, and in what order; how a test ends that hangs or dies."""
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from collections.abc import Generator
 from typing import Any
@@ -54,6 +55,27 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return left[0][1] if left else None
 
     return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+class TookTooLong(BaseException):
+    """A test has reached its limit; Hypothesis takes any other failure for one of its examples."""
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_timeout_set_timer() -> Generator[None, object, object]:
+    """Have the limit of a test end also what catches failures to try something else."""
+    done = yield
+    fail = signal.getsignal(signal.SIGALRM)
+
+    def end(*signal_and_frame: Any) -> None:
+        try:
+            fail(*signal_and_frame)
+        except pytest.fail.Exception as error:
+            raise TookTooLong(error) from None
+
+    if callable(fail):  # in the main thread
+        signal.signal(signal.SIGALRM, end)
+    return done
 
 
 @pytest.hookimpl(trylast=True)

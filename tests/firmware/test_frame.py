@@ -46,11 +46,15 @@ class FrameProgram:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
-        stdin.write(letter + struct.pack("<I", len(content)) + content)
-        stdin.flush()
-        head = stdout.read(4)
-        assert len(head) == 4, "the program ended; its words are in the captured stderr"
-        return stdout.read(struct.unpack("<I", head)[0])
+        try:
+            stdin.write(letter + struct.pack("<I", len(content)) + content)
+            stdin.flush()
+            head = stdout.read(4)
+            assert len(head) == 4, "the program ended; its words are in the captured stderr"
+            return stdout.read(struct.unpack("<I", head)[0])
+        except BaseException:
+            self._process.kill()  # it is in the middle of an answer
+            raise
 
 
 @pytest.fixture(scope="module")

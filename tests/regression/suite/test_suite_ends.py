@@ -14,7 +14,7 @@ CONFTEST = """
 import atexit
 import os
 from programs import kill_heirs
-from schedule import pytest_xdist_make_scheduler
+from schedule import pytest_timeout_set_timer, pytest_xdist_make_scheduler
 
 if "OF_THIS_SUITE" not in os.environ:
     os.environ["OF_THIS_SUITE"] = "{folder}"
@@ -24,6 +24,7 @@ if "OF_THIS_SUITE" not in os.environ:
 STARTS = """
 import os, signal, subprocess, sys, time
 import pytest
+from hypothesis import given, strategies as st
 from programs import started
 
 WAITS = (sys.executable, "-c", "import time; time.sleep(600)")
@@ -46,6 +47,12 @@ def test_goes_on(): pass
     "hangs": """
 @pytest.mark.timeout(2)
 def test_hangs():
+    with started(*WAITS, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+
+@pytest.mark.timeout(2)
+@given(st.integers())
+def test_every_example_hangs(number):
     with started(*WAITS, stdout=subprocess.PIPE) as process:
         process.stdout.readline()
 
@@ -72,9 +79,9 @@ def test_programs_that_wait_for_ever_do_not_stop_a_suite(
     pytester.makepyfile(**{f"test_{name}": STARTS + text for name, text in FILES.items()})
     options = ("-n", "1", "--dist", "loadfile", "-p", "no:cacheprovider", "-p", "no:protonn_edge")
     done = pytester.runpytest_subprocess(*options)
-    done.assert_outcomes(passed=5, failed=4)
-    failed = set(re.findall(r"^FAILED \S+::(\w+)", done.stdout.str(), re.MULTILINE))
-    assert failed == {"test_fails", "test_fails_beside_a_child", "test_hangs", "test_dies"}
+    done.assert_outcomes(passed=5, failed=5)
+    failed = set(re.findall(r"^FAILED \S+::test_(\w+)", done.stdout.str(), re.MULTILINE))
+    assert failed == {"fails", "fails_beside_a_child", "hangs", "every_example_hangs", "dies"}
     assert not [process for process in psutil.process_iter() if is_of(process, pytester.path)]
 
 
