@@ -244,7 +244,7 @@ def _uploaded(
 
 
 def _wrote(folder: Path, names: Iterable[str]) -> str:
-    """Return a sentence that says where a build put files and folders, named with ``/``."""
+    """Return a sentence with the place of a build's files and folders, named with ``/``."""
     parts = []
     for part in sorted({name.partition("/")[0] for name in names}):
         n = sum(each.is_file() for each in (folder / part).rglob("*"))
