@@ -172,7 +172,7 @@ def test_ctrl_c_ends_any_command_with_130(folder: Path, monkeypatch: pytest.Monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr(inspect, "load_model", interrupted)
-    done = run("inspect", folder / "train.csv", "--json")
+    done = run("inspect", folder / "any.npz", "--json")
     assert (done.exit_code, done.stderr) == (130, "error: stopped by Ctrl-C\n")
     assert json.loads(done.stdout) == {"error": "stopped by Ctrl-C"}
 
