@@ -131,7 +131,6 @@ def build_command(
     if live.sensors:
         output = output or LIVE_FOLDER
         done = build_with_sensor(out, model, board, output, live, tries=tries, observe=observe)
-        out.say(_wrote(output, written_in(output).digests))
         line = _monitor_line(output, live.sensors)
         out.finish(done | _uploaded(out, output, board, uploads, port, line))
         return
@@ -141,7 +140,6 @@ def build_command(
         settings = BuildOptions(max_flash, max_sram, kernel, tries=tries)
         output = output or Path("mlperf")
         done = _build_for_benchmark(out, model, board, output, chosen, settings, points)
-        out.say(_wrote(output, written_in(output).digests))
         out.finish(done | _uploaded(out, output, board, uploads, port))
         return
     output = output or Path()
@@ -172,7 +170,6 @@ def build_command(
     except OverBudget as failure:
         out.finish(record | asdict(failure.usage), failure)
     record |= _shown(out, built, board, facts)
-    out.say(_wrote(output, ("platformio.ini", "firmware")))
     line = _hil_line(output, board_name, data)
     done = _uploaded(out, output, board, uploads, port, line) if board.is_chip else {}
     out.finish(record | done)
@@ -235,7 +232,10 @@ def _uploaded(
     port: str | None,
     emulated: str = "",
 ) -> dict[str, Any]:
-    """Upload the firmware if requested, else print how to, and the command that emulates it."""
+    """Print where the firmware is; upload it if requested, else print how to, or to emulate it."""
+    written = written_in(folder)
+    of_project = written.kind not in (LIVE, BENCHMARK)
+    out.say(_wrote(folder, ("platformio.ini", "firmware") if of_project else written.digests))
     if uploads:
         return {"upload": upload(out, folder, port, board.environment)}
     how = (
@@ -250,7 +250,7 @@ def _uploaded(
 
 
 def _wrote(folder: Path, names: Iterable[str]) -> str:
-    """Return a sentence that says where a build put files and folders, named with ``/``."""
+    """Return a sentence with the place of a build's files and folders, named with ``/``."""
     parts = []
     for part in sorted({name.partition("/")[0] for name in names}):
         n = sum(each.is_file() for each in (folder / part).rglob("*"))

@@ -16,7 +16,7 @@ from protonn_edge.cli.live import (
     refused_wrong_answers,
     say_tried,
 )
-from protonn_edge.cli.options import BOARD, BYTES, MODEL_FILE, OBSERVE, PATH, TRY
+from protonn_edge.cli.options import BOARD, BYTES, MODEL_FILE, OBSERVE, PATH, POINTS_PATH, TRY
 from protonn_edge.cli.tables import TABLE_FLAGS, UNNAMED_TABLE, points_for
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
@@ -46,7 +46,7 @@ def export_command(
     c: Path | None = option("Write plain C99 into this folder.", PATH, metavar="FOLDER"),
     data: Path | None = option(
         "Points to choose the 20 test vectors from.  [default: points generated from the model]",
-        PATH,
+        POINTS_PATH,
     ),
     name: str | None = option("The library's name.  [default: the folder's name]"),
     prefix: str = option(

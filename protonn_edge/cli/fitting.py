@@ -193,8 +193,8 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
     of_samples = of_windows(dataset, asked)
     if not of_samples and dataset.sample_rate is not None and len(dataset.point_shape) == _AXES:
         text = (
-            "the features are the individual samples of the windows; use --features to compute "
-            "features of whole windows"
+            "the features are the individual samples of the windows; for features of whole "
+            "windows, use for example --features mean,deviation,crossings,bands:3"
         )
         notices.append(Notice("samples", text))
     if of_samples and not dataset.point_shape and not was_given("window_shape"):

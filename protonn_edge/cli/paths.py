@@ -181,7 +181,7 @@ def _check_kind(given: _Named, all_given: Iterable[_Named]) -> None:
         return
     found = next((kind for kind in _RECOGNIZED if kind.includes(path)), None)
     if found is None:
-        return  # what reads it says what is wrong with it
+        return  # its reader reports what is wrong with it
     what = f"{option} is {path}, which is {found.name}"
     for other, its_path, its_kind in all_given:
         has_wanted = its_kind is not None and _is_content(its_path) and wanted.includes(its_path)

@@ -163,7 +163,7 @@ def trace_of(one: Evidence) -> Trace | None:
 
 
 @dataclass(frozen=True)
-class Column:
+class PageColumn:
     """A column of a table and the features that are made of it: one, or one per text."""
 
     name: str
@@ -178,22 +178,22 @@ class Column:
         return str(np.float32(raw[self.features[0]])).removesuffix(".0")
 
 
-def columns_of(one: Evidence) -> tuple[Column, ...]:
+def columns_of(one: Evidence) -> tuple[PageColumn, ...]:
     """Return the columns of a run's table; none if its points are images or signals."""
     if one.image_shape is not None or trace_of(one) is not None:
         return ()
     n, preparation = one.model.n_features, expected_by(one.model).preparation
     names = one.model.feature_names or tuple(f"feature {i}" for i in range(n))
     if preparation is None or not preparation.one_hot:
-        return tuple(Column(name, (i,)) for i, name in enumerate(names))
+        return tuple(PageColumn(name, (i,)) for i, name in enumerate(names))
     made = []
     for name in preparation.columns_of(names):
         features = tuple(map(names.index, preparation.names_of(name)))
-        made.append(Column(name, features, tuple(preparation.one_hot.get(name, ()))))
+        made.append(PageColumn(name, features, tuple(preparation.one_hot.get(name, ()))))
     return tuple(made)
 
 
-def row_words(columns: Sequence[Column], raw: Floats) -> str:
+def row_words(columns: Sequence[PageColumn], raw: Floats) -> str:
     """Return the cells of a point (D,) with their columns' names; those of the first few."""
     words = [f"{each.name} {each.cell(raw)}" for each in columns[:_CELLS_SHOWN]]
     more = len(columns) - len(words)
@@ -311,7 +311,7 @@ def _confidence(one: Evidence) -> dict[str, Any] | None:
     return {"factor": factor, "shift": shift, "newClasses": n_new, "table": EXPONENTIAL}
 
 
-def _sliders(one: Evidence, columns: Sequence[Column]) -> dict[str, Any]:
+def _sliders(one: Evidence, columns: Sequence[PageColumn]) -> dict[str, Any]:
     """Return the ends of a slider per feature: the shortest numbers equal in float32, as data."""
     inputs, start = one.model.inputs, one.model.inputs.mean.copy()
     for column in columns:

@@ -1,4 +1,4 @@
-"""Recordings that an emulated sensor plays: from CSV and WAV files, for the emulator's helper.
+"""Recordings that an emulated sensor plays, from CSV and WAV files.
 
 A CSV file has a header and one sample per row, in the sensor's counts, or in the unit in brackets
 behind a column's name. A WAV file is the sound at a microphone; its full scale becomes that of an
@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import math
 import re
-import struct
 import wave
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -43,10 +42,6 @@ MOST_RATE = 100_000.0  # samples a second, at most
 _FILE_LIMIT_BYTES = 1 << 27
 _PLAYED_LIMIT_BYTES = 1 << 27
 _LEAST_RATE = 0.001
-_MAGIC = b"PNNSENS2"  # of sensors.c
-_HEAD = struct.Struct("<8sI")
-_RECORD = struct.Struct("<BBBBII8s")
-_ANALOG, _I2C, _SPI, _CONVERTER = 1, 2, 3, 4  # of uno.h
 _RATE = re.compile(r"#.*\brate\s*[:=]\s*([0-9.eE+-]+)", re.IGNORECASE)
 _SENSOR = re.compile(r"#.*; sensor: ([^;]+);")  # of a recording
 _NUMBERS = re.compile(r"[-+0-9.,;\s]+")
@@ -272,46 +267,6 @@ def check_read(
                 f"--sensor replays {sensor.kind.name}, but the firmware reads {', '.join(reads)}; "
                 "replay a recording of a sensor that the firmware reads"
             )
-
-
-def packed_sensors(
-    sensors: Sequence[PlayedSensor], inputs: Sequence[int] = range(ANALOG_PINS)
-) -> bytes:
-    """Return the file of the emulator's sensors (``sensors.c``); `InputError` if two collide.
-
-    `inputs` are the numbers that the ADC has for the pins a0 to a5.
-    """
-    places: list[int] = []  # addresses are above all pins
-    for sensor in sensors:
-        chip = sensor.kind.registers
-        places += sensor.pins if chip is None else chip.addresses[:1] or (chip.read_bits,)
-    names = [sensor.kind.name for sensor in sensors]
-    if len(set(places)) < len(places):
-        raise InputError(f"two of these sensors use the same input: {', '.join(names)}; omit one")
-    parts = [_HEAD.pack(_MAGIC, len(sensors))]
-    for sensor in sensors:
-        parts += _packed(sensor, inputs)
-    return b"".join(parts)
-
-
-def _packed(sensor: PlayedSensor, inputs: Sequence[int]) -> tuple[bytes, bytes]:
-    chip, (samples, channels) = sensor.kind.registers, sensor.values.shape
-    played = round(1000 * sensor.rate), samples
-    if chip is None:
-        numbers = bytes(inputs[pin] for pin in sensor.pins)
-        head = _RECORD.pack(_ANALOG, 0, 2 * channels, 0, *played, numbers)
-        return head, sensor.values.astype("<i2").tobytes()
-    spi = not chip.addresses
-    used = ~chip.read_bits & 0xFF if spi else 0xFF  # registers are without the bits of a read
-    kind, address = (_SPI, chip.read_bits) if spi else (_I2C, chip.addresses[0])
-    if chip.pulses:
-        kind, address = _CONVERTER, chip.pulses
-    (sleep, *bits), (reset, mask), (identity, *_) = chip.sleeps, chip.reset, (*chip.ids, 0)
-    registers = [chip.data_register & used, chip.id_register & used, identity]
-    about = bytes([*registers, sleep & used, *bits, reset & used, mask])
-    flags = chip.fifo | bool(chip.ids) << 1
-    head = _RECORD.pack(kind, address, chip.data_bytes, flags, *played, about)
-    return head, chip.held(sensor.values).tobytes()
 
 
 def _parts(option: str) -> re.Match[str]:

@@ -167,7 +167,7 @@ def test_ctrl_c_ends_any_command_with_130(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(inspect, "load_model", interrupted)
-    done = run("inspect", folder / "whole.npz", "--json")
+    done = run("inspect", folder / "any.npz", "--json")
     assert (done.exit_code, done.stderr) == (130, "error: stopped by Ctrl-C\n")
     assert json.loads(done.stdout) == {"error": "stopped by Ctrl-C"}
 

@@ -126,7 +126,8 @@ def test_windows_that_are_trained_on_as_they_are_are_told(tmp_path: Path) -> Non
     run_json(*cut(table(tmp_path / "r.csv", "ms,ax,ay,label", rows))[:-1], 20)
     train = ("train", tmp_path / "r.npz", "-o", tmp_path / "m.npz", "--epochs", 2)
     said = [notice["text"] for notice in run_json(*train)["notices"]]
-    assert "the features are the individual samples of the windows; use --features" in said[0]
+    assert "the features are the individual samples of the windows; for features of" in said[0]
+    assert said[0].endswith("use for example --features mean,deviation,crossings,bands:3")
     notices = run_json(*train, "--features", "mean,max")["notices"]
     assert not any("features" in notice["text"] for notice in notices if notice["kind"] != "chance")
 

@@ -41,6 +41,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("train model.npz -o m.npz", "DATA is model.npz, which is a model file; give a table, or"),
         ("hil model.npz --emulate", "DATA is model.npz, which is a model file; give a table, or"),
         ("inspect model.npz --data model.npz", "--data is model.npz, which is a model file; give"),
+        ("export model.npz --c x --data results.csv", "is results.csv, which is a results file; g"),
         ("report model.npz", "RESULTS is model.npz, which is a model file; give a results file, "),
         ("report t.csv", "is t.csv, which is a table; give a results file, which 'hil -o' writes"),
         ("report results.csv --model t.csv", f"--model is t.csv, which is a table; give {WRITES}"),

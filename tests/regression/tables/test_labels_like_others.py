@@ -33,4 +33,4 @@ def test_a_rare_label_that_resembles_another_is_questioned(
 def test_a_table_in_place_of_a_model_is_called_one(write: Write, tmp_path: Path) -> None:
     path = write(ROWS, HEAD)
     sentence = refusal(run("build", path, "-o", tmp_path / "project"))
-    assert "is a table" in sentence or "is a file of data; name a model in its place" in sentence
+    assert "data.csv, which is a table; give a model file, which 'train'" in sentence
