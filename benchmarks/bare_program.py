@@ -78,7 +78,7 @@ _NOTHING = '#include "classify.h"\nuint8_t classify(const feature_t *x) { return
 
 
 class DoesNotCompile(Exception):
-    """What the compiler says first."""
+    """What the compiler prints first."""
 
 
 class NotThere(Exception):

@@ -1,6 +1,6 @@
 """Tools that turn trained models into C for an Uno: which they are, and the C of each.
 
-Each is called as its documentation says, with what makes it exact. emlearn compares ``x < int(t)``
+Each is called as in its documentation, with what makes it exact. emlearn compares ``x < int(t)``
 where scikit-learn's trees compare ``x <= t``, and everywhereml ``x < t``: their trees are grown on
 whole numbers plus 1 or 1/4, and given the numbers themselves, so that all answers are equal.
 """

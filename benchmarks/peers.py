@@ -17,7 +17,7 @@ points, which are read for nothing else. Cycles are those of a prediction, mean 
 and SRAM are what the program takes more than one without classifier and features. Features for
 trees are bytes (those of boosted trees are not), and what turns them into bytes, or into the scaled
 floats of emlearn's networks, is not timed, except in rows *from floats*. A program whose package is
-not installed, that does not compile or does not fit has a row that says so.
+not installed, that does not compile or does not fit has a row with the reason.
 
 Needs: pip install emlearn m2cgen micromlgen everywhereml xgboost lightgbm. The data is read from
 the folder that PROTONN_EDGE_DATA names (default ../shared/data).

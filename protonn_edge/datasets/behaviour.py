@@ -36,7 +36,7 @@ Kind = Literal["", "counter", "ticks", "rises", "distinct", "runs"]
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What numbers do, and a clause that says so; only the first two of these are beyond doubt.
+    """What numbers do, and a clause that states it; only the first two of these are beyond doubt.
 
     - ``counter``: they rise or fall in even steps, or all are different and evenly spaced
     - ``ticks``: they rise or fall in even steps at regular intervals, but so may sorted classes

@@ -384,7 +384,7 @@ class _Judge:
         if codes is not None and labels is not None and is_copy(codes, labels):
             return None, "has one value for each class, so it may be a copy of the label"
         behaviour = self.behaviours[column]
-        if behaviour.kind == "rises":  # a time may begin anew with each label
+        if behaviour.kind == "rises":  # a time may begin again with each label
             behaviour = behaviour_of(column.values, begins)
             column.evidence = behaviour.evidence
         if behaviour.kind in ("counter", "ticks"):
@@ -452,7 +452,7 @@ def _marks(column: Column) -> NDArray[np.bool_] | None:
 
 
 def codes_of(indicators: Sequence[Column]) -> NDArray[np.int64]:
-    """Return which of these columns has the one of each row (n,)."""
+    """Return which of these columns has the 1 of each row (n,)."""
     marks = [_marks(column) for column in indicators]
     codes: NDArray[np.int64] = np.stack([m for m in marks if m is not None], axis=1).argmax(axis=1)
     return codes

@@ -121,8 +121,8 @@ def read_class_files(
         table = read_table(paths, delimiter=usual, options=given, expected=expected, labels=labels)
         if table.times is not None:
             raise InputError(
-                f"{folder} has times in column {table.times.name!r}, as recordings do; cut them with "
-                "'protonn-edge windows', or use each row as a point with --drop "
+                f"{folder} has times in column {table.times.name!r}, as recordings do; cut them "
+                "with 'protonn-edge windows', or use each row as a point with --drop "
                 f"{table.times.name!r}"
             )
         text = "each row is a point of the class that its file or its folder is named after"

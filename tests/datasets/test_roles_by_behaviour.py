@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ CASES = int(os.environ.get("PROTONN_EDGE_ROLE_CASES", "40"))
 NAMES = (
     *("uptime", "elapsed", "Zeitstempel", "Uhrzeit", "tiempo", "SampleTimeFine", "Nr.", "ticks"),
     *("frame", "packet", "seq", "kolumna", "données", "値", "время", "a", "q7", "x2", "value"),
-    *("battery", "count", "temperatur", "sensor", "Messung", "id", "step", "", "foo bar", "T"),
+    *("battery", "count", "temperature", "sensor", "Messung", "id", "step", "", "foo bar", "T"),
 )
 
 Rows = list[list[str]]
@@ -65,7 +65,7 @@ def times(generator: np.random.Generator, labels: Sequence[str]) -> list[list[st
     if how == 0:  # whole seconds of many rows
         return [[str(int(row // 10)) for row in range(n)]]
     if how == 1:
-        begin = datetime(2024, 5, 1, 9, 30)
+        begin = datetime(2024, 5, 1, 9, 30, tzinfo=UTC)
         moments = [begin + timedelta(milliseconds=20 * row) for row in range(n)]
         texts = [
             f"{each:%Y-%m-%d} {each:%H:%M:%S}.{each.microsecond // 1000:03d}" for each in moments
@@ -163,6 +163,18 @@ def table(
     write(path, [name for name, _ in columns], [column for _, column in columns])
 
 
+def read(
+    path: Path, recorded: bool, options: TableOptions | None = None
+) -> tuple[Dataset | None, str]:
+    """Return the data of a table or recording, or the sentence that refuses it."""
+    try:
+        if recorded:
+            return read_recording(path, options).dataset, ""
+        return load_dataset(path, options), ""
+    except InputError as error:
+        return None, str(error)
+
+
 def is_same(dataset: Dataset, names: Sequence[str], cells: Rows) -> bool:
     X = np.array([[np.float32(cell) for cell in row] for row in cells])
     return dataset.feature_names == tuple(names) and np.array_equal(dataset.X_train, X)
@@ -178,10 +190,9 @@ def test_what_is_no_measurement_is_no_feature(tmp_path: Path, kind: str, recorde
         names, cells, labels = noise(generator)
         path = tmp_path / "table.csv"
         table(path, generator, ADDED[kind](generator, labels), names, cells, labels)
-        try:
-            dataset = read_recording(path).dataset if recorded else load_dataset(path)
-        except InputError as error:
-            assert "--drop" in str(error), (seed, str(error))
+        dataset, refusal = read(path, recorded)
+        if dataset is None:
+            assert "--drop" in refusal, (seed, refusal)
             asked += 1
             continue
         assert is_same(dataset, names, cells), (seed, dataset.feature_names, path.read_text()[:300])
@@ -223,29 +234,15 @@ def test_a_measurement_is_not_lost_in_silence(
         names, cells, labels = noise(generator)
         path = tmp_path / "table.csv"
         table(path, generator, [measured(generator, labels)], names, cells, labels)
-        try:
-            dataset = read_recording(path).dataset if recorded else load_dataset(path)
-        except InputError as error:
-            assert "--keep" in str(error), (seed, str(error))
+        dataset, refusal = read(path, recorded)
+        if dataset is None:
+            assert "--keep" in refusal, (seed, refusal)
             asked += 1
-            kept = TableOptions(
-                keep=(
-                    str(
-                        1
-                        + path.read_text("utf-8")
-                        .split("\n")[0]
-                        .split(",")
-                        .index(
-                            next(
-                                n
-                                for n in path.read_text("utf-8").split("\n")[0].split(",")
-                                if n not in (*names, "label")
-                            )
-                        )
-                    ),
-                )
-            )
-            dataset = read_recording(path, kept).dataset if recorded else load_dataset(path, kept)
+            header = path.read_text("utf-8").partition("\n")[0].split(",")
+            (added,) = {*header} - {*names, "label"}
+            kept = TableOptions(keep=(str(1 + header.index(added)),))
+            dataset, _ = read(path, recorded, kept)
+            assert dataset is not None
             assert len(dataset.feature_names) == len(names) + 1
             continue
         used += len(dataset.feature_names) == len(names) + 1
