@@ -40,6 +40,11 @@ class OtherFile:
         return InputError(f"a model file is needed here, but {path} is {self.what}; {way}")
 
 
+DATA = OtherFile(
+    "a file of data",
+    "name a model in its place, and the data where the command takes data",
+    endings=(".csv", ".tsv", ".arff", ".xlsx", ".parquet", ".npy", ".wav"),
+)
 KINDS = (
     OtherFile(
         "an estimator in skops's format",
@@ -153,11 +158,7 @@ KINDS = (
         "export the whole network as ONNX",
         endings=(".safetensors", ".gguf"),
     ),
-    OtherFile(
-        "a file of data",
-        "name a model in its place, and the data where the command takes data",
-        endings=(".csv", ".tsv", ".arff", ".xlsx", ".parquet", ".npy", ".wav"),
-    ),
+    DATA,
     OtherFile("a zip archive", "unpack it, and name the model in it", endings=(".zip",)),
 )
 

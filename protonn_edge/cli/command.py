@@ -38,8 +38,8 @@ _WORD_LIMIT = 300  # characters of a file name in an error
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
 
 _GROUPS = {
-    "Data and model": "output classifier groups holdout label drop delimiter missing one-hot size "
-    "seed",
+    "Data and model": "output classifier groups holdout label drop keep delimiter decimal name "
+    "missing one-hot size seed",
     "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
     " teachable",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",

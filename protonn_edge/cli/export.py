@@ -17,7 +17,7 @@ from protonn_edge.cli.live import (
     say_tried,
 )
 from protonn_edge.cli.options import BOARD, BYTES, MODEL_FILE, OBSERVE, PATH, POINTS_PATH, TRY
-from protonn_edge.cli.tables import TABLE_FLAGS, UNNAMED_TABLE, points_for
+from protonn_edge.cli.tables import UNNAMED_FLAGS, UNNAMED_TABLE, points_for
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.export import Imprint, Kind, check_folder, export
@@ -32,7 +32,7 @@ _NEXT: dict[Kind, str] = {
 
 @command(
     "export",
-    needs={TABLE_FLAGS: "--data", LIVE_FLAGS: "--sensor"},
+    needs={UNNAMED_FLAGS: "--data", LIVE_FLAGS: "--sensor"},
     apart={"--arduino": "--platformio --c", "--platformio": "--c", "--sensor": "--c"},
 )
 def export_command(

@@ -144,8 +144,7 @@ PORT = option(
     "identity]"
 )
 HOLDOUT = option(
-    "Hold out this share of the points, or of the groups, for testing; 0 for none.  [default: 20% "
-    "unless the data has a test part]",
+    "Share to hold out for testing, or 0 for none.  [default: 20%]",
     Parsed("SHARE", "is not a share from 0 to below 1, such as 20% or 0.2", _share),
     flag="--holdout",
 )
@@ -169,8 +168,7 @@ UPLOAD = option(
     "Upload the firmware after the build, as 'upload' does.", flag="--upload", is_flag=True
 )
 GROUPS = option(
-    "Person, day or sensor of each training point: an array or a column, or a file with a line "
-    "per point.",
+    "Person, day or sensor of each point: array, column or file.",
     NameOrPath(),
 )
 METRIC = option(

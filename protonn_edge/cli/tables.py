@@ -54,41 +54,41 @@ _COLUMNS = {
         metavar="COLUMN",
     ),
     "drop": columns_option("Columns to leave out, separated by commas."),
-    "keep": columns_option("Columns to use although they look like times, counters or labels."),
+    "keep": columns_option("Columns to use in spite of what they look like."),
     "delimiter": option("comma, semicolon, tab, pipe or space.  [default: guessed]"),
     "decimal": option(
-        "The decimal mark: comma or point.  [default: guessed]", click.Choice(("comma", "point"))
+        "The decimal mark, comma or point.  [default: guessed]",
+        click.Choice(("comma", "point")),
+        metavar="MARK",
     ),
-    "name": option(
-        "For a folder: the pattern of names, such as '{class}_{person}_{take}'; a slash separates "
-        "folders.",
-        metavar="PATTERN",
-    ),
+    "name": option("Names in a folder, such as 'train/{class}_{take}'.", metavar="PATTERN"),
 }
 _VALUES = {
     "missing": option(
-        "Gaps: error, drop, median, most-frequent.  [default: error]",
+        "For gaps: error (default), drop, median or most-frequent.",
         click.Choice(MISSING),
         metavar="HOW",
     ),
     "one_hot": columns_option("Columns of text to encode as features."),
     "size": option(
-        "Scale the images of a folder to a size, such as 28x28.",
+        "Scale the images of a folder, such as to 28x28.",
         shape("HxW", "a height and a width in pixels, such as 28x28"),
     ),
 }
-TABLE = together(TableOptions, {**_COLUMNS, **_VALUES})
+_ALL = {**_COLUMNS, **_VALUES}
+_UNNAMED = {key: each for key, each in _ALL.items() if key != "name"}
+TABLE = together(TableOptions, _ALL)
 """The options for reading a table."""
 
-UNNAMED_TABLE = together(
-    TableOptions, {key: each for key, each in {**_COLUMNS, **_VALUES}.items() if key != "name"}
-)
+UNNAMED_TABLE = together(TableOptions, _UNNAMED)
 """Those of a command whose --name is something else."""
 
 COLUMNS = together(TableOptions, _COLUMNS)
 """Those for a table whose values are not turned into features."""
 
-TABLE_FLAGS = "--label --drop --keep --delimiter --decimal --name --missing --one-hot --size"
+TABLE_FLAGS, UNNAMED_FLAGS = (
+    " ".join(f"--{key.replace('_', '-')}" for key in options) for options in (_ALL, _UNNAMED)
+)
 
 
 def with_group_column(table: TableOptions, groups: str | None) -> TableOptions:

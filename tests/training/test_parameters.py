@@ -54,9 +54,9 @@ def test_the_docstring_describes_every_parameter_and_its_default(
 
 def test_help_is_short_and_a_kinds_help_has_the_rest() -> None:
     text = run("train", "--help").stdout
-    assert len(text.splitlines()) <= 90
+    assert len(text.splitlines()) <= 92
     assert len(re.findall(r"(?m)^  -", text)) <= 35
-    assert len(run("tune", "--help").stdout.splitlines()) <= 60
+    assert len(run("tune", "--help").stdout.splitlines()) <= 66
     for name, kind in CLASSIFIERS.items():
         for words in (("--classifier", name, "--help"), ("--help", "--classifier", name)):
             shown = text + run("train", *words).stdout
