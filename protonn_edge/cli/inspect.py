@@ -28,7 +28,7 @@ from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import fact_table, stage_parts
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.reading import Points
+    from protonn_edge.datasets.reading import ModelPoints
 
 _NAMES_SHOWN = 12
 _FEATURES_SHOWN = 4
@@ -87,7 +87,7 @@ def inspect_command(
 
 def _taught(
     model: Model,
-    points: Points,
+    points: ModelPoints,
     groups: tuple[str, Path, TableOptions],
     out: Output,
     most: int,

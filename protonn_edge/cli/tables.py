@@ -23,7 +23,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
-    from protonn_edge.datasets.reading import Labels, Points
+    from protonn_edge.datasets.reading import Labels, ModelPoints
 
 _read_points = later("protonn_edge.datasets", "read_points")
 _quantize = later("protonn_edge.quantization", "quantize")
@@ -119,7 +119,7 @@ def points_for(
     labels: Labels = "needed",
     one_part: bool = False,
     measured: bool = True,
-) -> Points:
+) -> ModelPoints:
     """Return the points of DATA for a model, its columns matched by name; see `read_points`.
 
     Warnings are printed, also of points that the model was trained on if it is `measured`.
@@ -132,7 +132,9 @@ def points_for(
                 "--size"
             )
         table = replace(table, size=size)
-    points: Points = _read_points(data, expected_by(model), table, labels=labels, one_part=one_part)
+    points: ModelPoints = _read_points(
+        data, expected_by(model), table, labels=labels, one_part=one_part
+    )
     told = (each for each in points.notices if measured or each.kind != "training_rows")
     out.notice([*told, *clamped_notices(model, points.X)])
     return points

@@ -5,7 +5,6 @@ Nothing here knows the names of columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,9 +27,6 @@ _UNIFORM = 1.63  # Kolmogorov-Smirnov statistic times root n, exceeded with a ch
 _LONG_RUN = 5  # rows
 _MOSTLY = 0.7  # share of long runs; of rare values at random, about half the runs are long
 _SELDOM = 8  # rows per change, on average
-_MOST_INDICATORS = 300
-_MOST_TRIALS = 2_000
-
 Kind = Literal["", "counter", "ticks", "rises", "distinct", "runs"]
 
 
@@ -151,36 +147,3 @@ def is_copy(codes: NDArray[np.int64], labels: NDArray[np.int64]) -> bool:
         return False
     pairs = codes.astype(np.int64) * (int(labels.max()) + 1) + labels
     return len(np.unique(pairs)) == classes
-
-
-def exclusive_sets(indicators: NDArray[np.bool_]) -> Iterator[list[int]]:
-    """Yield disjoint sets of at least two columns (n, k) of which each row has exactly one."""
-    n, k = indicators.shape
-    if n < _FEWEST_STEPS or not 1 < k <= _MOST_INDICATORS:
-        return
-    ones = indicators.astype(np.float32)
-    apart = (ones.T @ ones) == 0
-    free = [index for index in range(k) if 0 < ones[:, index].sum() < n]
-    while found := _cover(indicators, apart, free):
-        yield sorted(found)
-        free = [index for index in free if index not in found]
-
-
-def _cover(
-    indicators: NDArray[np.bool_], apart: NDArray[np.bool_], free: Sequence[int]
-) -> list[int]:
-    """Return columns that together have exactly one in each row, found by backtracking."""
-    trials = _MOST_TRIALS
-    stack = [(list[int](), np.zeros(len(indicators), np.bool_))]
-    while stack and trials:
-        trials -= 1
-        chosen, covered = stack.pop()
-        if covered.all():
-            return chosen
-        row = int(np.argmin(covered))
-        stack += [
-            ([*chosen, index], covered | indicators[:, index])
-            for index in free
-            if indicators[row, index] and apart[index, chosen].all()
-        ]
-    return []

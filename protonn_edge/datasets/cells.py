@@ -153,7 +153,7 @@ class Notation:
         if decimals:
             mark = min(decimals, key="., ".index)
             other = ".,"[mark == "."]
-            is_mixed = len(decimals) > 1 and not separators
+            is_mixed = len(decimals) > 1
             return cls(mark, other if other in {*separators, *doubtful} else "", "", is_mixed)
         if separators:
             mark = ",."[separators == {","}]
@@ -220,7 +220,7 @@ class Coded(Sequence[str]):
 
 
 @dataclass
-class Cells:
+class ColumnCells:
     """The cells of a column while they are read.
 
     The different cells are kept as texts until a column of numbers has too many of them. Then,
@@ -275,7 +275,7 @@ class Cells:
         """Convert texts to numbers, if most of them are numbers."""
         assert self._codes is not None
         texts = list(self._codes)
-        half = Cells(None)
+        half = ColumnCells(None)
         table = half._numbers(texts, comma=comma)
         if 2 * len(half.odd) > len(texts):
             return

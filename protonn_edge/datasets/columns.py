@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets import naming
 from protonn_edge.datasets.cells import (
-    Cells,
     Coded,
+    ColumnCells,
     Float64,
     Form,
     Notation,
@@ -46,7 +46,7 @@ class Column:
     offset: float = 0.0  # subtracted from a feature, because float32 would lose differences
 
     @classmethod
-    def of(cls, index: int, name: str, cells: Cells, notation: Notation) -> Column:
+    def of(cls, index: int, name: str, cells: ColumnCells, notation: Notation) -> Column:
         """Return the column of cells that have all been read."""
         values, coded = cells.finish()
         column = cls(index, name, texts=coded)
@@ -140,7 +140,7 @@ class Column:
 
 
 def _first(
-    rows: NDArray[np.bool_], coded: Coded | None, cells: Cells
+    rows: NDArray[np.bool_], coded: Coded | None, cells: ColumnCells
 ) -> tuple[int, tuple[int, str]]:
     """Return the number of such rows, and the first one with its cell."""
     count = int(rows.sum())

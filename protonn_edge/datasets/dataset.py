@@ -117,7 +117,7 @@ class TableLayout:
     rules: dict[str, str] = field(default_factory=dict)
 
 
-class Times(NamedTuple):
+class RowTimes(NamedTuple):
     """The column of times of a table: its name, and the time of each row (n,).
 
     The values are seconds if the cells are dates, and otherwise in a unit that is not known yet.
@@ -144,7 +144,7 @@ class Provenance:
     layout: TableLayout | None = None  # how a text table was read
     # the session and the time of each row of a table, if there are such columns
     sessions: Sequence[str] | None = None
-    times: Times | None = None
+    times: RowTimes | None = None
     sample_rate: float | None = None  # sampling rate of a recording or of windows
     onset: int | None = None  # the level at which clips of sound begin, if windows were cut there
     # (k, D): windows of noise, to mix into copies of training windows; see `with_noise`

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.datasets.archive import ArrayArchive
 from protonn_edge.datasets.dataset import Dataset, Table, is_sparse
 from protonn_edge.datasets.division import Division
+from protonn_edge.datasets.named import find_column
 from protonn_edge.datasets.naming import did_you_mean
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
-from protonn_edge.datasets.roles import find_column
 from protonn_edge.datasets.tables import TableFile
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file

@@ -6,7 +6,6 @@ also fill tables for the model.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,10 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets import roles as judged
 from protonn_edge.datasets.cells import is_label, loses_differences
 from protonn_edge.datasets.columns import Column
-from protonn_edge.datasets.dataset import Float32, Table, TableLayout, Times
+from protonn_edge.datasets.dataset import Float32, RowTimes, Table, TableLayout
 from protonn_edge.datasets.naming import Notice, label_text, listed, quoted
 from protonn_edge.datasets.options import SHOWN, TableOptions
 from protonn_edge.datasets.preparation import (
@@ -28,13 +26,15 @@ from protonn_edge.datasets.preparation import (
     Preparation,
     values_of,
 )
-from protonn_edge.datasets.roles import Expected, Roles
-from protonn_edge.datasets.tables import DELIMITERS, RawTable, TableFile, recording_head
+from protonn_edge.datasets.roles import Expected, Roles, roles_of
+from protonn_edge.datasets.row_labels import RowLabels
+from protonn_edge.datasets.row_times import times_of
+from protonn_edge.datasets.tables import DELIMITERS, RawTable, TableFile
+from protonn_edge.datasets.text import recording_head
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import Instrument
 
 _SHOWN = 6  # maximum columns in a sentence
-_HALF_A_DAY_S, _DAY_S = 43_200, 86_400
 _REMEDY = (
     "use --missing drop to omit rows with gaps, or fill the gaps with --missing median or "
     "--missing most-frequent"
@@ -77,7 +77,7 @@ def read_table(
         expected = replace(
             expected, n_features=len(wanted) or expected.n_features, feature_names=wanted
         )
-    roles = judged.roles_of(
+    roles = roles_of(
         raw.columns,
         first.path,
         options,
@@ -108,6 +108,8 @@ class _Points:
 
     def __post_init__(self) -> None:
         self.path = self.raw.files[0].path
+        files = self.labels_of_files
+        self.labels = RowLabels(self.raw, self.roles, self.options, files)
         self.missing = checked_missing(self.options.missing, self.path, self.expected)
         own = len(self.raw.files[0].names)
         self.surplus = [column for column in self.roles.features if column.index >= own]
@@ -117,8 +119,8 @@ class _Points:
     def table(self) -> Table:
         raw, roles = self.raw, self.roles
         self.refuse_cells()
-        labels = self.labels()
-        notices = [*raw.notices(), *roles.notices, *self.about_label(labels)]
+        labels = self.labels.texts()
+        notices = [*raw.notices(), *roles.notices, *self.labels.notices()]
         if self.surplus:
             names = tuple(column.name for column in self.surplus)
             text = f"columns that {self.path} does not have were ignored: {listed(names)}"
@@ -132,7 +134,7 @@ class _Points:
         for each in sessions:
             seams[1:] |= each.codes[1:] != each.codes[:-1]
         seams[:1] = False
-        time = self.time()
+        time = times_of(raw, roles, self.options, recorded=self.recorded)
         if kept is not None:
             seams = _seams_of_kept(seams, kept)
             sessions = [each.of_rows(kept) for each in sessions]
@@ -172,9 +174,8 @@ class _Points:
         self.refuse_unreadable()
         if self.gaps and self.missing not in (DROP, *FILLED) and not self.recorded:
             self.refuse_gaps()
-        label = self.roles.label
-        if label is not None and self.missing != DROP and self.options.background is None:
-            self.refuse_unlabelled(label)
+        if self.missing != DROP and self.options.background is None:
+            self.labels.refuse_missing()
 
     def refuse_absent(self) -> None:
         """Refuse files that lack channels of the first one."""
@@ -206,6 +207,8 @@ class _Points:
         if self.raw.notation.is_mixed:
             problem = "the table has both decimal points and decimal commas"
             remedy = "use only one of the two"
+        elif not row and not self.raw.files[0].header:
+            remedy += " (if line 1 has the names of columns, none may be a number)"
         raise InputError(
             f"{self.raw.place(row)} has {quoted(cell)} in {column.title}{such}, but {problem}; "
             f"{remedy}"
@@ -220,20 +223,6 @@ class _Points:
             f"{self.raw.place(row)} has {quoted(cell)} in {column.title} (this is a gap; all "
             f"gaps: {_counts(self.gaps)}); {_REMEDY if fillable else _REMEDY_OF_MODEL}"
         )
-
-    def refuse_unlabelled(self, label: Column) -> None:
-        names = label.names()
-        empty = [code for code, text in enumerate(names.texts) if not is_label(text)]
-        rows = np.flatnonzero(np.isin(names.codes, empty)) if empty else np.empty(0, np.int64)
-        for row in rows.tolist():
-            if self.label_of_file(row, label) is None:
-                cell = names[row]
-                text = f"has {cell!r}, which is not a label," if cell else "has no label"
-                raise InputError(
-                    f"{self.raw.place(row)} {text} in column {label.index + 1}; correct or drop "
-                    "the row, use --missing drop or, with 'windows', use --background to name a "
-                    "class for rows without a label"
-                )
 
     # --- features ---------------------------------------------------------------------------------
 
@@ -345,81 +334,9 @@ class _Points:
                 text = f"gaps: {_counts(gaps)}; {_REMEDY}"
             yield Notice("missing", text, warning=self.missing == SHOWN, columns=names)
 
-    # --- labels -----------------------------------------------------------------------------------
+    # --- how it was read --------------------------------------------------------------------------
 
-    def labels(self) -> list[str]:
-        """Return the labels of rows; those of gaps are the background's, or empty."""
-        roles, gap = self.roles, self.options.background or ""
-        if roles.indicators:
-            codes = judged.codes_of(roles.indicators).tolist()
-            return [roles.indicators[code].name for code in codes]
-        if roles.label is None:
-            alone = str(self.options.labelled)
-            if self.labels_of_files is None:
-                return [alone] * self.raw.n
-            ends = [*self.raw.begins[1:], self.raw.n]
-            runs = zip(self.labels_of_files, self.raw.begins, ends, strict=True)
-            return [label for label, begin, end in runs for _ in range(end - begin)]
-        names = roles.label.names()
-        texts = [text if is_label(text) else None for text in names.texts]
-        given = [texts[code] for code in names.codes.tolist()]
-        return [
-            label if label is not None else self.label_of_file(row, roles.label) or gap
-            for row, label in enumerate(given)
-        ]
-
-    def label_of_file(self, row: int, label: Column) -> str | None:
-        """Return the label of a row's file if the file lacks the column of labels."""
-        place = bisect_right(self.raw.begins, row) - 1
-        if self.labels_of_files is None or label.name in self.raw.files[place].names:
-            return None
-        return self.labels_of_files[place]
-
-    def about_label(self, labels: Sequence[str]) -> Iterator[Notice]:
-        """Yield the notice about an unnamed label; refuse numbers that are not classes."""
-        roles, label = self.roles, self.roles.label
-        if roles.indicators:
-            names = listed(column.name for column in roles.indicators)
-            text = f"exactly one of {names} is 1 in each row, so these columns are the classes; "
-            text += "--label names another column"
-            keys = tuple(column.key for column in roles.indicators)
-            yield Notice("label", text, warning=True, columns=keys)
-        if label is None or not roles.label_found.startswith("the last") or not labels:
-            return
-        first = roles.features[0]
-        doubtful = label.kind == "number" and first.index == 0 and first.may_be_label
-        hint = "; if the first column is the label, use --label first" if doubtful else ""
-        text = f"the labels are in {label.title}, {roles.label_found}{hint}"
-        yield Notice("label", text, doubtful, (label.key,))
-
-    # --- times and sessions -----------------------------------------------------------------------
-
-    def time(self) -> Times | None:
-        """Return the times of rows: of the column with most different times, if several have some.
-
-        A column of days and one of times of day are added.
-        """
-        columns = [each for each in self.roles.of("time") if each.values is not None]
-        if self.options.time is None:
-            columns = sorted(columns, key=lambda each: -len(np.unique(each.values)))  # type: ignore[arg-type]
-        for column in columns[:1]:
-            values, moments = column.values, column.moments
-            assert values is not None
-            if self.recorded and (column.unreadable or column.gaps):
-                first = column.first_unreadable if column.unreadable else column.first_gap
-                raise InputError(
-                    f"{self.raw.place(first[0])} has the time {first[1][:40]!r} in {column.title}, "
-                    "which is not a finite number; correct or drop the row"
-                )
-            if moments is not None and not moments.has_day:
-                values = _unwrapped(values)
-            days = [each for each in columns if each.moments and not each.moments.has_time]
-            if moments is not None and not moments.has_day and days:
-                values = column.values + days[0].values  # type: ignore[operator]
-            return Times(column.name, values, moments is not None)
-        return None
-
-    def layout(self, time: Times | None) -> TableLayout:
+    def layout(self, time: RowTimes | None) -> TableLayout:
         """Return how the table was read, with the decision of each rule."""
         first, roles, notation = self.raw.files[0], self.roles, self.raw.notation
         label = "the file's name" if roles.label is None else roles.label.title
@@ -481,12 +398,6 @@ def _seams_of_kept(seams: NDArray[np.bool_], kept: NDArray[np.bool_]) -> NDArray
     """Return where consecutive rows begin among those that are kept."""
     number = np.cumsum(seams)[kept] + np.cumsum(~kept)[kept]
     return np.concatenate([[False], np.diff(number) != 0])[: len(number)]
-
-
-def _unwrapped(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return times of day that go on after midnight."""
-    midnights = np.diff(seconds, prepend=seconds[:1]) < -_HALF_A_DAY_S
-    return seconds + _DAY_S * np.cumsum(midnights)
 
 
 def of_recording(path: Path, names: Sequence[str]) -> tuple[float | None, Instrument | None]:

@@ -16,8 +16,6 @@ a folder                    ``train.txt`` and, if it is there, ``test.txt`` (ref
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -25,10 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from protonn_edge.datasets.arrays import has_labels, read_npz, read_npz_points
-from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.datasets.dataset import (
-    INDEX_LIMIT,
-    TABLE_LIMIT_BYTES,
     Dataset,
     Float32,
     Indices,
@@ -40,12 +35,12 @@ from protonn_edge.datasets.dataset import (
     dataset_from,
     dense_features,
     label_set_dataset,
-    sparse_rows,
     widened,
 )
 from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.images import has_images, read_images
+from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm
 from protonn_edge.datasets.naming import (
     NO_CLASS,
     NO_LABEL,
@@ -60,8 +55,9 @@ from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.tables import TableFile, text_of
+from protonn_edge.datasets.tables import TableFile
 from protonn_edge.datasets.takes import WAVES
+from protonn_edge.datasets.text import check_is_text
 from protonn_edge.datasets.vectors import (
     has_tables,
     read_class_files,
@@ -89,28 +85,9 @@ _FOLDERS = (
     ("images", has_images, lambda path, options, _: read_images(path, options)),
     ("class files", has_tables, read_class_files),
 )
-_LOOKED_AT = 4096
 _UNLABELLED = "(no label)"
-_PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # index and value, and both again in a matrix
 _FLAGS = re.compile(
     "--(label|drop|keep|delimiter|decimal|files|name|session|time|channels|missing|one-hot|size)(?![a-z-])"
-)
-_LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
-_SIGNATURES = (
-    (b"\x1f\x8b", "compressed with gzip; unpack it"),
-    (b"BZh", "compressed with bzip2; unpack it"),
-    (b"\xfd7zXZ", "compressed with xz; unpack it"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it"),
-    (b"7z\xbc\xaf", "a 7z archive; unpack it"),
-    (b"PK\x03\x04", "a zip archive; name it .npz if it contains arrays, or save it as CSV"),
-    (b"\x93NUMPY", "a numpy array; save the points and the labels with numpy.savez"),
-    (b"\xd0\xcf\x11\xe0", "an Excel file; save it as CSV"),
-    (b"\x89HDF", "an HDF5 file; convert it to .npz"),
-    (b"PAR1", "a Parquet file; convert it to CSV or .npz"),
-    (b"SQLite format 3", "an SQLite database; export a table as CSV"),
-    (b"%PDF", "a PDF file; save the table as CSV"),
-    (b"\xff\xfe", "text in UTF-16; save it as UTF-8"),
-    (b"\xfe\xff", "text in UTF-16; save it as UTF-8"),
 )
 
 
@@ -183,7 +160,7 @@ def _with_test(dataset: Dataset, path: Path, options: TableOptions | None) -> Da
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class ModelPoints:
     """Points of a file for a model."""
 
     X: Float32  # (n, D)
@@ -223,7 +200,7 @@ def read_points(
     *,
     labels: Labels = "needed",
     one_part: bool = False,
-) -> Points:
+) -> ModelPoints:
     """Read points for testing a model: the test part of `path`, or all points without one.
 
     If `path` has the data that the model's training divided, its test part is what was held out.
@@ -357,7 +334,7 @@ def read_parts(
     return *_tables(path, options, expected), ()
 
 
-def _points_of(table: Table, expected: Expected, labels: Labels) -> Points:
+def _points_of(table: Table, expected: Expected, labels: Labels) -> ModelPoints:
     if isinstance(table, LabelSetTable):
         raise InputError(
             f"{table.source} has sets of labels, but the model answers with one class; use data "
@@ -392,7 +369,7 @@ def _points_of(table: Table, expected: Expected, labels: Labels) -> Points:
             f"{table.source} was sampled at {table.sample_rate:g} Hz, but the model was trained on "
             f"data sampled at {expected.sample_rate:g} Hz; use recordings at this rate"
         )
-    return Points(X, y, rows, replace(table, X=X[:0], labels=()), table.notices)
+    return ModelPoints(X, y, rows, replace(table, X=X[:0], labels=()), table.notices)
 
 
 def _refuse_options(path: Path, options: TableOptions | None, kind: str = "") -> None:
@@ -478,124 +455,3 @@ def _text_table(
 
 def _is_archive(path: Path) -> bool:
     return path.suffix.lower() == ".npz" and not path.is_dir()
-
-
-def check_is_text(path: Path) -> None:
-    """Refuse a file if its first bytes show an archive, another format, or text in UTF-16."""
-    try:
-        with path.open("rb") as stream:
-            begin = stream.read(_LOOKED_AT)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
-    for signature, what in _SIGNATURES:
-        if begin.startswith(signature):
-            raise InputError(f"{path} is {what}")
-    if b"\0" not in begin:
-        return
-    halves = begin[0::2].count(0), begin[1::2].count(0)
-    if min(halves) == 0 and 4 * max(halves) > len(begin):  # Latin letters have one zero byte each
-        raise InputError(f"{path} seems to be text in UTF-16; save it as UTF-8")
-    raise InputError(f"{path} has null bytes and is not text; convert it to CSV or .npz")
-
-
-# --- libsvm text ----------------------------------------------------------------------------------
-
-
-def looks_like_libsvm(path: Path) -> bool:
-    """Return whether the first non-blank line has an ``index:value`` pair after a label."""
-    for _, line in _lines(path):
-        return _LOOKS.match(line) is not None
-    return False
-
-
-def read_libsvm(path: Path) -> Table:
-    """Read libsvm text: ``label index:value ...``, with indices rising from 1 and zeros left out.
-
-    The number of features is the largest index. Sets of labels are separated by commas, as in
-    ``1,5,7 3:0.5``.
-
-    If any line has several labels, all points have sets of labels, and a line without a label has
-    an empty set. Features of such points stay sparse; other features do if a dense table would be
-    too large.
-    """
-    lines: list[tuple[int, str]] = []
-    starts, columns, values = array("q", [0]), array("q"), array("f")
-    for number, line in _lines(path):
-        content = line.split("#", 1)[0]
-        label, *pairs = content.split() or [""]
-        if not label:
-            continue
-        if ":" in label:  # no label, which is only valid in a file with sets of labels
-            label, pairs = "", [label, *pairs]
-        before = 0
-        for pair in pairs:
-            index, value = _parsed(pair, before, f"{path}:{number}")
-            columns.append(index - 1)
-            values.append(value)
-            before = index
-        starts.append(len(columns))
-        lines.append((number, label))
-        if len(columns) > _PAIRS_LIMIT:
-            raise InputError(
-                f"{path} has more than {_PAIRS_LIMIT:,} index:value pairs, which is the limit; use "
-                "fewer points"
-            )
-    if not columns:
-        raise InputError(f"{path} has no features; give it lines such as '1 1:0.5 2:-3'")
-    shape = (len(lines), max(columns) + 1)
-    places = np.frombuffer(columns, dtype=np.int64), np.frombuffer(starts, dtype=np.int64)
-    X = sparse_rows((np.frombuffer(values, dtype=np.float32), *places), shape)
-    X.eliminate_zeros()
-    if any("," in label for _, label in lines):
-        return LabelSetTable(str(path), X, [_set_of(path, *line) for line in lines])
-    fits = shape[0] * shape[1] * 4 <= TABLE_LIMIT_BYTES
-    for number, label in lines:
-        if not label:
-            raise InputError(
-                f"{path}:{number} begins with a feature, not with a label; correct the line"
-            )
-    return Table(str(path), X.toarray() if fits else X, [label_text(label) for _, label in lines])
-
-
-def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:
-    """Return the labels of a line, which are separated by commas, each once."""
-    names = [label_text(name) for name in labels.split(",")] if labels else []
-    if not all(names):
-        raise InputError(
-            f"{path}:{number} begins with {labels[:40]!r}, which has an empty label; correct the "
-            "line"
-        )
-    return tuple(dict.fromkeys(names))
-
-
-def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
-    """Return the index and the value of a pair, checked."""
-    left, _, right = pair.partition(":")
-    try:
-        index, value = int(left), float(right)
-    except ValueError:
-        index, value = -1, 0.0
-    if index < 0 or not abs(value) <= FLOAT32_MAX or "_" in pair:
-        raise InputError(f"{where} has {pair[:40]!r}, which is not index:number; correct the line")
-    if index == 0:
-        raise InputError(
-            f"{where} has the index 0, but libsvm text counts from 1; add 1 to all indices"
-        )
-    if index <= before:
-        raise InputError(
-            f"{where} has the index {index} after {before}, but indices must increase; sort the "
-            "pairs, and give each index once"
-        )
-    if index > INDEX_LIMIT:
-        raise InputError(
-            f"{where} has the index {index:,}, but the limit is {INDEX_LIMIT:,}; use fewer features"
-        )
-    return index, value
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the number and the text of each line that is not blank."""
-    with text_of(path) as stream:
-        for number, line in enumerate(stream, start=1):
-            if not line.isspace():
-                yield number, line

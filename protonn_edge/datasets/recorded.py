@@ -8,25 +8,15 @@ columns are judged by all takes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
-from protonn_edge.datasets.cells import FLOAT32_MAX
-from protonn_edge.datasets.clock import (
-    MOST_RATE,
-    gaps,
-    hertz,
-    rate_of,
-    seconds_of_a_unit,
-    usual_step,
-)
 from protonn_edge.datasets.dataset import (
     Dataset,
     LabelSetTable,
@@ -34,14 +24,11 @@ from protonn_edge.datasets.dataset import (
     dataset_from,
     dense_features,
 )
+from protonn_edge.datasets.joined import joined, of_rows, seams_of
 from protonn_edge.datasets.naming import Notice, listed, split_unit
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import of_recording, read_table
-from protonn_edge.datasets.reading import (
-    TEXT_LIMIT_BYTES,
-    check_is_text,
-    read_parts,
-)
+from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, read_parts
 from protonn_edge.datasets.recordings import Repeated, runs_in
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.takes import (
@@ -56,24 +43,18 @@ from protonn_edge.datasets.takes import (
     unread,
     unsaid_names,
 )
+from protonn_edge.datasets.text import check_is_text
+from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, timed, without_units
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument
 from protonn_edge.sensors.kinds import unit_of
 from protonn_edge.sensors.played import read_wave
 from protonn_edge.system.files import check_file
 
-_SAME_RATE = 0.05  # maximum relative difference between the rates of two files
 _SYNCHRONOUS = 0.02  # maximum relative difference of the ends of files of one take
 _REPEATED = 0.45  # share of rows that repeat the row before if each is logged twice
 _NOISE = "noise"  # the class of noise in messages
 _COUNTS = ("raw", "count", "counts", "lsb")  # in brackets, they are no units
-
-
-class Origin(NamedTuple):
-    """The sampling rate and the instrument of a file, if known."""
-
-    sample_rate: float | None
-    instrument: Instrument | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +120,9 @@ def read_noise(path: Path, recorded: Recording, options: TableOptions) -> Record
         unlike = _unlike(str(path), dataset, "the recording", own)
         raise InputError(f"{unlike}; use noise recorded with the same sensor")
     named = {"the recording": own, str(path): dataset}
-    both = {name: Origin(each.sample_rate, each.instrument) for name, each in named.items()}
-    _one_rate(both)
-    _one_instrument(both)
+    both = {name: FileFacts(each.sample_rate, each.instrument) for name, each in named.items()}
+    one_rate(both)
+    one_instrument(both)
     notices = (
         replace(each, text=f"the noise never varies in {listed(each.columns)}; check its recording")
         if each.kind == "constant"
@@ -190,7 +171,7 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
             raise ambiguous([takes[place].path for place in folders[0]]) from error
         raise
     stems = [path.stem for path in takes[0].files]
-    table = read[0] if len(read) == 1 else _joined(read, stems, folder)
+    table = read[0] if len(read) == 1 else joined(read, stems, folder)
     assert table.file_of is not None
     labels = {text for text, _ in runs_in(table.labels)}
     labelled = not options.labelled and not labels <= {take.label for take in takes}
@@ -267,12 +248,12 @@ def _of_tables(paths: Sequence[Path], options: TableOptions, labels: Sequence[st
         check_is_text(path)
     usual = USUAL_DELIMITERS.get(paths[0].suffix.lower(), "\t")
     table = read_table(paths, delimiter=usual, options=options, labels=labels, recorded=True)
-    origins = {str(path): Origin(*of_recording(path, table.feature_names)) for path in paths}
-    notices = (*table.notices, *_without_units(origins))
+    origins = {str(path): FileFacts(*of_recording(path, table.feature_names)) for path in paths}
+    notices = (*table.notices, *without_units(origins))
     table = replace(
-        table, notices=notices, sample_rate=_one_rate(origins), instrument=_one_instrument(origins)
+        table, notices=notices, sample_rate=one_rate(origins), instrument=one_instrument(origins)
     )
-    return _timed(_without_repeats(_with_units(table)), [str(path) for path in paths])
+    return timed(_without_repeats(_with_units(table)), [str(path) for path in paths])
 
 
 def _stacked(tables: Sequence[Table]) -> Table:
@@ -283,108 +264,19 @@ def _stacked(tables: Sequence[Table]) -> Table:
             unlike = _unlike(table.source, table, first.source, first)
             raise InputError(f"{unlike}; give all files the same channels")
     counts = [len(table.labels) for table in tables]
-    seams = [_seams_of(table).copy() for table in tables]
+    seams = [seams_of(table).copy() for table in tables]
     for each in seams[1:]:
         each[:1] = True
-    origins = {each.source: Origin(each.sample_rate, each.instrument) for each in tables}
+    origins = {each.source: FileFacts(each.sample_rate, each.instrument) for each in tables}
     return replace(
         first,
         X=np.concatenate([dense_features(each.X, each.source) for each in tables]),
         labels=Repeated(run for table in tables for run in runs_in(table.labels)),
         notices=tuple(note for table in tables for note in table.notices),
-        sample_rate=_one_rate(origins),
-        instrument=_one_instrument(origins),
+        sample_rate=one_rate(origins),
+        instrument=one_instrument(origins),
         file_of=np.repeat(np.arange(len(tables)), counts),
         seams=np.concatenate(seams),
-    )
-
-
-def _joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table:
-    """Return the samples of several sensors at the times of the first one.
-
-    The others' values are interpolated in time. Rows before the first or after the last sample of a
-    sensor, or in its gaps, are left out.
-    """
-    first = tables[0]
-    taken = Counter(name for table in tables for name in table.feature_names)
-    channels = [
-        tuple(f"{stem} {name}" if taken[name] > 1 else name for name in table.feature_names)
-        for table, stem in zip(tables, names, strict=True)
-    ]
-    for table, stem in zip(tables, names, strict=True):
-        if table.times is None or (first.times and table.times.are_dates != first.times.are_dates):
-            raise InputError(
-                f"the files {stem!r} in {folder} have no column of times like the others, so their "
-                "samples cannot be joined; choose one file with --files"
-            )
-    assert first.times is not None
-    assert first.file_of is not None
-    times = first.times.values
-    inside = np.ones(len(times), np.bool_)
-    others = [np.empty((len(times), table.X.shape[1]), np.float32) for table in tables[1:]]
-    for take in np.unique(first.file_of).tolist():
-        rows = np.flatnonzero(first.file_of == take)
-        for table, values in zip(tables[1:], others, strict=True):
-            inside[rows] &= _interpolated(table, take, times[rows], values, rows)
-    if not inside.any():
-        raise InputError(
-            f"the files {listed(names)} in {folder} have no common times, so their samples cannot "
-            "be joined; choose one file with --files"
-        )
-    units = [table.instrument.units if table.instrument else () for table in tables]
-    known = all(len(each) == len(own) for each, own in zip(units, channels, strict=True))
-    instrument = Instrument("", tuple(unit for each in units for unit in each)) if known else None
-    notices = dict.fromkeys(note for table in tables for note in table.notices)
-    text = f"the samples of {listed(names[1:])} were interpolated at the times of {names[0]!r}"
-    joined = replace(
-        first,
-        X=np.hstack([dense_features(first.X, first.source), *others]),
-        feature_names=tuple(name for each in channels for name in each),
-        notices=(*notices, Notice("joined", text)),
-        instrument=instrument,
-    )
-    return _of_rows(joined, inside)
-
-
-def _interpolated(
-    table: Table,
-    take: int,
-    times: NDArray[np.float64],
-    values: NDArray[np.float32],
-    rows: NDArray[np.intp],
-) -> NDArray[np.bool_]:
-    """Write the channels of a take at some times; return at which of them it has samples."""
-    assert table.times is not None
-    assert table.file_of is not None
-    own = table.file_of == take
-    moments, X = table.times.values[own], dense_features(table.X, table.source)[own]
-    if not len(moments):
-        return np.zeros(len(times), np.bool_)
-    order = np.argsort(moments, kind="stable")
-    for channel, samples in enumerate(X[order].T):
-        values[rows, channel] = np.interp(times, moments[order], samples)
-    after = np.searchsorted(moments[order], times)
-    in_gap = np.append(gaps(moments[order]), False)[after]
-    exact = np.isin(times, moments)
-    inside: NDArray[np.bool_] = (times >= moments.min()) & (times <= moments.max())
-    return inside & (~in_gap | exact)
-
-
-def _of_rows(table: Table, kept: NDArray[np.bool_]) -> Table:
-    """Return some rows of a table; the others divide it."""
-    divided = np.cumsum(_seams_of(table)) + np.cumsum(~kept)
-    seams = np.diff(divided[kept], prepend=divided[kept][:1]) != 0
-    labels = [label for label, is_kept in zip(table.labels, kept.tolist(), strict=True) if is_kept]
-    sessions, times, files = table.sessions, table.times, table.file_of
-    return replace(
-        table,
-        X=table.X[kept],
-        labels=labels,
-        seams=seams,
-        sessions=sessions and [sessions[row] for row in np.flatnonzero(kept).tolist()],
-        times=times and times._replace(values=times.values[kept]),
-        file_of=None if files is None else files[kept],
-        kept=None,
     )
 
 
@@ -397,9 +289,9 @@ def _without_repeats(table: Table) -> Table:
     if same.mean() < _REPEATED or (same[1:] & same[:-1]).any():
         return table
     kept = np.concatenate([[True], ~same])
-    seams = _seams_of(table)
+    seams = seams_of(table)
     text = f"{int(same.sum()):,} rows that repeat the row before were left out"
-    repeated = _of_rows(table, kept)
+    repeated = of_rows(table, kept)
     notices = (*table.notices, Notice("repeated_rows", text))
     return replace(repeated, seams=seams[kept], notices=notices)
 
@@ -413,11 +305,7 @@ def _recording(
 ) -> Recording:
     dataset = dataset_from(table, None, classes, least_classes=1)
     dataset = replace(dataset, notices=(*dataset.notices, *remarks(dataset)))
-    return Recording(dataset, _seams_of(table), take_of, tested, groups)
-
-
-def _seams_of(table: Table) -> NDArray[np.bool_]:
-    return np.zeros(len(table.labels), np.bool_) if table.seams is None else table.seams
+    return Recording(dataset, seams_of(table), take_of, tested, groups)
 
 
 def _of_file(path: Path, options: TableOptions) -> tuple[Table, tuple[str, ...]]:
@@ -469,62 +357,6 @@ def _of_wave(path: Path, label: str, rate: float | None) -> Table:
     )
 
 
-# --- times ----------------------------------------------------------------------------------------
-
-
-def _timed(table: Table, files: Sequence[str]) -> Table:
-    """Return a table with seams at gaps in time, and with the rate that follows from its times."""
-    if table.times is None:
-        return table
-    name, times, are_dates = table.times
-    for row in np.flatnonzero(~(np.abs(times) <= FLOAT32_MAX))[:1]:
-        raise InputError(
-            f"{table.source} has the time {times[row]:g} in row {row}, which is not a finite "
-            "number; correct or drop the row"
-        )
-    file_of = np.zeros(len(times), np.int64) if table.file_of is None else table.file_of
-    seams, count = _seams_of(table).copy(), 0
-    rates: dict[str, float] = {}
-    for take in np.unique(file_of).tolist():
-        rows = np.flatnonzero(file_of == take)
-        apart = gaps(times[rows])
-        count += int((apart & ~seams[rows]).sum())
-        seams[rows] |= apart
-        per_unit = rate_of(times[rows], seams[rows]) if len(rows) > 1 else None
-        if per_unit is not None:
-            rates[files[take]] = per_unit
-    notices = list(table.notices)
-    if count:
-        text = f"{counted(count, 'gap')} in time; no window spans a gap"
-        notices.append(Notice("gaps", text))
-    step = usual_step(times)
-    seconds = (
-        1.0 if are_dates else seconds_of_a_unit(name, step, float(times[0]) if len(times) else 0)
-    )
-    known = {file: Origin(hertz(each, seconds), None) for file, each in rates.items() if seconds}
-    rate = table.sample_rate or _one_rate(known)
-    if (
-        table.sample_rate is None
-        and step
-        and (seconds is None or not known or (rate or 0) > MOST_RATE)
-    ):
-        text = "the sampling rate does not follow from the times; give it with --rate"
-        notices.append(Notice("rate", text, warning=True))
-        rate = None
-    elif table.sample_rate is None and known and seconds:
-        notices.append(_of_rates([each.sample_rate or 0 for each in known.values()], seconds))
-    return replace(table, seams=seams, sample_rate=rate, notices=tuple(notices))
-
-
-def _of_rates(rates: Sequence[float], seconds: float) -> Notice:
-    units = {1.0: "seconds", 1e-3: "milliseconds", 1e-6: "microseconds", 1e-9: "nanoseconds"}
-    unit = units.get(seconds, "days")
-    ends = sorted({min(rates), max(rates)})
-    samples = "sample" if ends == [1] else "samples"
-    text = f"{' to '.join(f'{end:g}' for end in ends)} {samples} a second, computed from times in "
-    return Notice("rate", f"{text}{unit}; use --rate to correct it")
-
-
 def _unlike(name: str, points: Table | Dataset, other: str, first: Table | Dataset) -> str:
     """Return how the channels of a file differ from those of another."""
     missing = [each for each in first.feature_names if each not in points.feature_names]
@@ -538,42 +370,3 @@ def _channels(points: Table | Dataset) -> str:
         return f"the channels {listed(points.feature_names)}"
     samples = points.X if isinstance(points, Table) else points.X_train
     return f"{counted(samples.shape[1], 'channel')} without names"
-
-
-def _one_rate(tables: Mapping[str, Origin]) -> float | None:
-    """Return the common rate of all files with a known rate."""
-    rates = {name: each.sample_rate for name, each in tables.items() if each.sample_rate}
-    first, usual = next(iter(rates.items()), ("", 0.0))
-    for name, rate in rates.items():
-        if abs(rate - usual) > _SAME_RATE * usual:
-            raise InputError(
-                f"{first} has {usual:g} samples a second, but {name} has {rate:g}; give recordings "
-                "with the same rate or, for WAV files, a --rate no higher than the lowest of their "
-                "rates"
-            )
-    return float(np.median(list(rates.values()))) if rates else None
-
-
-def _one_instrument(tables: Mapping[str, Origin]) -> Instrument | None:
-    """Return the instrument of all files; None if some do not state it."""
-    instruments = {name: each.instrument for name, each in tables.items() if each.instrument}
-    first, common = next(iter(instruments.items()), ("", None))
-    for name, instrument in instruments.items():
-        if instrument != common:
-            raise InputError(
-                f"{first} contains data from {common}, but {name} from {instrument}; give "
-                "recordings from the same sensor"
-            )
-    return common if len(instruments) == len(tables) else None
-
-
-def _without_units(tables: Mapping[str, Origin]) -> Iterator[Notice]:
-    """Yield a warning if some files have units and others do not."""
-    names = [name for name, each in tables.items() if each.instrument is None]
-    if 0 < len(names) < len(tables):
-        text = (
-            f"the units of {counted(len(tables) - len(names), 'file')} are ignored, because "
-            f"{counted(len(names), 'other file')} {'has' if len(names) == 1 else 'have'} none "
-            f"({listed(names)}); give all files the same units"
-        )
-        yield Notice("units", text, warning=True)

@@ -16,7 +16,7 @@ A model's own columns are found by name and not judged.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -28,15 +28,15 @@ from protonn_edge.datasets.behaviour import (
     Behaviour,
     alternates,
     behaviour_of,
-    exclusive_sets,
     is_copy,
 )
-from protonn_edge.datasets.cells import is_gap
 from protonn_edge.datasets.columns import Column
+from protonn_edge.datasets.indicators import codes_of, exclusive
+from protonn_edge.datasets.named import NamedColumns
 from protonn_edge.datasets.naming import Notice, listed, quoted
 from protonn_edge.datasets.options import SHOWN, TableOptions
 from protonn_edge.datasets.preparation import ONE_HOT_LIMIT
-from protonn_edge.errors import InputError, counted
+from protonn_edge.errors import InputError
 from protonn_edge.sensors.played import ID, LABEL_NAMES, PERSON, SESSION, TIME
 
 if TYPE_CHECKING:
@@ -140,78 +140,34 @@ class _Judge:
 
     def roles(self, *, label_first: bool) -> Roles:
         expected = self.expected
-        self.read_options()
+        self.named = NamedColumns.of(
+            self.columns,
+            self.path,
+            self.options,
+            None if expected is None else expected.preparation,
+            for_model=expected is not None,
+            header=self.header,
+        )
+        kept, one_hot = self.named.kept, self.named.one_hot
         wanted = expected.feature_names if expected is not None and self.header else ()
         if expected is not None and not expected.labelled:
-            rest = [column for column in self.kept if column is not self.given]
+            rest = [column for column in kept if column is not self.named.label]
             if wanted or len(rest) == expected.n_features:
-                return Roles(None, "not needed", *self.in_order(rest, wanted), {}, self.one_hot)
+                return Roles(None, "not needed", *self.in_order(rest, wanted), {}, one_hot)
         self.behaviours: dict[Column, Behaviour] = {}
-        certain = {each: reason for each in self.kept if (reason := self.certainly(each))}
-        certain |= self.by_option
-        self.certain = {each: certain[each] for each in certain if each not in self.used}
+        certain = {each: reason for each in kept if (reason := self.certainly(each))}
+        certain |= self.named.by_option
+        self.certain = {each: certain[each] for each in certain if each not in self.named.used}
         label, how, indicators = self.label(frozenset(wanted), first=label_first)
-        rest = [each for each in self.kept if each is not label and each not in indicators]
+        rest = [each for each in kept if each is not label and each not in indicators]
         if wanted or (expected is not None and len(rest) == expected.n_features):
             features, notices = self.in_order(rest, wanted)
-            return Roles(label, how, features, notices, {}, self.one_hot, indicators)
-        roles = Roles(label, how, one_hot=self.one_hot, indicators=indicators)
+            return Roles(label, how, features, notices, {}, one_hot, indicators)
+        roles = Roles(label, how, one_hot=one_hot, indicators=indicators)
         self.judge(rest, roles)
-        for column, new in self.channels.items():
+        for column, new in self.named.channels.items():
             column.name = _with_unit(new, column.name) if new else column.name
         return roles
-
-    def read_options(self) -> None:
-        """Find the columns that options name."""
-        options = self.options
-        dropped = self.found(options.drop, "--drop")
-        self.kept = [column for column in self.columns if column not in dropped]
-        if not self.kept:
-            raise InputError(
-                f"--drop names all columns of {self.path}; keep the label and the features"
-            )
-        pairs = [_renamed(each) for each in options.channels]
-        self.channels = {self.find(old, "--channels"): new for old, new in pairs}
-        self.one_hot = self.encoded()
-        self.used = {**self.channels, **self.one_hot, **self.found(options.keep, "--keep")}
-        self.given = None if options.label is None else self.find(options.label, "--label")
-        flags = (("--drop", dropped), ("--channels", self.channels), ("--one-hot", self.one_hot))
-        for flag, others in flags:
-            if self.given is not None and self.given in list(others):
-                text = (
-                    f"--label and {flag} both name {self.given.title}; change one of these options"
-                )
-                raise InputError(text)
-        self.by_option = self.named(self.kept)
-
-    def find(self, text: str, flag: str) -> Column:
-        """Return the column that an option names."""
-        return find_column(self.columns, text, flag, self.path)
-
-    def found(self, texts: Iterable[str], flag: str) -> dict[Column, None]:
-        """Return the columns that a list names."""
-        return dict.fromkeys(self.find(text, flag) for text in texts)
-
-    def encoded(self) -> dict[Column, None]:
-        """Return the columns of text that become features, by the options or the model."""
-        expected = self.expected
-        if expected is not None:
-            known = expected.preparation.one_hot if expected.preparation else {}
-            return {column: None for column in self.columns if column.name in known}
-        encoded = self.found(self.options.one_hot, "--one-hot")
-        if encoded and not self.header:
-            raise InputError(
-                f"--one-hot needs column names, but {self.path} has none; add a first row of names"
-            )
-        names = [column.name for column in self.columns]
-        for column in encoded:
-            if names.count(column.name) > 1 or not column.name:
-                raise InputError(
-                    f"--one-hot needs a column with a unique name, but {self.path} has "
-                    f"{counted(names.count(column.name), 'column')} named {quoted(column.name)}; "
-                    "rename the columns"
-                )
-        return encoded
 
     def in_order(
         self, columns: list[Column], wanted: Sequence[str]
@@ -221,18 +177,6 @@ class _Judge:
         order, notices = naming.match_columns(names, wanted, str(self.path))
         found = columns if order is None else [columns[index] for index in order]
         return found, list(notices)
-
-    def named(self, kept: Sequence[Column]) -> dict[Column, Reason]:
-        """Return the columns to which options give a role."""
-        options, named = self.options, dict[Column, Reason]()
-        if options.session is not None:
-            named[self.find(options.session, "--session")] = "session"
-        elif options.groups:
-            of_groups = [each for each in kept if each.name == options.groups]
-            named |= dict.fromkeys(of_groups[:1], "session")
-        if options.time is not None:
-            named[self.find(options.time, "--time")] = "time"
-        return named
 
     # --- one column -------------------------------------------------------------------------------
 
@@ -282,9 +226,13 @@ class _Judge:
 
         There is no column if all rows have one label.
         """
-        if self.given is not None:
-            return self.given, "given by --label", []
-        columns = [each for each in self.kept if each not in {**self.channels, **self.one_hot}]
+        if self.named.label is not None:
+            return self.named.label, "given by --label", []
+        columns = [
+            each
+            for each in self.named.kept
+            if each not in {**self.named.channels, **self.named.one_hot}
+        ]
         named = [column for column in columns if column.name.lower() in LABEL_NAMES]
         if len(named) > 1:
             raise InputError(
@@ -309,7 +257,7 @@ class _Judge:
                 f"{self.path} has no column of labels besides the features; add a column of "
                 "labels, or name the column with --label"
             )
-        for indicators in self.exclusive(free):
+        for indicators in exclusive(free):
             if free[-1] in indicators or not free[-1].may_be_label:
                 return None, "one-hot", indicators
         if not among_features:
@@ -326,14 +274,6 @@ class _Judge:
             others = [each for each in columns if each is not label]
             raise label_refusal(self.path, label, others, recorded=self.recorded)
 
-    def exclusive(self, columns: Sequence[Column]) -> Iterator[list[Column]]:
-        """Yield sets of columns, with names, of which exactly one is 1 in each row."""
-        marked = [(column, marks) for column in columns if (marks := _marks(column)) is not None]
-        if not self.header or len(marked) < 2:
-            return
-        for indices in exclusive_sets(np.stack([marks for _, marks in marked], axis=1)):
-            yield [marked[index][0] for index in indices]
-
     # --- all others -------------------------------------------------------------------------------
 
     def judge(self, rest: Sequence[Column], roles: Roles) -> None:
@@ -342,14 +282,14 @@ class _Judge:
         begins = self.begins | _changes(labels)
         copies = {
             column: f"has a 1 only for class {quoted(column.name)}, so it may copy the label"
-            for indicators in self.exclusive(rest)
+            for indicators in exclusive(rest)
             for column in indicators
             if labels is not None and is_copy(codes_of(indicators), labels)
         }
         reasons, doubts = dict[Column, Reason](), dict[str, list[Column]]()
         for column in rest:
             reason, doubt = self.certain.get(column), copies.get(column, "")
-            if column in self.used:
+            if column in self.named.used:
                 continue
             if reason is None and not doubt:
                 reason, doubt = self.role(column, labels, begins)
@@ -357,15 +297,17 @@ class _Judge:
                 reasons[column] = reason
             elif doubt:
                 doubts.setdefault(doubt, []).append(column)
-        if not self.channels:
+        if not self.named.channels:
             self.refuse(doubts, roles)
-        first = sorted(reasons, key=lambda each: (each not in self.by_option, not _is_person(each)))
+        first = sorted(
+            reasons, key=lambda each: (each not in self.named.by_option, not _is_person(each))
+        )
         roles.left_out = {column: reasons[column] for column in first}
-        roles.features = [*self.channels] or [each for each in rest if each not in reasons]
+        roles.features = [*self.named.channels] or [each for each in rest if each not in reasons]
         roles.notices += [_left_out_notice(*each) for each in reasons.items()]
         texts, label = roles.of("text"), roles.label
         guessed = roles.label_found == "the last one" and label is not None and label.kind != "text"
-        if texts and (guessed or not roles.features) and not self.channels:
+        if texts and (guessed or not roles.features) and not self.named.channels:
             raise text_refusal(self.path, texts, guessed=guessed)
 
     def role(
@@ -416,12 +358,6 @@ class _Judge:
             roles.notices.append(Notice("doubt", text, True, tuple(each.key for each in columns)))
 
 
-def _renamed(text: str) -> tuple[str, str]:
-    """Return the column of a channel and its new name, from ``NEW=OLD``; or no new name."""
-    new, equals, old = text.partition("=")
-    return (old, new.strip()) if equals and new.strip() and old.strip() else (text, "")
-
-
 def _with_unit(name: str, of: str) -> str:
     """Return a new name with the unit of the old one."""
     unit = naming.split_unit(of)[1]
@@ -438,46 +374,6 @@ def _changes(labels: NDArray[np.int64] | None) -> NDArray[np.bool_] | np.bool_:
 
 def _is_person(column: Column) -> bool:
     return PERSON.fullmatch(column.name.lower()) is not None
-
-
-def _marks(column: Column) -> NDArray[np.bool_] | None:
-    """Return where a column of ones and zeros, or of marks and gaps, has a one (n,)."""
-    if column.texts is None or column.kind not in ("number", "text"):
-        return None
-    if column.kind == "number" and column.values is not None:
-        is_binary = not column.gaps and bool(np.isin(column.values, (0, 1)).all())
-        return column.values == 1 if is_binary else None
-    filled = np.array([not is_gap(text) for text in column.texts.texts], np.bool_)
-    return filled[column.texts.codes] if filled.sum() == 1 < len(filled) else None
-
-
-def codes_of(indicators: Sequence[Column]) -> NDArray[np.int64]:
-    """Return which of these columns has the 1 of each row (n,)."""
-    marks = [_marks(column) for column in indicators]
-    codes: NDArray[np.int64] = np.stack([m for m in marks if m is not None], axis=1).argmax(axis=1)
-    return codes
-
-
-def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -> Column:
-    """Return the column that an option names, by its name or by its number from 1."""
-    wanted = text.strip()
-    named = [column for column in columns if wanted and column.name == wanted]
-    named = named or [each for each in columns if naming.split_unit(each.name)[0] == wanted != ""]
-    if len(named) > 1:
-        what = f"{flag} is {text[:40]!r}, but {path} has {len(named)} columns of this name"
-        raise InputError(f"{what}; give the column's number")
-    if named:
-        return named[0]
-    place = {"first": "1", "last": str(len(columns))}.get(text.lower(), text)
-    if re.fullmatch(r"\d{1,7}", place) and 1 <= int(place) <= len(columns):
-        return columns[int(place) - 1]
-    names = [column.name for column in columns if column.name]
-    hint = f"; give a number from 1 to {len(columns):,}"
-    hint += f" or one of {listed(names)}" if names else ""
-    raise InputError(
-        f"{flag} is {text[:40]!r}, which is not a column of {path}"
-        f"{naming.did_you_mean(text, names) or hint}"
-    )
 
 
 def is_called_as_time(name: str) -> bool:

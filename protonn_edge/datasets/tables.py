@@ -5,41 +5,33 @@ Several tables with the same columns, such as the takes of a recording, are read
 
 from __future__ import annotations
 
-import csv
-import math
 import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Self, TextIO
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.cells import Cells, Form, Notation, form_of, is_number, stamped
+from protonn_edge.datasets.cells import ColumnCells, Form, Notation, form_of, is_number, stamped
 from protonn_edge.datasets.columns import Column
-from protonn_edge.datasets.dataset import INDEX_LIMIT
 from protonn_edge.datasets.naming import Notice, listed, quoted
-from protonn_edge.datasets.options import RECORDING_MARK, TableOptions
+from protonn_edge.datasets.options import TableOptions
+from protonn_edge.datasets.text import Lines, Row, lines_of, rows_in, text_of, uncommented
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors.played import LABEL_NAMES
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
 """Delimiters in the order of the search, with their plurals for messages."""
 
+_QUOTED = re.compile('"[^"]*"?')
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "pipe": "|", "space": " "}
 _DECIMALS = {None: None, "comma": ",", "point": "."}
-_QUOTED = re.compile('"[^"]*"?')
-_HEAD = re.compile(
-    re.escape(RECORDING_MARK) + r".*?; sensor: ([^;]*); rate: ([0-9.e+-]+) Hz(?:; units: (.*))?"
-)
-_HEAD_LIMIT = 1_000
-_SEPARATOR = re.compile(r'"?sep=.?"?\s*', re.IGNORECASE)  # which Excel reads
 _LINE_LIMIT = 1 << 20
 _FIRST_ROWS = 200
 _FIRST_CELLS = 200_000
@@ -47,7 +39,6 @@ _MOST_SKIPPED = 50  # lines above a table
 _BLOCK_CELLS = 100_000
 _MOST_FAILURES = 5  # of reading lines at once
 
-Row = list[str]
 _Line = tuple[int, Row]
 
 
@@ -140,7 +131,7 @@ class TableFile:
             return
         width = len(self.names) - (self.stamps is not None) + self.trailing
         first = self.names[0] if self.header else None
-        for line, row in _rows_in(lines, self.path, self.delimiter):
+        for line, row in rows_in(lines, self.path, self.delimiter):
             if line < self.names_line or (self.header and line == self.names_line):
                 continue
             if not row or (row[0].strip() == first and self._is_header(row)):
@@ -221,9 +212,9 @@ class RawTable:
     @classmethod
     def _with_notation(
         cls, files: Sequence[TableFile], wanted: tuple[str, ...], notation: Notation
-    ) -> tuple[Self, list[Cells]]:
+    ) -> tuple[Self, list[ColumnCells]]:
         comma = notation.decimal == ","
-        cells = [Cells() for _ in wanted]
+        cells = [ColumnCells() for _ in wanted]
         lines, begins, breaks = array("l"), list[int](), list[int]()
         for file in files:
             begins.append(len(lines))
@@ -310,7 +301,11 @@ def _columns(file: TableFile) -> str:
 
 
 def _add(
-    cells: Sequence[Cells], block: Sequence[Row], order: list[int | None] | None, *, comma: bool
+    cells: Sequence[ColumnCells],
+    block: Sequence[Row],
+    order: list[int | None] | None,
+    *,
+    comma: bool,
 ) -> None:
     if not block:
         return
@@ -322,7 +317,7 @@ def _add(
         each.add(column, comma=comma)
 
 
-def _add_numbers(cells: Sequence[Cells], file: TableFile, source: Lines, at_once: int) -> int:
+def _add_numbers(cells: Sequence[ColumnCells], file: TableFile, source: Lines, at_once: int) -> int:
     """Read the next lines with NumPy's reader, if they have nothing special; return their number.
 
     This takes half as long as reading each cell. The columns of numbers must be known.
@@ -397,7 +392,7 @@ def delimiter_in(lines: Sequence[str], usual: str) -> str:
 
 def _delimiter_of(path: Path, usual: str) -> str:
     with text_of(path, newline="") as stream:
-        lines = [line[:_LINE_LIMIT] for line in islice(_uncommented(stream), _MOST_SKIPPED + 1)]
+        lines = [line[:_LINE_LIMIT] for line in islice(uncommented(stream), _MOST_SKIPPED + 1)]
     return delimiter_in(lines, usual)
 
 
@@ -420,109 +415,7 @@ def _header_found(first: Row, below: Row) -> str:
     return "its numbers rise by 1" if rise else ""
 
 
-# --- lines and cells of text ----------------------------------------------------------------------
-
-
-@contextmanager
-def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
-    """Open a text file; refuse it if it is not in UTF-8 or cannot be read."""
-    try:
-        with path.open(encoding="utf-8-sig", newline=newline) as stream:
-            yield stream
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 text (byte {error.object[error.start]:#04x} is invalid); save "
-            "it in Excel as 'CSV UTF-8', or convert it, for example with iconv -f cp1252 -t utf-8"
-        ) from error
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
-
-
-class Lines:
-    """The lines of a text file, one by one or several at once; `number` counts those read."""
-
-    def __init__(self, lines: Iterator[str]) -> None:
-        self._lines = lines
-        self.number = 0
-        self.given_back: list[int] = []  # where lines were given back
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self.number += 1
-        return line
-
-    def take(self, count: int) -> list[str]:
-        """Return the next lines, at most `count`."""
-        taken = list(islice(self._lines, count))
-        self.number += len(taken)
-        return taken
-
-    def give_back(self, lines: Sequence[str]) -> None:
-        """Undo `take`."""
-        self.number -= len(lines)
-        self.given_back.append(self.number)
-        self._lines = chain(lines, self._lines)
-
-
-@contextmanager
-def lines_of(path: Path) -> Iterator[Lines]:
-    """Open the lines of a table."""
-    with text_of(path, newline="") as stream:
-        yield Lines(_uncommented(stream))
-
-
 def _rows_of(path: Path, delimiter: str) -> Iterator[_Line]:
     """Yield line number and cells of each row; no cells if all are blank."""
     with lines_of(path) as lines:
-        yield from _rows_in(lines, path, delimiter)
-
-
-def _rows_in(lines: Lines, path: Path, delimiter: str) -> Iterator[_Line]:
-    """Yield line number and cells of each row that is left; no cells if all are blank."""
-    source: Iterator[str] = lines
-    if delimiter == " ":
-        source = (" ".join(line.split()) + "\n" for line in lines)
-    reader = csv.reader(source, delimiter=delimiter)
-    try:
-        for row in reader:
-            if len(row) > INDEX_LIMIT:
-                raise InputError(
-                    f"{path}:{lines.number} has {len(row):,} columns, but the limit is "
-                    f"{INDEX_LIMIT:,}; use fewer features"
-                )
-            is_filled = any(row) and (len(row) > 3 or "".join(row).strip())
-            yield lines.number, row if is_filled else []
-    except csv.Error as error:
-        text = f"{path} is not a table ({str(error)[:80]}); save the file again"
-        raise InputError(text) from error
-
-
-def _uncommented(lines: Iterator[str]) -> Iterator[str]:
-    """Return the lines; a recording's comment or ``sep=;`` in the first becomes a blank line."""
-    first = next(lines, "")
-    skipped = first.startswith(RECORDING_MARK) or _SEPARATOR.fullmatch(first)
-    return chain(["\n" if skipped else first], lines)
-
-
-class RecordingHead(NamedTuple):
-    """The first line of a recording: names of sensors, sampling rate, text of units."""
-
-    sensor: str
-    rate: float
-    units: str
-
-
-def recording_head(path: Path) -> RecordingHead | None:
-    """Return the facts in the first line of a recording; None for other tables."""
-    with path.open(encoding="utf-8-sig", errors="replace") as stream:
-        match = _HEAD.match(stream.readline(_HEAD_LIMIT).rstrip("\n"))
-    try:
-        rate = 0.0 if match is None else float(match[2])
-    except ValueError:
-        return None
-    if match is None or not 0 < rate < math.inf:
-        return None
-    return RecordingHead(match[1], rate, match[3] or "")
+        yield from rows_in(lines, path, delimiter)

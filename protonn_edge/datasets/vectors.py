@@ -20,8 +20,9 @@ from protonn_edge.datasets.naming import Notice, label_text
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.roles import Expected
-from protonn_edge.datasets.tables import RawTable, TableFile, text_of
+from protonn_edge.datasets.tables import RawTable, TableFile
 from protonn_edge.datasets.takes import TABLES, takes_in
+from protonn_edge.datasets.text import text_of
 from protonn_edge.errors import InputError
 from protonn_edge.system.files import check_file
 

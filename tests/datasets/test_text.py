@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import issparse
 
-from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points, reading
+from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points, libsvm, reading
 from protonn_edge.datasets import dataset as dataset_module
 from protonn_edge.datasets.points import read_table
 from protonn_edge.errors import InputError
@@ -153,7 +153,7 @@ def test_bad_libsvm_text_is_told_with_its_line(
 def test_a_sparse_file_that_would_be_a_huge_table_stays_sparse_but_for_the_device(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "TABLE_LIMIT_BYTES", 4_000)
+    monkeypatch.setattr(libsvm, "TABLE_LIMIT_BYTES", 4_000)
     monkeypatch.setattr(dataset_module, "TABLE_LIMIT_BYTES", 4_000)
     path = write(tmp_path / "d.svm", "1 1000:1\n2 1:1\n")
     dataset = load_dataset(path)
@@ -167,7 +167,7 @@ def test_a_sparse_file_that_would_be_a_huge_table_stays_sparse_but_for_the_devic
 def test_more_pairs_than_memory_is_meant_for_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_PAIRS_LIMIT", 3)
+    monkeypatch.setattr(libsvm, "_PAIRS_LIMIT", 3)
     with pytest.raises(InputError, match="more than 3 index:value pairs"):
         load_dataset(write(tmp_path / "d.svm", "1 1:1 2:1\n2 1:1 2:1\n"))
 

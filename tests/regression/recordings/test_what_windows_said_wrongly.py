@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run, run_json
 
-from protonn_edge.datasets.recorded import seconds_of_a_unit
+from protonn_edge.datasets.clock import seconds_of_a_unit
 from protonn_edge.datasets.recordings import last_takes
 
 

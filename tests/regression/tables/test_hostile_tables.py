@@ -10,7 +10,7 @@ import pytest
 from command_line import refusal, run, run_json
 
 from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points
-from protonn_edge.datasets import tables as tables_module
+from protonn_edge.datasets import text
 from protonn_edge.errors import InputError
 
 
@@ -38,7 +38,7 @@ def test_data_instead_of_its_file_is_refused(data: Any) -> None:
 def test_more_columns_than_features_may_be_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables_module, "INDEX_LIMIT", 3)
+    monkeypatch.setattr(text, "INDEX_LIMIT", 3)
     (tmp_path / "d.csv").write_text("1,2,3,4\n")
     with pytest.raises(InputError, match="has 4 columns, but the limit is 3"):
         load_dataset(tmp_path / "d.csv")

@@ -1,0 +1,111 @@
+"""Join the sensors of a take by time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.clock import gaps
+from protonn_edge.datasets.dataset import Table, dense_features
+from protonn_edge.datasets.naming import Notice, listed
+from protonn_edge.errors import InputError
+from protonn_edge.sensors import Instrument
+
+
+def joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table:
+    """Return the samples of several sensors at the times of the first one.
+
+    The others' values are interpolated in time. Rows before the first or after the last sample of a
+    sensor, or in its gaps, are left out.
+    """
+    first = tables[0]
+    taken = Counter(name for table in tables for name in table.feature_names)
+    channels = [
+        tuple(f"{stem} {name}" if taken[name] > 1 else name for name in table.feature_names)
+        for table, stem in zip(tables, names, strict=True)
+    ]
+    for table, stem in zip(tables, names, strict=True):
+        if table.times is None or (first.times and table.times.are_dates != first.times.are_dates):
+            raise InputError(
+                f"the files {stem!r} in {folder} have no column of times like the others, so their "
+                "samples cannot be joined; choose one file with --files"
+            )
+    assert first.times is not None
+    assert first.file_of is not None
+    times = first.times.values
+    inside = np.ones(len(times), np.bool_)
+    others = [np.empty((len(times), table.X.shape[1]), np.float32) for table in tables[1:]]
+    for take in np.unique(first.file_of).tolist():
+        rows = np.flatnonzero(first.file_of == take)
+        for table, values in zip(tables[1:], others, strict=True):
+            inside[rows] &= _interpolated(table, take, times[rows], values, rows)
+    if not inside.any():
+        raise InputError(
+            f"the files {listed(names)} in {folder} have no common times, so their samples cannot "
+            "be joined; choose one file with --files"
+        )
+    units = [table.instrument.units if table.instrument else () for table in tables]
+    known = all(len(each) == len(own) for each, own in zip(units, channels, strict=True))
+    instrument = Instrument("", tuple(unit for each in units for unit in each)) if known else None
+    notices = dict.fromkeys(note for table in tables for note in table.notices)
+    text = f"the samples of {listed(names[1:])} were interpolated at the times of {names[0]!r}"
+    joined = replace(
+        first,
+        X=np.hstack([dense_features(first.X, first.source), *others]),
+        feature_names=tuple(name for each in channels for name in each),
+        notices=(*notices, Notice("joined", text)),
+        instrument=instrument,
+    )
+    return of_rows(joined, inside)
+
+
+def _interpolated(
+    table: Table,
+    take: int,
+    times: NDArray[np.float64],
+    values: NDArray[np.float32],
+    rows: NDArray[np.intp],
+) -> NDArray[np.bool_]:
+    """Write the channels of a take at some times; return at which of them it has samples."""
+    assert table.times is not None
+    assert table.file_of is not None
+    own = table.file_of == take
+    moments, X = table.times.values[own], dense_features(table.X, table.source)[own]
+    if not len(moments):
+        return np.zeros(len(times), np.bool_)
+    order = np.argsort(moments, kind="stable")
+    for channel, samples in enumerate(X[order].T):
+        values[rows, channel] = np.interp(times, moments[order], samples)
+    after = np.searchsorted(moments[order], times)
+    in_gap = np.append(gaps(moments[order]), False)[after]
+    exact = np.isin(times, moments)
+    inside: NDArray[np.bool_] = (times >= moments.min()) & (times <= moments.max())
+    return inside & (~in_gap | exact)
+
+
+def of_rows(table: Table, kept: NDArray[np.bool_]) -> Table:
+    """Return some rows of a table; the others divide it."""
+    divided = np.cumsum(seams_of(table)) + np.cumsum(~kept)
+    seams = np.diff(divided[kept], prepend=divided[kept][:1]) != 0
+    labels = [label for label, is_kept in zip(table.labels, kept.tolist(), strict=True) if is_kept]
+    sessions, times, files = table.sessions, table.times, table.file_of
+    return replace(
+        table,
+        X=table.X[kept],
+        labels=labels,
+        seams=seams,
+        sessions=sessions and [sessions[row] for row in np.flatnonzero(kept).tolist()],
+        times=times and times._replace(values=times.values[kept]),
+        file_of=None if files is None else files[kept],
+        kept=None,
+    )
+
+
+def seams_of(table: Table) -> NDArray[np.bool_]:
+    """Return where samples do not directly follow the previous ones, (n,)."""
+    return np.zeros(len(table.labels), np.bool_) if table.seams is None else table.seams

@@ -1,0 +1,125 @@
+"""Read libsvm text: points with few values that are not zero, and sets of labels."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from protonn_edge.datasets.cells import FLOAT32_MAX
+from protonn_edge.datasets.dataset import (
+    INDEX_LIMIT,
+    TABLE_LIMIT_BYTES,
+    LabelSetTable,
+    Table,
+    sparse_rows,
+)
+from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.text import text_of
+from protonn_edge.errors import InputError
+
+_PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # index and value, and both again in a matrix
+_LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
+
+
+def looks_like_libsvm(path: Path) -> bool:
+    """Return whether the first non-blank line has an ``index:value`` pair after a label."""
+    for _, line in _lines(path):
+        return _LOOKS.match(line) is not None
+    return False
+
+
+def read_libsvm(path: Path) -> Table:
+    """Read libsvm text: ``label index:value ...``, with indices rising from 1 and zeros left out.
+
+    The number of features is the largest index. Sets of labels are separated by commas, as in
+    ``1,5,7 3:0.5``.
+
+    If any line has several labels, all points have sets of labels, and a line without a label has
+    an empty set. Features of such points stay sparse; other features do if a dense table would be
+    too large.
+    """
+    lines: list[tuple[int, str]] = []
+    starts, columns, values = array("q", [0]), array("q"), array("f")
+    for number, line in _lines(path):
+        content = line.split("#", 1)[0]
+        label, *pairs = content.split() or [""]
+        if not label:
+            continue
+        if ":" in label:  # no label, which is only valid in a file with sets of labels
+            label, pairs = "", [label, *pairs]
+        before = 0
+        for pair in pairs:
+            index, value = _parsed(pair, before, f"{path}:{number}")
+            columns.append(index - 1)
+            values.append(value)
+            before = index
+        starts.append(len(columns))
+        lines.append((number, label))
+        if len(columns) > _PAIRS_LIMIT:
+            raise InputError(
+                f"{path} has more than {_PAIRS_LIMIT:,} index:value pairs, which is the limit; use "
+                "fewer points"
+            )
+    if not columns:
+        raise InputError(f"{path} has no features; give it lines such as '1 1:0.5 2:-3'")
+    shape = (len(lines), max(columns) + 1)
+    places = np.frombuffer(columns, dtype=np.int64), np.frombuffer(starts, dtype=np.int64)
+    X = sparse_rows((np.frombuffer(values, dtype=np.float32), *places), shape)
+    X.eliminate_zeros()
+    if any("," in label for _, label in lines):
+        return LabelSetTable(str(path), X, [_set_of(path, *line) for line in lines])
+    fits = shape[0] * shape[1] * 4 <= TABLE_LIMIT_BYTES
+    for number, label in lines:
+        if not label:
+            raise InputError(
+                f"{path}:{number} begins with a feature, not with a label; correct the line"
+            )
+    return Table(str(path), X.toarray() if fits else X, [label_text(label) for _, label in lines])
+
+
+def _set_of(path: Path, number: int, labels: str) -> tuple[str, ...]:
+    """Return the labels of a line, which are separated by commas, each once."""
+    names = [label_text(name) for name in labels.split(",")] if labels else []
+    if not all(names):
+        raise InputError(
+            f"{path}:{number} begins with {labels[:40]!r}, which has an empty label; correct the "
+            "line"
+        )
+    return tuple(dict.fromkeys(names))
+
+
+def _parsed(pair: str, before: int, where: str) -> tuple[int, float]:
+    """Return the index and the value of a pair, checked."""
+    left, _, right = pair.partition(":")
+    try:
+        index, value = int(left), float(right)
+    except ValueError:
+        index, value = -1, 0.0
+    if index < 0 or not abs(value) <= FLOAT32_MAX or "_" in pair:
+        raise InputError(f"{where} has {pair[:40]!r}, which is not index:number; correct the line")
+    if index == 0:
+        raise InputError(
+            f"{where} has the index 0, but libsvm text counts from 1; add 1 to all indices"
+        )
+    if index <= before:
+        raise InputError(
+            f"{where} has the index {index} after {before}, but indices must increase; sort the "
+            "pairs, and give each index once"
+        )
+    if index > INDEX_LIMIT:
+        raise InputError(
+            f"{where} has the index {index:,}, but the limit is {INDEX_LIMIT:,}; use fewer features"
+        )
+    return index, value
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of each line that is not blank."""
+    with text_of(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.isspace():
+                yield number, line

@@ -1,0 +1,91 @@
+"""The labels of a table's rows: of a column, of indicators, or of the files."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from protonn_edge.datasets.cells import is_label
+from protonn_edge.datasets.columns import Column
+from protonn_edge.datasets.indicators import codes_of
+from protonn_edge.datasets.naming import Notice, listed
+from protonn_edge.datasets.options import TableOptions
+from protonn_edge.datasets.roles import Roles
+from protonn_edge.datasets.tables import RawTable
+from protonn_edge.errors import InputError
+
+
+@dataclass(frozen=True)
+class RowLabels:
+    """Where the labels of rows are."""
+
+    raw: RawTable
+    roles: Roles
+    options: TableOptions
+    of_files: Sequence[str] | None  # the label of each file, unless it has a column of labels
+
+    def texts(self) -> list[str]:
+        """Return the labels of rows; those of gaps are the background's, or empty."""
+        roles, gap = self.roles, self.options.background or ""
+        if roles.indicators:
+            codes = codes_of(roles.indicators).tolist()
+            return [roles.indicators[code].name for code in codes]
+        if roles.label is None:
+            alone = str(self.options.labelled)
+            if self.of_files is None:
+                return [alone] * self.raw.n
+            ends = [*self.raw.begins[1:], self.raw.n]
+            runs = zip(self.of_files, self.raw.begins, ends, strict=True)
+            return [label for label, begin, end in runs for _ in range(end - begin)]
+        names = roles.label.names()
+        texts = [text if is_label(text) else None for text in names.texts]
+        given = [texts[code] for code in names.codes.tolist()]
+        return [
+            label if label is not None else self._of_file(row, roles.label) or gap
+            for row, label in enumerate(given)
+        ]
+
+    def _of_file(self, row: int, label: Column) -> str | None:
+        """Return the label of a row's file if the file lacks the column of labels."""
+        place = bisect_right(self.raw.begins, row) - 1
+        if self.of_files is None or label.name in self.raw.files[place].names:
+            return None
+        return self.of_files[place]
+
+    def notices(self) -> Iterator[Notice]:
+        """Yield the notice about an unnamed label; refuse numbers that are not classes."""
+        roles, label = self.roles, self.roles.label
+        if roles.indicators:
+            names = listed(column.name for column in roles.indicators)
+            text = f"exactly one of {names} is 1 in each row, so these columns are the classes; "
+            text += "--label names another column"
+            keys = tuple(column.key for column in roles.indicators)
+            yield Notice("label", text, warning=True, columns=keys)
+        if label is None or not roles.label_found.startswith("the last") or not self.raw.n:
+            return
+        first = roles.features[0]
+        doubtful = label.kind == "number" and first.index == 0 and first.may_be_label
+        hint = "; if the first column is the label, use --label first" if doubtful else ""
+        text = f"the labels are in {label.title}, {roles.label_found}{hint}"
+        yield Notice("label", text, doubtful, (label.key,))
+
+    def refuse_missing(self) -> None:
+        """Raise `InputError` for the first row without a label."""
+        label = self.roles.label
+        if label is None:
+            return
+        names = label.names()
+        empty = [code for code, text in enumerate(names.texts) if not is_label(text)]
+        rows = np.flatnonzero(np.isin(names.codes, empty)) if empty else np.empty(0, np.int64)
+        for row in rows.tolist():
+            if self._of_file(row, label) is None:
+                cell = names[row]
+                text = f"has {cell!r}, which is not a label," if cell else "has no label"
+                raise InputError(
+                    f"{self.raw.place(row)} {text} in column {label.index + 1}; correct or drop "
+                    "the row, use --missing drop or, with 'windows', use --background to name a "
+                    "class for rows without a label"
+                )

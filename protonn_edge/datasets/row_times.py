@@ -1,0 +1,60 @@
+"""The times of a table's rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.datasets.columns import Column
+from protonn_edge.datasets.dataset import RowTimes
+from protonn_edge.datasets.options import TableOptions
+from protonn_edge.datasets.roles import Roles
+from protonn_edge.datasets.tables import RawTable
+from protonn_edge.errors import InputError
+
+_HALF_A_DAY_S, _DAY_S = 43_200, 86_400
+
+
+def times_of(
+    raw: RawTable, roles: Roles, options: TableOptions, *, recorded: bool
+) -> RowTimes | None:
+    """Return the times of rows: of the column with most different times, if several have some.
+
+    A column of days and one of times of day are added.
+    """
+    columns = [each for each in roles.of("time") if each.values is not None]
+    if options.time is None:
+        columns = sorted(columns, key=lambda each: -len(np.unique(each.values)))  # type: ignore[arg-type]
+    for column in columns[:1]:
+        values, moments = column.values, column.moments
+        assert values is not None
+        if recorded and (column.unreadable or column.gaps):
+            _refuse_without(column, raw)
+            first = column.first_unreadable if column.unreadable else column.first_gap
+            raise InputError(
+                f"{raw.place(first[0])} has the time {first[1][:40]!r} in {column.title}, "
+                "which is not a finite number; correct or drop the row"
+            )
+        if moments is not None and not moments.has_day:
+            values = _unwrapped(values)
+        days = [each for each in columns if each.moments and not each.moments.has_time]
+        if moments is not None and not moments.has_day and days:
+            values = column.values + days[0].values  # type: ignore[operator]
+        return RowTimes(column.name, values, moments is not None)
+    return None
+
+
+def _refuse_without(times: Column, raw: RawTable) -> None:
+    """Refuse a file that lacks a column of times of others."""
+    for file in raw.files:
+        if times.name not in file.names:
+            raise InputError(
+                f"{file.path} lacks the column of times {times.name!r} of {raw.files[0].path}; add "
+                f"it, or leave it out of all files with --drop {times.flag_value}"
+            )
+
+
+def _unwrapped(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return times of day that go on after midnight."""
+    midnights = np.diff(seconds, prepend=seconds[:1]) < -_HALF_A_DAY_S
+    return seconds + _DAY_S * np.cumsum(midnights)
