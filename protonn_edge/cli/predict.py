@@ -22,8 +22,9 @@ from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
 from protonn_edge.datasets.naming import NO_LABEL
-from protonn_edge.datasets.reading import ModelPoints, opened_table
+from protonn_edge.datasets.reading import ModelPoints
 from protonn_edge.datasets.recorded import read_recording
+from protonn_edge.datasets.tables import opened_table
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.evaluation.live import live_figures

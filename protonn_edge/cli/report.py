@@ -167,15 +167,12 @@ def report_command(
     )
     if open_it:
         show_report(output)
-    runs = [
-        {
-            "results": one.name,
-            **one.summary.to_json(),
-            "quality": one.quality and one.quality.to_json(),
-        }
-        for one in evidence
-    ]
-    out.finish({"report": str(output), "runs": runs})
+    out.finish({"report": str(output), "runs": [_run_record(one) for one in evidence]})
+
+
+def _run_record(one: Evidence) -> dict[str, Any]:
+    quality = one.quality and one.quality.to_json()
+    return {"results": one.name, **one.summary.to_json(), "quality": quality}
 
 
 def write_report(evidence: Sequence[Evidence], output: Path, out: Output, **more: Any) -> None:

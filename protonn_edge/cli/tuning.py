@@ -114,11 +114,7 @@ def search_model(
         out.notice(promise.notices(described["accuracy"], described["n"], "test"))
     trained = described | {"data": report.to_json()}
     record = trained | _record(refitted, trials, facts, points)
-    table = tables.candidate_table(trials, board, space.searched.columns, points.metric)
-    if points.classifier == ANY:
-        best = tables.kind_table(choices.best_of_kinds(trials), board, points.metric)
-        out.say("the best of each kind in cross-validation:", best)
-    out.say(f"{points.metric} in cross-validation against size and time:", table)
+    _say_candidates(trials, points, space, out)
     said = [*_sentences(record, refitted, points, choice), *proportions]
     out.say(*said, f"wrote {given.output}")
     options = ["build", str(given.output), *board_words(given.board_name)]
@@ -126,6 +122,15 @@ def search_model(
     out.say("build the model with:", f"  {how}")
     kept = f"stopped after {len(trials):,} models; the best model so far is kept in {given.output}"
     out.finish(record, Interrupted(kept) if searched.stopped else None)
+
+
+def _say_candidates(trials: list[Record], points: Points, space: SearchSpace, out: Output) -> None:
+    """Print the trials on the Pareto front, and the best of each kind."""
+    if points.classifier == ANY:
+        best = tables.kind_table(choices.best_of_kinds(trials), points.board, points.metric)
+        out.say("the best of each kind in cross-validation:", best)
+    table = tables.candidate_table(trials, points.board, space.searched.columns, points.metric)
+    out.say(f"{points.metric} in cross-validation against size and time:", table)
 
 
 def _teller(points: Points, report: DataReport, out: Output | None) -> Callable[[Progress], object]:

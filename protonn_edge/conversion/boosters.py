@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.conversion import reading
-from protonn_edge.conversion.scaling import Float64
+from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.trees import BY_GAPS, TreeRule, check_gaps, unsupported
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.forest.integers import LEAF

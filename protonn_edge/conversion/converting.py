@@ -8,8 +8,8 @@ is the model whose integers agree with the estimator on most points.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -25,11 +25,12 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion import EPOCHS, prototypes
+from protonn_edge.conversion.affine import rows_of
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule, read_estimator
 from protonn_edge.conversion.int8_network import Int8Network
-from protonn_edge.conversion.kept import Conversion, ConversionStep, class_indices
+from protonn_edge.conversion.kept import Conversion, class_indices, measured_steps, warning_of_gaps
 from protonn_edge.conversion.networks import FloatNetwork, Tuning, network_models
-from protonn_edge.conversion.scaling import rows_of
+from protonn_edge.conversion.reading import numbers_in_range
 from protonn_edge.conversion.trees import TreeRule, cuts, forest_model
 from protonn_edge.datasets.naming import check_names, label_text
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
@@ -50,20 +51,7 @@ _ACTIVITY_POINTS = 1_000
 _NEARLY_ALL, _PARTS = 0.9998, (1, 2, 3, 4, 6, 8)
 
 
-@contextmanager
-def _numbers_in_range() -> Iterator[None]:
-    """Refuse an estimator with numbers, or points, beyond the range of floats."""
-    try:
-        with np.errstate(over="raise", divide="raise", invalid="raise"):
-            yield
-    except (FloatingPointError, np.linalg.LinAlgError) as error:
-        raise InputError(
-            f"the estimator's numbers are out of range on these points ({error}); scale the "
-            "features, and fit the estimator again"
-        ) from error
-
-
-@_numbers_in_range()
+@numbers_in_range()
 def from_sklearn(
     estimator: Any,
     X: ArrayLike,
@@ -173,20 +161,9 @@ def from_sklearn(
     elif isinstance(rule, TreeRule):
         warning = rule.warning(fitted.features.apply(points))
     if as_given is not None:
-        warning = _of_gaps(share_right(fitted.answers(measured), as_given)) or warning
+        warning = warning_of_gaps(share_right(fitted.answers(measured), as_given)) or warning
     facts = {"board": limit.board, "held_out": evaluate_on is not None, "warning": warning}
     return _conversion(candidate, model, fitted, measured, as_given, actual, **facts)
-
-
-def _of_gaps(agreement: float) -> str | None:
-    """Return a warning if an estimator has other answers once gaps are filled."""
-    if agreement == 1.0:
-        return None
-    return (
-        f"the estimator answers {100 * (1 - agreement):.2f} % of the points differently if their "
-        "missing values are filled, as for the device; fill the missing values before the "
-        "training, too, or leave these points out"
-    )
 
 
 def _tuning(
@@ -450,10 +427,6 @@ def _conversion(
         predicted = {"estimator": as_given, "filled": predicted["estimator"]}
     predicted |= {name: model.predict(X) for name, model in candidate.steps}
     predicted["integers"] = candidate.integers.predict(candidate.integers.quantize(X))
-    answers, steps = predicted["estimator"], list[ConversionStep]()
-    for name, each in predicted.items():
-        right = None if y is None else share_right(each, y)
-        steps.append(ConversionStep(name, share_right(each, answers), right))
     landmarks = estimator.rule.landmarks
     origin = {
         "converted_from": estimator.name,
@@ -468,7 +441,7 @@ def _conversion(
         model=replace(model, record=record),
         estimator=estimator.name,
         landmarks=None if landmarks is None else len(landmarks),
-        steps=tuple(steps),
+        steps=measured_steps(predicted, y),
         n=len(X),
         model_bytes=candidate.integers.model_bytes,
         plan=candidate.plan,

@@ -25,10 +25,11 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge.conversion import reading
+from protonn_edge.conversion.affine import AffineMap, Float64, filling, raw_names_of
 from protonn_edge.conversion.boosters import histogram_rule
 from protonn_edge.conversion.libraries import LIBRARIES, of_library
 from protonn_edge.conversion.networks import MOST_HIDDEN, FloatNetwork
-from protonn_edge.conversion.scaling import AffineMap, Float64, affine_map, raw_names_of
+from protonn_edge.conversion.scaling import affine_map
 from protonn_edge.conversion.trees import tree_rule
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.integers import MOST_UNITS
@@ -155,7 +156,7 @@ class FittedEstimator:
 
     def filling(self, values: Sequence[float]) -> Self:
         """Return this estimator for a device that gets `values` (D,) in place of gaps."""
-        return replace(self, features=self.features.filling(values), own=self.features)
+        return replace(self, features=filling(self.features, values), own=self.features)
 
     def answers_with_gaps(self, X: Any, what: str) -> Indices | None:
         """Return the class index of each raw point X (n, D) if it keeps its gaps (NaN).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion.estimators import FittedEstimator
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.training.deployment import Deployable
 from protonn_edge.training.points import Float32, Indices
 
@@ -148,3 +150,23 @@ def class_indices(estimator: FittedEstimator, y: NDArray[Any], n: int) -> Indice
                 f"classes {listed}; give labels that it was fitted with"
             )
     return np.array([numbers[text] for text in texts], dtype=np.int64)
+
+
+def warning_of_gaps(agreement: float) -> str | None:
+    """Return a warning if an estimator has other answers once gaps are filled."""
+    if agreement == 1.0:
+        return None
+    return (
+        f"the estimator answers {100 * (1 - agreement):.2f} % of the points differently if their "
+        "missing values are filled, as for the device; fill the missing values before the "
+        "training, too, or leave these points out"
+    )
+
+
+def measured_steps(answers: Mapping[str, Indices], y: Indices | None) -> tuple[ConversionStep, ...]:
+    """Return each step's agreement with the answers of the first one, and its accuracy."""
+    first = next(iter(answers.values()))
+    return tuple(
+        ConversionStep(name, share_right(each, first), None if y is None else share_right(each, y))
+        for name, each in answers.items()
+    )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from protonn_edge.conversion import ubjson
+from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.boosters import (
     Indices,
     StoredTree,
@@ -24,7 +25,6 @@ from protonn_edge.conversion.boosters import (
     vector,
 )
 from protonn_edge.conversion.reading import StoredClassifier, refusing
-from protonn_edge.conversion.scaling import Float64
 from protonn_edge.conversion.trees import check_gaps, unsupported
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import check_counts

@@ -20,7 +20,7 @@ from protonn_edge.chain.head import Head
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.conversion.scaling import AffineMap, rows_in_order
+from protonn_edge.conversion.affine import AffineMap, rows_in_order
 from protonn_edge.datasets.division import held_out_rows
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right

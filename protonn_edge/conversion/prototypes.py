@@ -13,20 +13,20 @@ from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import Limits, Plan, make_plan
+from protonn_edge.conversion.affine import Float64
 from protonn_edge.conversion.estimators import FittedEstimator, LinearRule
-from protonn_edge.conversion.scaling import Float64
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.training.calibration import fitted_sharpness
+from protonn_edge.training.clusters import sample_with_all_classes
 from protonn_edge.training.initialization import (
     clustered_prototypes,
     initial_projection,
     median_gamma,
     principal_projection,
-    sample_with_all_classes,
 )
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Indices

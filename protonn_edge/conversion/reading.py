@@ -271,3 +271,16 @@ def _untrusted(path: Path, kind: str) -> InputError:
         f"{path} contains an object of the type {kind[:80]!r}, which is not known to be safe; "
         f"{remedy}"
     )
+
+
+@contextmanager
+def numbers_in_range() -> Iterator[None]:
+    """Refuse an estimator with numbers, or points, beyond the range of floats."""
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            yield
+    except (FloatingPointError, np.linalg.LinAlgError) as error:
+        raise InputError(
+            f"the estimator's numbers are out of range on these points ({error}); scale the "
+            "features, and fit the estimator again"
+        ) from error

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
@@ -23,238 +23,16 @@ from sklearn.preprocessing import (
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.conversion.affine import AffineMap, Float64, raw_names_of, selected, text_of
 from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
-from protonn_edge.datasets.dataset import dense_features
-from protonn_edge.datasets.naming import label_text, listed
-from protonn_edge.datasets.preparation import IMPUTER, Preparation
+from protonn_edge.datasets.naming import listed
 from protonn_edge.errors import InputError
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.deployment import Deployable
-from protonn_edge.training.points import Float32, Indices, check_finite
-
-Float64 = NDArray[np.float64]
-
+from protonn_edge.training.points import Float32, Indices
 
 Reader = Callable[["AffineMap", Any], "AffineMap"]
 _ENDS = ("lower", "upper", "mean", "background")
-_SINGLE = ("columns", "texts", "fills", "offset", "scale", "shift")  # one value per feature
-
-
-@dataclass(frozen=True, eq=False)
-class AffineMap:
-    """Maps some of D raw features, x (n,), to an estimator's k features.
-
-    These are ``axes @ ((x - offset) * scale) + shift``. x contains only the features that a
-    pipeline selects, so the device needs no others.
-    """
-
-    n_features: int  # D
-    columns: NDArray[np.intp]  # (n,): the indices of x among the raw features
-    # (n,): the text of the raw feature for which x is 1, and otherwise 0; None if x is a number
-    texts: NDArray[np.object_]
-    fills: Float64  # (n,): replaces a gap, in the unit of the feature; NaN for none
-    offset: Float64  # (n,): in the unit of the feature, and its reciprocal
-    scale: Float64
-    axes: Float64 | None  # (k, n): None is the identity
-    shift: Float64  # (k,)
-    raw_names: tuple[str, ...] = ()  # (D,): the columns of a table that were fitted; or unknown
-
-    @classmethod
-    def identity(cls, n_features: int) -> Self:
-        """Return the identity of D features."""
-        zeros, ones = np.zeros(n_features), np.ones(n_features)
-        no_texts = np.full(n_features, None)
-        columns = np.arange(n_features)
-        return cls(n_features, columns, no_texts, np.nan * ones, zeros, ones, None, zeros)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return a map with the features of several maps, which have no axes."""
-        numbers: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in parts]) for name in _SINGLE
-        }
-        return replace(parts[0], **numbers)
-
-    def taken(self, X: Any, what: str) -> Float32:
-        """Return x (rows, n) of points X (rows, D), with gaps filled; errors call them `what`."""
-        x = self.with_gaps(X, what)
-        check_finite(x, what)
-        return x
-
-    def with_gaps(self, X: Any, what: str) -> Float32:
-        """Return the same with NaN in the gaps that this map does not fill."""
-        # A table may have its columns in any order; LightGBM replaces spaces in their names.
-        given = {str(name).replace(" ", "_"): name for name in getattr(X, "columns", ())}
-        wanted = [name.replace(" ", "_") for name in self.raw_names]
-        if wanted and sorted(given) == sorted(wanted):
-            X = X[[given[name] for name in wanted]]
-        rows = rows_of(X, what)
-        if rows.shape[1] != self.n_features:
-            raise InputError(
-                f"{what} has the shape {rows.shape}, but the pipeline was fitted with "
-                f"{self.n_features:,} features; use points with the same features"
-            )
-        x, numbers = np.empty((len(rows), len(self.columns)), np.float32), ~self.has_text
-        try:  # unused features may be texts
-            x[:, numbers] = rows[:, self.columns[numbers]].astype(np.float32)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{what} must be a table of numbers, one row per point") from error
-        for column in np.unique(self.columns[self.has_text]):
-            own = self.has_text & (self.columns == column)
-            x[:, own] = _indicators(rows[:, column], self.texts[own])
-        return np.where(np.isnan(x), self.fills.astype(np.float32), x)
-
-    def filling(self, values: Sequence[float]) -> Self:
-        """Return this map with `values` (D,) in the gaps that it does not fill itself."""
-        others = np.array(values, np.float64)[self.columns]
-        return replace(self, fills=np.where(np.isnan(self.fills), others, self.fills))
-
-    def names(self, estimator: Any) -> tuple[str, ...]:
-        """Return the names of x, from the names that an estimator was fitted with.
-
-        Without these, return none, or scikit-learn's default names if x is only a part of the
-        features.
-        """
-        given = raw_names_of(estimator, self.n_features)
-        if not given and self.takes_all:
-            return ()
-        each = zip(self._names_of_columns(given), self.texts, strict=True)
-        return tuple(name if text is None else f"{name}={text}" for name, text in each)
-
-    def _names_of_columns(self, given: Sequence[str]) -> list[str]:
-        return [given[column] if given else f"x{column}" for column in self.columns]
-
-    @property
-    def one_hot(self) -> dict[str, tuple[str, ...]]:
-        """The texts of each column that become features, by the column's name."""
-        found: dict[str, tuple[str, ...]] = {}
-        for name, text in zip(self._names_of_columns(self.raw_names), self.texts, strict=True):
-            if text is not None:
-                found[name] = (*found.get(name, ()), text)
-        return found
-
-    def of_table(self, names: Sequence[str]) -> Self:
-        """Return this map of x, whose texts a table has already turned into features."""
-        numbers = type(self).identity(len(self.columns))
-        return replace(
-            self,
-            n_features=len(names),
-            columns=numbers.columns,
-            texts=numbers.texts,
-            raw_names=tuple(names),
-        )
-
-    @property
-    def has_text(self) -> NDArray[np.bool_]:
-        """Which of x, (n,), depend on the text of a raw feature."""
-        return np.array([text is not None for text in self.texts], np.bool_)
-
-    @property
-    def scales(self) -> bool:
-        """Whether the map changes values, instead of only selecting and filling them."""
-        unchanged = (self.scale == 1).all() and not self.offset.any() and not self.shift.any()
-        return self.axes is not None or not unchanged
-
-    @property
-    def takes_all(self) -> bool:
-        """Whether x are the raw features."""
-        return np.array_equal(self.columns, np.arange(self.n_features))
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """Entries of a model's record: the columns in use, and the values that fill gaps."""
-        one_hot = self.one_hot
-        of_all = self.takes_all or bool(one_hot)
-        record: dict[str, Any] = {} if of_all else {"columns": self.columns.tolist()}
-        fills = not np.isnan(self.fills).all()
-        if fills or one_hot:
-            values = tuple(self.fills.tolist()) if fills else ()
-            record |= Preparation(IMPUTER if fills else "", values, one_hot).to_record()
-        return record
-
-    @property
-    def n_outputs(self) -> int:
-        """k, the number of the estimator's own features."""
-        return len(self.shift)
-
-    def apply(self, X: NDArray[Any]) -> Float64:
-        """Return the estimator's features (rows, k) of x (rows, n)."""
-        scaled: Float64 = (X - self.offset) * self.scale
-        return (scaled if self.axes is None else scaled @ self.axes.T) + self.shift
-
-    def weights(self, W: Float64) -> Float64:
-        """Return W (d, k), a matrix for the estimator's features, as one for x, (d, n)."""
-        return (W if self.axes is None else W @ self.axes) * self.scale
-
-    def scaled(self, offset: Float64, scale: Float64) -> Self:
-        """Return this map with ``(z - offset) * scale`` after it."""
-        if self.axes is None:
-            # (((x - o) s + t) - offset) scale; if s makes a feature constant, `shift` contains it.
-            return replace(self, scale=self.scale * scale, shift=(self.shift - offset) * scale)
-        return replace(self, axes=self.axes * scale[:, None], shift=(self.shift - offset) * scale)
-
-    def selected(self, features: NDArray[np.intp]) -> Self:
-        """Return this map with only the estimator's features of these indices."""
-        if self.axes is not None:
-            return replace(self, axes=self.axes[features], shift=self.shift[features])
-        return replace(self, **{name: getattr(self, name)[features] for name in _SINGLE})
-
-    def turned(self, axes: Float64, centre: Float64) -> Self:
-        """Return this map with ``axes @ (z - centre)`` after it."""
-        return replace(
-            self,
-            axes=axes if self.axes is None else axes @ self.axes,
-            shift=axes @ (self.shift - centre),
-        )
-
-
-def _indicators(cells: NDArray[Any], texts: NDArray[np.object_]) -> Float32:
-    """Return which of `texts` (k,) each cell of a column is, (n, k); NaN in a gap."""
-    read = [_text_of(cell) for cell in cells]
-    values = np.array([[text == each for each in texts] for text in read], np.float32)
-    values[[text is None for text in read]] = np.nan
-    return values
-
-
-def _text_of(value: Any) -> str | None:
-    """Return the text of a cell, as in tables; None for a gap."""
-    is_gap = value is None or (isinstance(value, float | np.floating) and np.isnan(value))
-    return None if is_gap else label_text(str(value)) or None
-
-
-def points_of(X: Any, what: str) -> NDArray[Any]:
-    """Return points as an array, or raise `InputError` if their shapes differ."""
-    try:
-        return np.asarray(X)
-    except ValueError as error:
-        raise InputError(
-            f"{what} has points of different shapes; give all points the same shape"
-        ) from error
-
-
-def rows_in_order(X: ArrayLike, order: NDArray[np.intp]) -> ArrayLike:
-    """Return points with several axes as rows (n, D), with their values at the places `order`."""
-    points = points_of(X, "X")
-    if points.ndim < 3 or points.size != len(points) * len(order):
-        return X
-    return points.reshape(len(points), len(order))[:, order]
-
-
-def raw_names_of(estimator: Any, n_features: int) -> tuple[str, ...]:
-    """Return the names of D features with which an estimator was fitted, or none."""
-    given: Any = getattr(estimator, "feature_names_in_", None)
-    is_named = isinstance(given, np.ndarray) and given.shape == (n_features,)
-    return tuple(map(str, given)) if is_named else ()
-
-
-def rows_of(X: Any, what: str) -> NDArray[Any]:
-    """Return points (n, D) of any type as a dense table, or raise `InputError`."""
-    points = points_of(dense_features(X, what), what)
-    if points.ndim != 2 or 0 in points.shape:
-        raise InputError(
-            f"{what} has the shape {points.shape}; it must be a table of numbers, one row per point"
-        )
-    return points
 
 
 def affine_map(affine: AffineMap, transformers: list[tuple[str, Any]]) -> AffineMap:
@@ -295,7 +73,7 @@ def _selected(before: AffineMap, selector: Any) -> AffineMap:
     kept = np.flatnonzero(attribute(selector, "get_support")())
     if not kept.size:
         raise InputError(f"the {type(selector).__name__} selects no features; keep at least one")
-    return before.selected(kept)
+    return selected(before, kept)
 
 
 def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
@@ -317,7 +95,7 @@ def _imputer(before: AffineMap, imputer: Any) -> AffineMap:
         raise InputError("the SimpleImputer fills in an infinite number; fit it again")
     raw = (statistics - before.shift) / before.scale + before.offset
     fills = np.where(np.isnan(before.fills), raw, before.fills)
-    return replace(before, fills=fills).selected(np.flatnonzero(~np.isnan(statistics)))
+    return selected(replace(before, fills=fills), np.flatnonzero(~np.isnan(statistics)))
 
 
 def _one_hot(before: AffineMap, encoder: Any) -> AffineMap:
@@ -336,7 +114,7 @@ def _one_hot(before: AffineMap, encoder: Any) -> AffineMap:
             )
     columns, texts = list[int](), list[str]()
     for column, categories in zip(before.columns, attribute(encoder, "categories_"), strict=True):
-        of_column = [_text_of(each) for each in categories.tolist()]
+        of_column = [text_of(each) for each in categories.tolist()]
         if None in of_column or len({*of_column}) < len(of_column):
             raise InputError(
                 f"the OneHotEncoder has the categories {listed(map(str, categories))}, of which "
@@ -361,7 +139,7 @@ def _columns(before: AffineMap, transformer: Any) -> AffineMap:
     for name, part, _ in attribute(transformer, "transformers_"):
         indices = np.asarray(columns[name], dtype=np.intp)
         if len(indices) and not (isinstance(part, str) and part == "drop"):
-            parts.append(affine_map(before.selected(indices), [(name, part)]))
+            parts.append(affine_map(selected(before, indices), [(name, part)]))
     if not parts:
         raise InputError("the ColumnTransformer drops all features; keep at least one")
     if any(part.axes is not None for part in parts):
@@ -407,7 +185,8 @@ def _maxabs(before: AffineMap, scaler: Any) -> AffineMap:
 def _pca(before: AffineMap, analysis: Any) -> AffineMap:
     axes = numbers_of(analysis, "components_", (None, before.n_outputs))
     centre = numbers_of(analysis, "mean_", (before.n_outputs,))
-    turned = before.turned(axes, centre)
+    all_axes = axes if before.axes is None else axes @ before.axes
+    turned = replace(before, axes=all_axes, shift=axes @ (before.shift - centre))
     if not flag_of(analysis, "whiten"):
         return turned
     variance = numbers_of(analysis, "explained_variance_", (len(axes),))

@@ -20,7 +20,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion import reading
-from protonn_edge.conversion.scaling import AffineMap, Float64
+from protonn_edge.conversion.affine import AffineMap, Float64
 from protonn_edge.errors import InputError, counted
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves

@@ -1,7 +1,7 @@
 from protonn_edge.datasets.dataset import Dataset as Dataset
-from protonn_edge.datasets.dataset import MultiLabelDataset as MultiLabelDataset
 from protonn_edge.datasets.groups import group_numbers as group_numbers
 from protonn_edge.datasets.groups import with_groups as with_groups
+from protonn_edge.datasets.label_sets import MultiLabelDataset as MultiLabelDataset
 from protonn_edge.datasets.naming import Notice as Notice
 from protonn_edge.datasets.options import TableOptions as TableOptions
 from protonn_edge.datasets.reading import load_dataset as load_dataset

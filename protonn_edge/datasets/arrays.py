@@ -32,12 +32,12 @@ from protonn_edge.datasets.dataset import (
     LABEL_LIMIT,
     TABLE_LIMIT_BYTES,
     Features,
-    LabelSetTable,
     Sparse,
     Table,
     check_class_names,
     sparse_rows,
 )
+from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import TEST_PART_ONLY, label_text, sample_names
 from protonn_edge.errors import InputError
 from protonn_edge.sensors.instruments import ARRAYS as INSTRUMENT_ARRAYS

@@ -10,13 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from protonn_edge.datasets.cells import FLOAT32_MAX
-from protonn_edge.datasets.dataset import (
-    INDEX_LIMIT,
-    TABLE_LIMIT_BYTES,
-    LabelSetTable,
-    Table,
-    sparse_rows,
-)
+from protonn_edge.datasets.dataset import INDEX_LIMIT, TABLE_LIMIT_BYTES, Table, sparse_rows
+from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.text import text_of
 from protonn_edge.errors import InputError

@@ -27,19 +27,17 @@ from protonn_edge.datasets.dataset import (
     Dataset,
     Float32,
     Indices,
-    LabelSetTable,
     Table,
-    as_label_sets,
     check_feature_count,
     class_indices,
     dataset_from,
     dense_features,
-    label_set_dataset,
     widened,
 )
 from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.images import has_images, read_images
+from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
 from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm
 from protonn_edge.datasets.naming import (
     NO_CLASS,
@@ -55,9 +53,9 @@ from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.tables import TableFile
+from protonn_edge.datasets.tables import opened_table
 from protonn_edge.datasets.takes import WAVES
-from protonn_edge.datasets.text import check_is_text
+from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.vectors import (
     has_tables,
     read_class_files,
@@ -67,8 +65,6 @@ from protonn_edge.datasets.vectors import (
 from protonn_edge.errors import InputError
 from protonn_edge.sensors.played import LABEL_NAMES
 from protonn_edge.system.files import as_path, check_file
-
-TEXT_LIMIT_BYTES = 512 * 2**20
 
 Labels = Literal["needed", "optional", "ignorable"]
 """Whether points need labels; they may also be classes that a model does not know, or missing."""
@@ -275,14 +271,6 @@ def _has_labels(path: Path, options: TableOptions | None, expected: Expected) ->
 
 def _is_table(path: Path) -> bool:
     return path.suffix.lower() in USUAL_DELIMITERS and not path.is_dir()
-
-
-def opened_table(path: Path, options: TableOptions | None) -> TableFile:
-    """Open a text table, of which only the first rows are examined."""
-    check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
-    check_is_text(path)
-    usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
-    return TableFile.opened(path, usual, options or TableOptions())
 
 
 def _held_out(

@@ -17,18 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
-from protonn_edge.datasets.dataset import (
-    Dataset,
-    LabelSetTable,
-    Table,
-    dataset_from,
-    dense_features,
-)
+from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, dense_features
 from protonn_edge.datasets.joined import joined, of_rows, seams_of
+from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import Notice, listed, split_unit
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
 from protonn_edge.datasets.points import of_recording, read_table
-from protonn_edge.datasets.reading import TEXT_LIMIT_BYTES, read_parts
+from protonn_edge.datasets.reading import read_parts
 from protonn_edge.datasets.recordings import Repeated, runs_in
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.takes import (
@@ -43,7 +38,7 @@ from protonn_edge.datasets.takes import (
     unread,
     unsaid_names,
 )
-from protonn_edge.datasets.text import check_is_text
+from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.timing import FileFacts, one_instrument, one_rate, timed, without_units
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors import MICROPHONE, Instrument

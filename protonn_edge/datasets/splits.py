@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.datasets.dataset import Dataset, MultiLabelDataset, dense_features
+from protonn_edge.datasets.dataset import Dataset, dense_features
 from protonn_edge.datasets.division import held_out_rows
+from protonn_edge.datasets.label_sets import MultiLabelDataset
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.errors import InputError
 

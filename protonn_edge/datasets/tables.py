@@ -21,10 +21,20 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.cells import ColumnCells, Form, Notation, form_of, is_number, stamped
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.naming import Notice, listed, quoted
-from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.text import Lines, Row, lines_of, rows_in, text_of, uncommented
+from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
+from protonn_edge.datasets.text import (
+    TEXT_LIMIT_BYTES,
+    Lines,
+    Row,
+    check_is_text,
+    lines_of,
+    rows_in,
+    text_of,
+    uncommented,
+)
 from protonn_edge.errors import InputError, counted
 from protonn_edge.sensors.played import LABEL_NAMES
+from protonn_edge.system.files import check_file
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas", " ": "blanks"}
 """Delimiters in the order of the search, with their plurals for messages."""
@@ -155,6 +165,14 @@ class TableFile:
             f"{self.path}:{line} has {len(row):,} columns, but line {self.names_line} has "
             f"{width:,}; correct the row{hint}"
         )
+
+
+def opened_table(path: Path, options: TableOptions | None) -> TableFile:
+    """Open a text table, of which only the first rows are examined."""
+    check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
+    check_is_text(path)
+    usual = USUAL_DELIMITERS.get(path.suffix.lower(), "\t")
+    return TableFile.opened(path, usual, options or TableOptions())
 
 
 def _is_title(row: Row) -> bool:

@@ -15,6 +15,8 @@ from protonn_edge.datasets.dataset import INDEX_LIMIT
 from protonn_edge.datasets.options import RECORDING_MARK
 from protonn_edge.errors import InputError
 
+TEXT_LIMIT_BYTES = 512 * 2**20
+
 _HEAD = re.compile(
     re.escape(RECORDING_MARK) + r".*?; sensor: ([^;]*); rate: ([0-9.e+-]+) Hz(?:; units: (.*))?"
 )

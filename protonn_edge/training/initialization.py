@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 from scipy.sparse.linalg import svds
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
@@ -30,6 +29,7 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from protonn_edge.chain.statistics import mean_and_deviation
 from protonn_edge.datasets.dataset import Sparse, constant_columns, dense_rows
 from protonn_edge.errors import InputError
+from protonn_edge.training.clusters import cluster_centres, sample_with_all_classes
 from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices
 from protonn_edge.training.progress import EpochReport, Trained
@@ -383,43 +383,6 @@ def median_gamma(
     squares = (P**2).sum(axis=1)[:, None] + (B**2).sum(axis=0) - 2.0 * P @ B
     median = float(np.median(np.sqrt(np.maximum(squares, 0.0))))
     return numerator / median if median > 1e-12 else numerator
-
-
-def cluster_centres(
-    points: Float32,
-    count: int,
-    seed: int,
-    generator: np.random.Generator,
-    weights: Float32 | None,
-    starts: int = 1,
-) -> tuple[Float32, Indices]:
-    """Return `count` cluster centres and each point's cluster; too few points are repeated.
-
-    Run it on one thread: with several, the order of sums would change the last digits.
-    """
-    clusters = min(count, len(np.unique(points, axis=0)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # points that are equal after rounding
-        clustering = KMeans(clusters, n_init=starts, random_state=seed).fit(
-            points, sample_weight=weights
-        )
-    centres = clustering.cluster_centers_.astype(np.float32)
-    again = generator.integers(clusters, size=count - clusters)
-    spread = np.float32(0.05 * float(points.std()) + 1e-6)
-    shape = (count - clusters, points.shape[1])
-    jitter = spread * generator.standard_normal(shape, dtype=np.float32)
-    return np.concatenate([centres, centres[again] + jitter]), clustering.labels_.astype(np.int64)
-
-
-def sample_with_all_classes(
-    y: Indices | Sparse, count: int, generator: np.random.Generator
-) -> Indices:
-    """Return about `count` random rows in their order, including the first of each class."""
-    first: Indices = np.zeros(0, np.int64)  # of sets of labels, any rows
-    if not issparse(y):
-        _, first = np.unique(y, return_index=True)
-    rows: Indices = np.union1d(first, generator.permutation(y.shape[0])[:count])
-    return rows
 
 
 def reaching_gamma(projected: Float32, prototypes: Float32) -> float:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-from protonn_edge.training.initialization import sample_with_all_classes
+from protonn_edge.training.clusters import sample_with_all_classes
 from protonn_edge.training.normalization import RunningInputs
 from protonn_edge.training.points import Batch, Float32, Indices, TrainingSet, check_finite
 

@@ -20,11 +20,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protonn_edge.conversion import ubjson
+from protonn_edge.conversion.affine import AffineMap
 from protonn_edge.conversion.boosters import StoredTree, boosted_rule
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.estimators import read_estimator
 from protonn_edge.conversion.libraries import load_booster
-from protonn_edge.conversion.scaling import AffineMap
 from protonn_edge.conversion.trees import forest_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import issparse
 
-from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points, libsvm, reading
+from protonn_edge.datasets import Expected, TableOptions, libsvm, load_dataset, load_points, reading
 from protonn_edge.datasets import dataset as dataset_module
 from protonn_edge.datasets.points import read_table
 from protonn_edge.errors import InputError

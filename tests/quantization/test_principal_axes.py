@@ -7,7 +7,8 @@ import pytest
 from chains import replace
 from model_factory import random_model, random_points
 
-from protonn_edge.kinds.protonn.quantize import far_coordinates_first, principal_axes, quantize
+from protonn_edge.kinds.protonn.axes import principal_axes
+from protonn_edge.kinds.protonn.quantize import far_coordinates_first, quantize
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 30])

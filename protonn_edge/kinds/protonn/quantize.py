@@ -21,6 +21,7 @@ from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.axes import principal_axes, product
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.projection.integers import (
     COORDINATE_MAXIMUM,
@@ -46,8 +47,6 @@ _DISTANCE_SHIFT = 4
 # With 4 bits, weights are clipped at this multiple of their root mean square; 3.5 and 5 are as
 # good.
 _CLIPPED_AT = 4.0
-_SWEEPS = 5  # sweeps of rotations; more would not change the principal axes noticeably
-
 # Errors of scores, as a share of their spread (root mean squares over the classes), that coarser
 # labels may add to that of labels up to 127. Up to the first, any steps will do: on the training
 # points of usps10, har, letter26 and made-up points of a satellite, 0.02 cost at most 0.07 points
@@ -153,56 +152,9 @@ def along_principal_axes(head: ProtoNNHead) -> ProtoNNHead:
     axes = principal_axes(B)
     return replace(
         head,
-        projection=_product(axes, W).astype(np.float32),
-        prototypes=_product(axes, B).astype(np.float32),
+        projection=product(axes, W).astype(np.float32),
+        prototypes=product(axes, B).astype(np.float32),
     )
-
-
-def principal_axes(points: folding.FloatArray) -> folding.FloatArray:
-    """Return approximate principal axes of points (d, m), as rows of an orthogonal (d, d).
-
-    Jacobi's method runs in the same order on every machine, so that integers are the same. If it
-    stops early, the axes differ but are just as good.
-    """
-    m = points.shape[1]
-    centred = points - _product(points, np.full((m, 1), 1.0 / m))
-    turned = np.hstack([_product(centred, centred.T), np.eye(len(points))])
-    C, axes = np.hsplit(turned, 2)
-    for _ in range(_SWEEPS):
-        for p in range(len(C) - 1):
-            for q in range(p + 1, len(C)):
-                rotation = _rotation(C.item(p, p), C.item(q, q), C.item(p, q))
-                if rotation is not None:
-                    _turn(turned, p, q, *rotation)
-                    _turn(C.T, p, q, *rotation)
-    return np.array(axes)
-
-
-def _rotation(of_p: float, of_q: float, of_both: float) -> tuple[float, float] | None:
-    """Return cosine and sine of the angle that removes a covariance, None if it is almost 0."""
-    ratio = (of_q - of_p) / (2.0 * of_both) if of_both else math.inf
-    if not math.isfinite(ratio):
-        return None
-    tangent = 1.0 / (abs(ratio) + math.sqrt(ratio * ratio + 1.0))
-    tangent = -tangent if ratio < 0 else tangent
-    cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
-    return cosine, tangent * cosine
-
-
-def _turn(rows: folding.FloatArray, p: int, q: int, cosine: float, sine: float) -> None:
-    """Rotate rows p and q, in place."""
-    of_p, of_q = rows[p], rows[q]
-    turned = cosine * of_p - sine * of_q
-    rows[q] = sine * of_p + cosine * of_q
-    rows[p] = turned
-
-
-def _product(A: folding.FloatArray, B: folding.FloatArray) -> folding.FloatArray:
-    """Return A @ B, summed in the same order on every machine, unlike BLAS."""
-    total = np.zeros((len(A), B.shape[1]))
-    for column, row in zip(A.T, B, strict=True):
-        total += column[:, None] * row
-    return total
 
 
 def _clips(head: ProtoNNHead) -> bool:

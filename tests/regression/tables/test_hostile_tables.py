@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from command_line import refusal, run, run_json
 
-from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points
-from protonn_edge.datasets import text
+from protonn_edge.datasets import Expected, TableOptions, load_dataset, load_points, text
 from protonn_edge.errors import InputError
 
 

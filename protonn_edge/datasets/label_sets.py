@@ -1,0 +1,94 @@
+"""Points with sets of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from protonn_edge.datasets.dataset import (
+    LABEL_LIMIT,
+    Dataset,
+    Table,
+    check_class_names,
+    check_feature_count,
+    sparse_rows,
+)
+from protonn_edge.datasets.naming import check_names, in_order
+from protonn_edge.errors import InputError
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSetTable(Table):
+    """Points of a file with labels as n tuples of names, or a CSR matrix (n, L) of ones."""
+
+    labels: Any
+
+
+@dataclass(frozen=True, eq=False)
+class MultiLabelDataset(Dataset):
+    """Training and test points with sets of labels; features are sparse if the file's are.
+
+    `y_train` and `y_test` are CSR matrices (n, L), float32: 1 where a point has a label. A point
+    may have none.
+    """
+
+    X_train: Any
+    y_train: Any
+    X_test: Any
+    y_test: Any
+
+
+def as_label_sets(table: Table) -> LabelSetTable:
+    """Convert a table with one label per point to one with sets of one label each."""
+    if isinstance(table, LabelSetTable):
+        return table
+    sets = [(label,) for label in table.labels]
+    return LabelSetTable(table.source, table.X, sets, feature_names=table.feature_names)
+
+
+def label_set_dataset(
+    train: LabelSetTable, test: LabelSetTable | None, names: tuple[str, ...] = ()
+) -> MultiLabelDataset:
+    """Combine the parts of a data set of label sets; a missing test part has no rows.
+
+    Tables of indices come with the labels' `names`. Tables of names use the names in both parts,
+    since a rare label may be in the test part only.
+    """
+    if not train.X.shape[0]:
+        raise InputError(f"{train.source} has no points; add some")
+    empty = replace(train, X=train.X[:0], labels=train.labels[:0])
+    tested = test or empty
+    if not names:
+        names = in_order(set().union(*train.labels, *tested.labels))
+        check_class_names(names, train.source, LABEL_LIMIT)
+        train, tested = (_numbered(table, names) for table in (train, tested))
+    if len(names) < 2:
+        raise InputError(f"{train.source} has fewer than 2 labels; use at least 2")
+    if not train.labels.nnz:
+        raise InputError(f"{train.source} has no point with a label; give each point its labels")
+    check_names(train.feature_names, f"the features of {train.source}", distinct=False)
+    check_feature_count(tested, train.X.shape[1], "the training part has")
+    return MultiLabelDataset(
+        X_train=train.X,
+        y_train=train.labels,
+        X_test=tested.X,
+        y_test=tested.labels,
+        classes=names,
+        feature_names=train.feature_names,
+    )
+
+
+def _numbered(table: LabelSetTable, names: Sequence[str]) -> LabelSetTable:
+    """Return a table of names with a matrix of ones instead."""
+    from sklearn.preprocessing import MultiLabelBinarizer  # noqa: PLC0415 - only for such data
+
+    binarizer = MultiLabelBinarizer(classes=names, sparse_output=True)
+    labels = sparse_rows(binarizer.fit_transform(table.labels), dtype=np.float32)
+    labels.sort_indices()
+    return replace(table, labels=labels)
