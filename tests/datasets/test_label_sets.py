@@ -18,11 +18,9 @@ from protonn_edge.datasets import (
     Expected,
     MultiLabelDataset,
     holdout,
+    label_sets,
     load_dataset,
     load_points,
-)
-from protonn_edge.datasets import (
-    dataset as dataset_module,
 )
 from protonn_edge.errors import InputError
 
@@ -272,7 +270,7 @@ def test_both_parts_of_a_folder_have_the_labels_of_both(tmp_path: Path) -> None:
 
 
 def test_too_many_labels_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset_module, "LABEL_LIMIT", 3)
+    monkeypatch.setattr(label_sets, "LABEL_LIMIT", 3)
     with pytest.raises(InputError, match="4 different labels, but the limit is 3"):
         load_dataset(write(tmp_path / "d.svm", "1,2 1:1\n3,4 1:2\n"))
 

@@ -81,7 +81,7 @@ MODELS: dict[str, tuple[Callable[[], Model], str]] = {
     ),
     "protonn, coarse labels": (
         lambda: random_model(prototypes=80, gamma_numerator=0.4),
-        "c940ade89fdce9a9",
+        "5b510a0d997bb084",
     ),
     "protonn, 32-bit scores": (
         lambda: of_one_sign(random_model(prototypes=250, gamma_numerator=0.2)),
