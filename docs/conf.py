@@ -44,6 +44,7 @@ _BELOW = {
         *("gradients", "convolution-training", "basis-images"),
     ),
     "tuning": ("accuracy", "cluster"),
+    "tutorial-gesture": ("phone",),
     "rejection": ("one-class", "health"),
     "pytest": ("lab", "mlperf", "continuous-integration"),
     "real-board": ("boards", "emulator", "harness", "power"),
