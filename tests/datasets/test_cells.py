@@ -213,7 +213,7 @@ def test_some_marks_may_be_classes(cell: str, expected: bool) -> None:
     assert is_label(cell) is expected
 
 
-# --- columns of many cells -------------------------------------------------------------------------
+# --- columns of many cells ------------------------------------------------------------------------
 
 
 @given(
