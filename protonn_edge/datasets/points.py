@@ -283,9 +283,9 @@ class _Points:
     def features(self, preparation: Preparation) -> tuple[Float32, tuple[str, ...]]:
         """Return the features (n, D), including those from columns of text, and their names."""
         roles, offsets = self.roles, preparation.offsets
-        header = self.raw.files[0].header
+        named = self.raw.files[0].header or any(column.name for column in roles.features)
         for column in roles.features:
-            column.name = column.feature_name if header else column.name
+            column.name = column.feature_name if named else column.name
         names = [preparation.names_of(column.name) for column in roles.features]
         X = np.empty((self.raw.n, sum(map(len, names))), np.float32)
         place = 0
