@@ -112,6 +112,11 @@ class Take:
         """Its first file."""
         return self.files[0]
 
+    @property
+    def is_folder(self) -> bool:
+        """Whether it has a folder of its own."""
+        return self.path.parent == self.stem
+
 
 def label_of(path: Path) -> str:
     """Return the class of a file by its name alone."""
@@ -140,6 +145,11 @@ def takes_in(
         for part, is_tested in parts
         for take in _Part(part, folder, suffixes, is_tested, tuple(files), pattern).takes()
     ]
+    if not takes and files:
+        raise InputError(
+            f"no folder in {folder} has the files {listed(files)}; give --files the names of files "
+            "that each take has"
+        )
     if not takes:
         raise InputError(
             f"{folder} has no samples; give each class a file or a folder of files that end in "
@@ -237,6 +247,8 @@ class _Part:
 
 def named_alike(takes: Sequence[Take]) -> list[list[int]]:
     """Return the takes of each folder if all have files of the same names, none with a number."""
+    if any(take.is_folder for take in takes):
+        return []
     folders: dict[Path, list[int]] = {}
     for index, take in enumerate(takes):
         folders.setdefault(take.stem.parent, []).append(index)
@@ -273,7 +285,8 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
         case, name = "several are from the same person", f"{{person}}{between}{{take}}"
     elif len(takes) == len(classes) >= _FEW_TAKES and guess is not None:
         are, name = "has its own class", guess.text
-        case = f"{takes[0].path.name} belongs to class {guess.read(takes[0].stem)[0]}"
+        own = takes[0].stem if takes[0].is_folder else takes[0].path
+        case = f"{own.name} belongs to class {guess.read(takes[0].stem)[0]}"
     elif (
         all(len(stem) == 2 for stem in stems)
         and 1 < len(firsts) <= len(takes) / 4
