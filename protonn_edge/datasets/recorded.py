@@ -334,7 +334,8 @@ def _joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Tabl
     units = [table.instrument.units if table.instrument else () for table in tables]
     known = all(len(each) == len(own) for each, own in zip(units, channels, strict=True))
     instrument = Instrument("", tuple(unit for each in units for unit in each)) if known else None
-    notices = dict.fromkeys(note for table in tables for note in table.notices)
+    notes = [note for table in tables[1:] for note in table.notices if note.kind != "rate"]
+    notices = dict.fromkeys((*first.notices, *notes))
     text = f"the samples of {listed(names[1:])} were interpolated at the times of {names[0]!r}"
     joined = replace(
         first,

@@ -179,17 +179,20 @@ def _parts_of(folder: Path, suffixes: Sequence[str]) -> list[tuple[Path, bool]]:
     files, folders = _entries(folder, suffixes)
     matches = {each: _PART.fullmatch(each.name.lower()) for each in folders}
     kinds = {each: match.lastindex for each, match in matches.items() if match is not None}
-    if files or 1 not in kinds.values():
-        return [(folder, False)]
     others = [each.name for each in folders if each not in kinds]
-    if others and len(kinds) > 1:
-        raise InputError(
-            f"{folder} has folders called like parts of a data set ({listed(e.name for e in kinds)}"
-            f") and others ({listed(others)}); move the others out, or rename the folders of parts "
-            "if these are classes"
-        )
-    if others:
+    if files or not kinds or (len(kinds) == 1 and (others or 1 not in kinds.values())):
         return [(folder, False)]
+    called = f"folders called like parts of a data set ({listed(each.name for each in kinds)})"
+    if others:
+        raise InputError(
+            f"{folder} has {called} and others ({listed(others)}); move the others out, or rename "
+            "the folders of parts if these are classes"
+        )
+    if 1 not in kinds.values():
+        raise InputError(
+            f"{folder} has {called}, but none for training; call one of them 'train', or rename "
+            "all if these are classes"
+        )
     tests = {kind for kind in (2, 3) if kind in kinds.values()}
     of_classes = [each for each in kinds if _entries(each, suffixes)[1]]
     kept = [each for each in folders if each in of_classes or not of_classes]
@@ -246,8 +249,11 @@ class _Part:
 
 
 def named_alike(takes: Sequence[Take]) -> list[list[int]]:
-    """Return the takes of each folder if all have files of the same names, none with a number."""
-    if any(take.is_folder for take in takes):
+    """Return the takes of each folder if all have files of the same names, none with a number.
+
+    Files that are called after classes, and folders of takes, are no sensors.
+    """
+    if any(take.is_folder or take.label != label_text(take.stem.parent.name) for take in takes):
         return []
     folders: dict[Path, list[int]] = {}
     for index, take in enumerate(takes):
