@@ -22,7 +22,7 @@ from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import RawTable, TableFile, text_of
 from protonn_edge.datasets.takes import TABLES, takes_in
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.system.files import check_file
 
 FILE_LIMIT_BYTES = 512 * 2**20
@@ -58,7 +58,8 @@ def _part(path: Path, folder: Path, part: str) -> Table:
     for other, lines in ((y, labels), (persons, sessions)):
         if lines is not None and len(lines) != len(X):
             raise InputError(
-                f"{other} has {len(lines):,} lines, but {path} has {len(X):,}; give each point one"
+                f"{other} has {counted(len(lines), 'line')}, but {path} has {len(X):,}; give each "
+                "point one"
             )
     features = tuple(name for _, name in _pairs(folder / "features.txt"))
     named = len(features) == X.shape[1] and len(set(features)) == len(features)
