@@ -73,7 +73,8 @@ def _numbers(path: Path) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     X = np.empty((raw.n, len(raw.columns)), np.float32)
     for column in raw.columns:
         if column.values is None or column.gaps or column.unreadable:
-            row = min(column.first_gap, column.first_unreadable)[0]
+            first = ((column.gaps, column.first_gap), (column.unreadable, column.first_unreadable))
+            row = min((row for count, (row, _) in first if count), default=0)
             raise InputError(
                 f"{raw.place(row)} has a cell without a number in column {column.index + 1}; "
                 "correct the line"
