@@ -141,7 +141,10 @@ def windows_command(
                 "data set stores the rate given with --rate"
             )
             out.notice([Notice("rate", text, warning=True)])
-        recorded = replace(recorded, dataset=replace(recorded.dataset, sample_rate=rate))
+        asked = [each for each in recorded.dataset.notices if each.kind == "rate" and each.warning]
+        notices = tuple(each for each in recorded.dataset.notices if each not in asked)
+        dataset = replace(recorded.dataset, sample_rate=rate, notices=notices)
+        recorded = replace(recorded, dataset=dataset)
     noisy = None if noise is None else read_noise(noise, recorded, options)
     own = len(recorded.seams)
     if noisy is not None and background is not None:

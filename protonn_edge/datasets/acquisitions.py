@@ -48,7 +48,9 @@ def read_acquisition(path: Path, label: str) -> Table:
         OverflowError,
     ) as error:
         raise _refusal(path, f"{type(error).__name__}: {str(error)[:60]}") from error
-    if X.shape[1] != len(names) or not len(X) or not 0 < interval < np.inf:
+    if not 0 < interval < np.inf:
+        raise _refusal(path, f"an interval of {interval:g} ms")
+    if X.shape[1] != len(names) or not len(X):
         raise _refusal(path, f"{len(names)} sensors, values of the shape {values.shape}")
     if not (np.abs(X) <= FLOAT32_MAX).all():
         raise InputError(f"{path} has a value that is not a finite number; record the take again")

@@ -41,7 +41,6 @@ class Column:
     moments: Moments | None = None  # for dates
     role: str = "dropped"  # by an option
     evidence: str = ""  # a clause on why it has this role
-    option: str = ""  # which gives it another role
     feature: int | None = None  # its index among the features
     offset: float = 0.0  # subtracted from a feature, because float32 would lose differences
 

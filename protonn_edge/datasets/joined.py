@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +12,55 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.clock import gaps
 from protonn_edge.datasets.dataset import Table, dense_features
-from protonn_edge.datasets.naming import Notice, listed
+from protonn_edge.datasets.named import renamed
+from protonn_edge.datasets.naming import Notice, listed, split_unit
+from protonn_edge.datasets.options import TableOptions
+from protonn_edge.datasets.tables import opened_table
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
+
+
+def options_of(options: TableOptions, paths: Sequence[Path]) -> list[TableOptions]:
+    """Return the options for each file of a take: those that name one of its columns.
+
+    A column may be named with its file before it, as in ``Gyroscope x``. The first file gets what
+    names a column of no file, and refuses it.
+    """
+    columns = [{*_names(path, options)} for path in paths]
+
+    def of_file(place: int, given: Sequence[str]) -> tuple[str, ...]:
+        texts = []
+        for each in given:
+            old, new = renamed(each)
+            owners = [n for n, names in enumerate(columns) if old in names]
+            bare = old.removeprefix(f"{paths[place].stem} ")
+            if place in owners or (not owners and bare in columns[place]):
+                texts.append(f"{new}={bare}" if new else bare)
+            elif not place and not any(_has(path, names, old) for path, names in files):
+                texts.append(each)
+        return tuple(texts)
+
+    files = list(zip(paths, columns, strict=True))
+    each_one = []
+    for place, path in enumerate(paths):
+        channels = of_file(place, options.channels)
+        if options.channels and not channels:
+            raise InputError(
+                f"--channels names no column of {path}; leave this file out of --files"
+            )
+        drop, keep = of_file(place, options.drop), of_file(place, options.keep)
+        each_one.append(replace(options, drop=drop, keep=keep, channels=channels))
+    return each_one
+
+
+def _has(path: Path, names: Collection[str], text: str) -> bool:
+    return text in names or text.removeprefix(f"{path.stem} ") in names
+
+
+def _names(path: Path, options: TableOptions) -> Iterator[str]:
+    """Yield the names of a file's columns, also without units."""
+    for column in opened_table(path, options).columns:
+        yield from (column.name, split_unit(column.name)[0])
 
 
 def joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table:
@@ -52,7 +98,8 @@ def joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table
     units = [table.instrument.units if table.instrument else () for table in tables]
     known = all(len(each) == len(own) for each, own in zip(units, channels, strict=True))
     instrument = Instrument("", tuple(unit for each in units for unit in each)) if known else None
-    notices = dict.fromkeys(note for table in tables for note in table.notices)
+    notes = [note for table in tables[1:] for note in table.notices if note.kind != "rate"]
+    notices = dict.fromkeys((*first.notices, *notes))
     text = f"the samples of {listed(names[1:])} were interpolated at the times of {names[0]!r}"
     joined = replace(
         first,

@@ -51,7 +51,7 @@ class NamedColumns:
         kept = [column for column in columns if column not in dropped]
         if not kept:
             raise InputError(f"--drop names all columns of {path}; keep the label and the features")
-        pairs = [_renamed(each) for each in options.channels]
+        pairs = [renamed(each) for each in options.channels]
         channels = {find_column(columns, old, "--channels", path): new for old, new in pairs}
         if for_model:
             known = preparation.one_hot if preparation else {}
@@ -119,7 +119,7 @@ def find_column(columns: Sequence[Column], text: str, flag: str, path: object) -
     )
 
 
-def _renamed(text: str) -> tuple[str, str]:
+def renamed(text: str) -> tuple[str, str]:
     """Return the column of a channel and its new name, from ``NEW=OLD``; or no new name."""
     new, equals, old = text.partition("=")
     return (old, new.strip()) if equals and new.strip() and old.strip() else (text, "")

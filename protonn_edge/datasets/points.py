@@ -169,8 +169,7 @@ class _Points:
         """Refuse cells that are no numbers and, unless they are filled, gaps and empty labels."""
         if self.missing == SHOWN:
             return
-        if self.recorded:
-            self.refuse_absent()
+        self.refuse_absent()
         self.refuse_unreadable()
         if self.gaps and self.missing not in (DROP, *FILLED) and not self.recorded:
             self.refuse_gaps()
@@ -178,14 +177,17 @@ class _Points:
             self.labels.refuse_missing()
 
     def refuse_absent(self) -> None:
-        """Refuse files that lack channels of the first one."""
+        """Refuse files that lack features of the first one."""
+        what, remedy = "columns", "leave these out with --drop"
+        if self.recorded:
+            what, remedy = "channels", "choose common ones with --channels"
         names = [self.raw.files[0].names[each.index] for each in self.roles.features]
         for file in self.raw.files:
             absent = [name for name in names if name not in file.names]
             if file.header and absent:
                 raise InputError(
-                    f"{file.path} lacks some channels of {self.path} ({listed(absent)}); give all "
-                    "files the same channels, or choose common ones with --channels"
+                    f"{file.path} lacks some {what} of {self.path} ({listed(absent)}); give all "
+                    f"files the same {what}, or {remedy}"
                 )
 
     def refuse_unreadable(self) -> None:
@@ -272,9 +274,9 @@ class _Points:
     def features(self, preparation: Preparation) -> tuple[Float32, tuple[str, ...]]:
         """Return the features (n, D), including those from columns of text, and their names."""
         roles, offsets = self.roles, preparation.offsets
-        header = self.raw.files[0].header
+        named = self.raw.files[0].header or any(column.name for column in roles.features)
         for column in roles.features:
-            column.name = column.feature_name if header else column.name
+            column.name = column.feature_name if named else column.name
         names = [preparation.names_of(column.name) for column in roles.features]
         X = np.empty((self.raw.n, sum(map(len, names))), np.float32)
         place = 0

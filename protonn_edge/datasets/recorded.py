@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
 from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, dense_features
-from protonn_edge.datasets.joined import joined, of_rows, seams_of
+from protonn_edge.datasets.joined import joined, of_rows, options_of, seams_of
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import Notice, listed, split_unit
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
@@ -158,9 +158,14 @@ def followed_by(first: Recording, second: Recording) -> Recording:
 def _of_takes(folder: Path, options: TableOptions) -> Recording:
     takes = takes_in(folder, options.name, labelled=True, files=options.files)
     of_file = replace(options, name=None, files=())
-    sensors = range(len(takes[0].files))
+    each_one = [of_file]
+    if len(takes[0].files) > 1:
+        each_one = options_of(of_file, takes[0].files)
     try:
-        read = [_of_sensor([take.files[n] for take in takes], takes, of_file) for n in sensors]
+        read = [
+            _of_sensor([take.files[n] for take in takes], takes, own)
+            for n, own in enumerate(each_one)
+        ]
     except InputError as error:
         if options.name is None and not options.files and (folders := named_alike(takes)):
             raise ambiguous([takes[place].path for place in folders[0]]) from error

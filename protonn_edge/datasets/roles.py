@@ -281,7 +281,7 @@ class _Judge:
         labels = self.codes(roles)
         begins = self.begins | _changes(labels)
         copies = {
-            column: f"has a 1 only for class {quoted(column.name)}, so it may copy the label"
+            column: "has a 1 for only one class, so it may copy the label"
             for indicators in exclusive(rest)
             for column in indicators
             if labels is not None and is_copy(codes_of(indicators), labels)
@@ -354,7 +354,7 @@ class _Judge:
             if self.options.missing != SHOWN:
                 raise InputError(f"{self.path}: {text}")
             for column in columns:
-                column.role = "in doubt"
+                column.role, column.evidence = "in doubt", f"it {doubt}"
             roles.notices.append(Notice("doubt", text, True, tuple(each.key for each in columns)))
 
 

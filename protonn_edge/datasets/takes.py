@@ -112,6 +112,11 @@ class Take:
         """Its first file."""
         return self.files[0]
 
+    @property
+    def is_folder(self) -> bool:
+        """Whether it has a folder of its own."""
+        return self.path.parent == self.stem
+
 
 def label_of(path: Path) -> str:
     """Return the class of a file by its name alone."""
@@ -140,6 +145,11 @@ def takes_in(
         for part, is_tested in parts
         for take in _Part(part, folder, suffixes, is_tested, tuple(files), pattern).takes()
     ]
+    if not takes and files:
+        raise InputError(
+            f"no folder in {folder} has the files {listed(files)}; give --files the names of files "
+            "that each take has"
+        )
     if not takes:
         raise InputError(
             f"{folder} has no samples; give each class a file or a folder of files that end in "
@@ -169,17 +179,20 @@ def _parts_of(folder: Path, suffixes: Sequence[str]) -> list[tuple[Path, bool]]:
     files, folders = _entries(folder, suffixes)
     matches = {each: _PART.fullmatch(each.name.lower()) for each in folders}
     kinds = {each: match.lastindex for each, match in matches.items() if match is not None}
-    if files or 1 not in kinds.values():
-        return [(folder, False)]
     others = [each.name for each in folders if each not in kinds]
-    if others and len(kinds) > 1:
-        raise InputError(
-            f"{folder} has folders called like parts of a data set ({listed(e.name for e in kinds)}"
-            f") and others ({listed(others)}); move the others out, or rename the folders of parts "
-            "if these are classes"
-        )
-    if others:
+    if files or not kinds or (len(kinds) == 1 and (others or 1 not in kinds.values())):
         return [(folder, False)]
+    called = f"folders called like parts of a data set ({listed(each.name for each in kinds)})"
+    if others:
+        raise InputError(
+            f"{folder} has {called} and others ({listed(others)}); move the others out, or rename "
+            "the folders of parts if these are classes"
+        )
+    if 1 not in kinds.values():
+        raise InputError(
+            f"{folder} has {called}, but none for training; call one of them 'train', or rename "
+            "all if these are classes"
+        )
     tests = {kind for kind in (2, 3) if kind in kinds.values()}
     of_classes = [each for each in kinds if _entries(each, suffixes)[1]]
     kept = [each for each in folders if each in of_classes or not of_classes]
@@ -236,7 +249,12 @@ class _Part:
 
 
 def named_alike(takes: Sequence[Take]) -> list[list[int]]:
-    """Return the takes of each folder if all have files of the same names, none with a number."""
+    """Return the takes of each folder if all have files of the same names, none with a number.
+
+    Files that are called after classes, and folders of takes, are no sensors.
+    """
+    if any(take.is_folder or take.label != label_text(take.stem.parent.name) for take in takes):
+        return []
     folders: dict[Path, list[int]] = {}
     for index, take in enumerate(takes):
         folders.setdefault(take.stem.parent, []).append(index)
@@ -273,7 +291,8 @@ def unsaid_names(takes: Sequence[Take], *, labelled: bool) -> Iterator[Notice]:
         case, name = "several are from the same person", f"{{person}}{between}{{take}}"
     elif len(takes) == len(classes) >= _FEW_TAKES and guess is not None:
         are, name = "has its own class", guess.text
-        case = f"{takes[0].path.name} belongs to class {guess.read(takes[0].stem)[0]}"
+        own = takes[0].stem if takes[0].is_folder else takes[0].path
+        case = f"{own.name} belongs to class {guess.read(takes[0].stem)[0]}"
     elif (
         all(len(stem) == 2 for stem in stems)
         and 1 < len(firsts) <= len(takes) / 4

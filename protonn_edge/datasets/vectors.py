@@ -23,7 +23,7 @@ from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.tables import RawTable, TableFile
 from protonn_edge.datasets.takes import TABLES, takes_in
 from protonn_edge.datasets.text import text_of
-from protonn_edge.errors import InputError
+from protonn_edge.errors import InputError, counted
 from protonn_edge.system.files import check_file
 
 FILE_LIMIT_BYTES = 512 * 2**20
@@ -59,7 +59,8 @@ def _part(path: Path, folder: Path, part: str) -> Table:
     for other, lines in ((y, labels), (persons, sessions)):
         if lines is not None and len(lines) != len(X):
             raise InputError(
-                f"{other} has {len(lines):,} lines, but {path} has {len(X):,}; give each point one"
+                f"{other} has {counted(len(lines), 'line')}, but {path} has {len(X):,}; give each "
+                "point one"
             )
     features = tuple(name for _, name in _pairs(folder / "features.txt"))
     named = len(features) == X.shape[1] and len(set(features)) == len(features)
@@ -73,7 +74,8 @@ def _numbers(path: Path) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     X = np.empty((raw.n, len(raw.columns)), np.float32)
     for column in raw.columns:
         if column.values is None or column.gaps or column.unreadable:
-            row = min(column.first_gap, column.first_unreadable)[0]
+            first = ((column.gaps, column.first_gap), (column.unreadable, column.first_unreadable))
+            row = min((row for count, (row, _) in first if count), default=0)
             raise InputError(
                 f"{raw.place(row)} has a cell without a number in column {column.index + 1}; "
                 "correct the line"

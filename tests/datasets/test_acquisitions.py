@@ -1,0 +1,175 @@
+"""Takes in Edge Impulse's acquisition format, JSON or CBOR, whole and damaged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cbor2
+import numpy as np
+import pytest
+from command_line import assert_one_sentence, run, succeed
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from protonn_edge.datasets.acquisitions import read_acquisition
+from protonn_edge.datasets.recorded import read_recording
+from protonn_edge.errors import InputError
+
+VALUES = np.random.default_rng(0).normal(0, 9, (20, 2)).round(3).tolist()
+SENSORS = [{"name": "accX", "units": "m/s2"}, {"name": "accY", "units": "m/s2"}]
+
+
+def encoded(suffix: str, content: object) -> bytes:
+    return json.dumps(content).encode() if suffix == ".json" else cbor2.dumps(content)
+
+
+def take(**fields: Any) -> dict[str, Any]:
+    payload = {"device_type": "UNO", "interval_ms": 16, "sensors": SENSORS, "values": VALUES}
+    protected = {"ver": "v1", "alg": "HS256", "iat": 1_767_225_600}
+    return {"protected": protected, "signature": "00" * 32, "payload": {**payload, **fields}}
+
+
+Write = Callable[[str, object], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Give a function that writes a file of the folder by its ending."""
+
+    def write_file(name: str, content: object) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else encoded(path.suffix, content))
+        return path
+
+    return write_file
+
+
+@pytest.mark.parametrize("suffixes", [(".json", ".json"), (".cbor", ".cbor"), (".json", ".cbor")])
+def test_takes_have_their_channels_rate_and_units(write: Write, suffixes: tuple[str, str]) -> None:
+    write(f"idle.1{suffixes[0]}", take())
+    folder = write(f"wave.1.2f9a{suffixes[1]}", take(values=VALUES[:12])).parent
+    recording = read_recording(folder)
+    assert recording.channels == ("accX", "accY")
+    assert recording.dataset.classes == ("idle", "wave")
+    assert recording.rate == 62.5
+    assert str(recording.dataset.instrument) == "an unknown sensor (m/s2)"
+    assert np.flatnonzero(recording.seams).tolist() == [20]
+    assert np.array_equal(recording.samples, np.float32([*VALUES, *VALUES[:12]]))
+
+
+def test_takes_are_cut_into_windows(write: Write) -> None:
+    write("idle.1.json", take())
+    folder = write("wave.1.json", take()).parent
+    succeed("windows", folder, "-o", folder / "w.npz", "--window", 10)
+    with np.load(folder / "w.npz") as written:
+        assert written["X_train"].shape == (4, 10, 2)
+
+
+@pytest.mark.parametrize("units", [{"units": "N/A"}, {}])
+def test_units_that_are_none_are_not_needed(write: Write, units: dict[str, str]) -> None:
+    path = write("idle.json", take(sensors=[{"name": "a", **units}, {"name": "b", **units}]))
+    assert read_acquisition(path, "idle").X.shape == (20, 2)
+
+
+def test_one_sensor_may_have_plain_values(write: Write) -> None:
+    path = write("idle.json", take(sensors=SENSORS[:1], values=[1, 2, 3]))
+    assert read_acquisition(path, "idle").X.tolist() == [[1], [2], [3]]
+
+
+def test_takes_of_other_rates_are_refused(write: Write) -> None:
+    write("idle.json", take())
+    folder = write("wave.json", take(interval_ms=10)).parent
+    with pytest.raises(InputError, match="idle.json has 62.5 samples a second, but .* has 100;"):
+        read_recording(folder)
+
+
+def test_takes_of_other_channels_are_refused(write: Write) -> None:
+    write("idle.json", take())
+    folder = write("wave.json", take(sensors=SENSORS[::-1])).parent
+    with pytest.raises(InputError, match="wave.json has the channels 'accY', 'accX', but"):
+        read_recording(folder)
+
+
+WRONG: dict[str, tuple[object, str]] = {
+    "a list": ([], "TypeError"),
+    "no payload": ({}, "KeyError: 'payload'"),
+    "an empty payload": ({"payload": {}}, "KeyError: 'interval_ms'"),
+    "no interval": (take(interval_ms=None), "TypeError"),
+    "an interval of 0": (take(interval_ms=0), "an interval of 0 ms"),
+    "an infinite interval": (take(interval_ms=float("inf")), "an interval of inf ms"),
+    "no sensors": (take(sensors=[]), "0 sensors, values of the shape (20, 2)"),
+    "sensors without names": (take(sensors=[{}, {}]), "KeyError: 'name'"),
+    "one sensor too few": (take(sensors=SENSORS[:1]), "1 sensors, values of the shape (20, 2)"),
+    "no values": (take(values=[]), "acquisition format"),
+    "a short row": (take(values=[[1, 2], [3]]), "ValueError"),
+    "text": (take(values=[["a", "b"]]), "ValueError"),
+    "a gap": (take(values=[[1, None]]), "a value that is not a finite number"),
+    "not a number": (take(values=[[1, float("nan")]]), "a value that is not a finite number"),
+    "a huge number": (take(values=[[1, 1e39]]), "a value that is not a finite number"),
+    "a huge whole number": (take(values=[[1, 10**400]]), "OverflowError"),
+    "a number for values": (take(values=5), "TypeError"),
+    "a name of two lines": (take(sensors=[{"name": "a\nb"}, {"name": "b"}]), "printable"),
+}
+
+
+@pytest.mark.parametrize("suffix", [".json", ".cbor"])
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_acquisition_is_refused(write: Write, name: str, suffix: str) -> None:
+    content, reason = WRONG[name]
+    with pytest.raises(InputError) as refused:
+        read_recording(write(f"idle{suffix}", content))
+    assert reason in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".cbor"])
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.9, 0.999])
+def test_a_file_that_is_cut_short_is_one_sentence(write: Write, suffix: str, share: float) -> None:
+    whole = encoded(suffix, take())
+    path = write(f"idle{suffix}", whole[: int(share * len(whole))])
+    words = ("windows", path, "-o", path.with_name("w.npz"), "--window", 10)
+    assert_one_sentence(run(*words), "idle", "is not in Edge Impulse's acquisition format")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("deep.json", b"[" * 100_000),
+        ("deep.cbor", b"\x81" * 100_000),
+        ("long.json", b"1" * 5_000),
+        ("an array of exabytes.cbor", b"\x9b" + b"\x7f" * 8),
+        ("bytes of exabytes.cbor", b"\x5b" + b"\x7f" * 8),
+        ("a large power.cbor", b"\xc5\x82\x1b" + b"\x7f" * 8 + b"\x01"),
+        ("a loop.cbor", b"\xd8\x1c\xa1\x67payload\xd8\x1d\x00"),
+        ("utf-16.json", "{}".encode("utf-16")),
+    ],
+)
+def test_hostile_files_are_refused(write: Write, name: str, content: bytes) -> None:
+    with pytest.raises(InputError, match="is not in Edge Impulse's acquisition format"):
+        read_recording(write(name, content))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    places=st.lists(
+        st.tuples(st.one_of(st.integers(0, 200), st.integers(0, 2_000)), st.integers(0, 255)),
+        min_size=1,
+        max_size=4,
+    ),
+    suffix=st.sampled_from([".json", ".cbor"]),
+)
+def test_changed_bytes_are_read_or_refused(
+    write: Write, places: list[tuple[int, int]], suffix: str
+) -> None:
+    content = bytearray(encoded(suffix, take()))
+    for place, byte in places:
+        content[place % len(content)] = byte
+    try:
+        recording = read_recording(write(f"idle{suffix}", bytes(content)))
+    except InputError as error:
+        assert "\n" not in str(error)  # noqa: PT017 - either is fine
+    else:
+        assert np.isfinite(recording.samples).all()

@@ -1,0 +1,270 @@
+"""The meaning of cells: numbers, what is attached to them, gaps and texts; and of their marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protonn_edge.datasets.cells import (
+    Cells,
+    Form,
+    Meaning,
+    Notation,
+    is_gap,
+    is_label,
+    is_number,
+    loses_differences,
+    meaning_of,
+    number_in,
+    stamped,
+)
+
+NUMBERS = st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
+
+
+def meaning(cells: Sequence[str], delimiter: str = ",", decimal: str | None = None) -> Meaning:
+    return meaning_of(cells, [1] * len(cells), 0, Notation.of(cells, delimiter, decimal))
+
+
+@pytest.mark.parametrize(
+    ("cell", "before", "number", "after"),
+    [
+        ("0.02 g", "", "0.02", " g"),
+        ("0.02g", "", "0.02", "g"),
+        ("4.1%", "", "4.1", "%"),
+        ("4.1 %", "", "4.1", " %"),
+        ("23.5°C", "", "23.5", "°C"),
+        ("9.81 m/s^2", "", "9.81", " m/s^2"),
+        ("9.81 m/s²", "", "9.81", " m/s²"),
+        ("0.5;", "", "0.5", ";"),
+        ("x:0.07", "x:", "0.07", ""),
+        ("x = -0.07", "x =", "-0.07", ""),
+        ("acc1: 7", "acc1:", "7", ""),
+        ("[0.068", "[", "0.068", ""),
+        ("0.029]", "", "0.029", "]"),
+        ("$5.00", "$", "5.00", ""),
+        ("12 rpm", "", "12", " rpm"),
+    ],
+)
+def test_what_is_attached_to_a_number_is_separated(
+    cell: str, before: str, number: str, after: str
+) -> None:
+    assert number_in(cell) == (Form(before, after, is_hexadecimal=False), number)
+
+
+@pytest.mark.parametrize(
+    "cell", ["", "abc", "1.2.3", "12:30", "1;2", "7 8", "g 1 2", "192.168.0.1", "A3B4", "--5", "5-"]
+)
+def test_other_texts_have_no_number(cell: str) -> None:
+    assert number_in(cell) is None
+
+
+@given(value=NUMBERS, unit=st.sampled_from([" g", "g", "%", " m/s^2", "°C", ";", "]"]))
+def test_a_unit_on_every_number_does_not_change_the_values(value: float, unit: str) -> None:
+    found = meaning([f"{value}{unit}", f"1.5{unit}", ""])
+    assert found.kind == "number"
+    assert found.values[:2].tolist() == [value, 1.5]
+    assert np.isnan(found.values[2])
+    assert not found.unreadable.any()
+
+
+@given(value=NUMBERS, minus=st.sampled_from("-\u2212\u2013\u2010\u2011"))
+def test_other_minus_signs_are_minus_signs(value: float, minus: str) -> None:
+    cells = [f"{value}".replace("-", minus), f"{minus}1.5"]
+    assert meaning(cells).values.tolist() == [value, -1.5]
+    assert all(map(is_number, cells))
+
+
+@given(
+    value=st.integers(0, 10**9),
+    blank=st.sampled_from([" ", "\u00a0", "\u2007", "\u2009", "\u202f", "'", "\u2019", "_"]),
+)
+def test_blanks_and_marks_between_groups_of_digits_do_not_count(value: int, blank: str) -> None:
+    assert meaning([f"{value:,}".replace(",", blank)]).values.tolist() == [value]
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["0x0fe8", "0x1000"], [0x0FE8, 0x1000]),
+        (["0XFF", "0x7"], [255, 7]),
+        (["-0x10", "0x10"], [-16, 16]),
+    ],
+)
+def test_hexadecimal_numbers_are_read(cells: list[str], values: list[float]) -> None:
+    found = meaning(cells)
+    assert found.values.tolist() == values
+    assert str(found.form) == "hexadecimal"
+
+
+def test_hexadecimal_numbers_that_may_be_negative_are_unreadable() -> None:
+    found = meaning(["0xfff0", "0x0010", "0xffff"])
+    assert found.unreadable.all()
+    assert "may be negative" in found.problem
+
+
+@pytest.mark.parametrize(("cell", "value"), [("6.5D-03", 6.5e-3), ("1d2", 100), ("2.0E-02", 0.02)])
+def test_exponents_of_fortran_are_read(cell: str, value: float) -> None:
+    assert meaning([cell]).values.tolist() == [value]
+
+
+def test_a_rare_number_with_something_else_attached_is_unreadable() -> None:
+    found = meaning_of(["0.1 g", "0.2 g", "5 kg", "7"], [5, 4, 1, 1], 0, Notation())
+    assert found.unreadable.tolist() == [False, False, True, True]
+    assert found.problem == "most numbers of the column are followed by ' g'"
+
+
+def test_a_rare_unit_among_plain_numbers_is_unreadable() -> None:
+    found = meaning_of(["5 g"], [1], 40, Notation())
+    assert found.unreadable.tolist() == [True]
+    assert found.problem == ""
+
+
+def test_numbers_among_mostly_texts_are_texts() -> None:
+    assert meaning(["red", "blue", "green", "1.5"]).kind == "text"
+
+
+@pytest.mark.parametrize(
+    ("cell", "parts"),
+    [
+        ("14:00:00.020 -> -0.015", ("14:00:00.020", "-0.015")),
+        ("14:00:00,020 → 7", ("14:00:00,020", "7")),
+        ("2024-05-01 14:00:00.020 -> 0.1", ("2024-05-01 14:00:00.020", "0.1")),
+        ("2024-05-01T14:00:00 -> x:0.1", ("2024-05-01T14:00:00", "x:0.1")),
+        ("10:00:00.020 0.1", ("10:00:00.020", "0.1")),
+        ("14:00:00", None),
+        ("14:00:00 +0200", None),
+        ("2:00:00 PM", None),
+        ("14:00:00 -> ready", None),
+    ],
+)
+def test_a_time_stamp_is_separated_from_its_number(
+    cell: str, parts: tuple[str, str] | None
+) -> None:
+    assert stamped(cell) == parts
+
+
+# --- marks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "delimiter", "notation"),
+    [
+        (["1.5", "2"], ",", Notation()),
+        (["1,56", "2"], ",", Notation(",")),
+        (["1,5", "1.234"], ";", Notation(",", ".")),
+        (["1,234.5"], ";", Notation(".", ",")),
+        (["1,234,567"], ",", Notation(".", ",")),
+        (["1.234.567"], ";", Notation(",", ".")),
+        (["1,363", "9,806"], ",", Notation(",", "", "1,363")),
+        (["1.363", "9.806"], ";", Notation(".", "", "1.363")),
+        (["1.363", "9.806"], ",", Notation()),
+        (["1.5", "1,5"], ";", Notation(".", "", "", is_mixed=True)),
+    ],
+)
+def test_marks_tell_the_notation_or_are_doubtful(
+    cells: list[str], delimiter: str, notation: Notation
+) -> None:
+    found = Notation.of(cells, delimiter, None)
+    assert (found.decimal, found.doubtful) == (notation.decimal, notation.doubtful)
+    assert found.is_mixed == notation.is_mixed
+    assert found.thousands == notation.thousands
+
+
+@pytest.mark.parametrize(("decimal", "values"), [(",", [1.363, 1000]), (".", [1363, np.nan])])
+def test_a_given_decimal_mark_decides(decimal: str, values: list[float]) -> None:
+    cells = ["1,363", "1.000"] if decimal == "," else ["1,363", "1,5"]
+    found = meaning(cells, decimal=decimal).values
+    np.testing.assert_array_equal(found, values)
+
+
+@given(value=st.integers(-(10**12), 10**12), cents=st.integers(0, 99), comma=st.booleans())
+def test_separated_thousands_come_back(value: int, cents: int, comma: bool) -> None:
+    text = f"{value:,}.{cents:02}"
+    cell = text.translate(str.maketrans(",.", ".,")) if comma else text
+    assert meaning([cell, "0,5" if comma else "0.5"], ";").values[0] == float(f"{value}.{cents:02}")
+
+
+@given(cell=st.text("0123456789.,- eExg:[]'%_", max_size=12))
+def test_any_cell_has_one_meaning(cell: str) -> None:
+    for delimiter in ",;":
+        found = meaning([cell], delimiter)
+        assert found.kind in ("number", "text", "empty", "date")
+        if found.kind == "number":
+            assert np.isnan(found.values[0]) == found.unreadable[0]
+
+
+# --- gaps -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cell", ["", " ", "NA", "n/a", "nan", "NULL", "None", "?", "-", "#N/A"])
+def test_marks_of_gaps_are_gaps(cell: str) -> None:
+    assert is_gap(cell)
+    assert meaning([cell]).kind == "empty"
+    assert meaning(["1.5", cell]).unreadable.tolist() == [False, False]
+
+
+@pytest.mark.parametrize(("cell", "expected"), [("none", True), ("-", True), ("NA", False)])
+def test_some_marks_may_be_classes(cell: str, expected: bool) -> None:
+    assert is_label(cell) is expected
+
+
+# --- columns of many cells ------------------------------------------------------------------------
+
+
+@given(
+    blocks=st.lists(st.lists(st.integers(0, 3000), min_size=1, max_size=3000), max_size=3),
+    odd=st.sampled_from(["", "NA", "x", "1 g"]),
+)
+def test_many_different_numbers_are_kept_as_numbers_with_odd_cells_apart(
+    blocks: list[list[int]], odd: str
+) -> None:
+    cells = Cells()
+    cells.add([odd])
+    texts = [odd]
+    for block in [*blocks, list(range(2000))]:
+        cells.add([f"{number}" for number in block])
+        texts += [f"{number}" for number in block]
+    values, coded = cells.finish()
+    assert coded is None
+    assert values is not None
+    assert cells.odd == {odd: [0]}
+    assert np.isnan(values[0])
+    assert values[1:].tolist() == list(map(float, texts[1:]))
+
+
+def test_few_different_cells_are_kept_as_they_are_written() -> None:
+    cells = Cells()
+    cells.add(["1.0", "1", "a"])
+    cells.add(["1", "a"])
+    values, coded = cells.finish()
+    assert values is None
+    assert coded is not None
+    assert list(coded) == ["1.0", "1", "a", "1", "a"]
+    assert list(coded[1:3]) == ["1", "a"]
+    assert list(coded.of_rows(np.array([False, True, False, False, True]))) == ["1", "a"]
+
+
+def test_numbers_beyond_single_precision_are_odd() -> None:
+    cells = Cells(None)
+    cells.add(["1e39", "2"])
+    cells.add_numbers(np.array([3.0, 1e39]))
+    values, _ = cells.finish()
+    np.testing.assert_array_equal(values, [np.nan, 2, 3, np.nan])
+    assert cells.odd == {"1e39": [0], "1e+39": [3]}
+
+
+@given(low=st.integers(0, 2**40), spread=st.integers(1, 2**20))
+def test_lost_differences_are_those_that_single_precision_rounds_away(
+    low: int, spread: int
+) -> None:
+    values = low + np.linspace(0, spread, 2000)
+    different = len(np.unique(values.astype(np.float32)))
+    if different < 256:
+        assert loses_differences(float(low), float(low + spread))
+    elif different > 1024:
+        assert not loses_differences(float(low), float(low + spread))

@@ -1,0 +1,109 @@
+"""The clock of a recording: where it was interrupted, its unit and its rate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protonn_edge.datasets.clock import gaps, hertz, rate_of, seconds_of_a_unit, usual_step
+
+
+def none(times: np.ndarray) -> np.ndarray:
+    return np.zeros(len(times), np.bool_)
+
+
+@given(
+    step=st.sampled_from([0.02, 1.0, 20.0, 1e6]),
+    place=st.integers(1, 58),
+    lost=st.integers(1, 100),
+)
+def test_a_steady_clock_shows_each_lost_sample(step: float, place: int, lost: int) -> None:
+    numbers = np.arange(60.0)
+    numbers[place:] += lost
+    assert np.flatnonzero(gaps(numbers * step)).tolist() == [place]
+
+
+def test_a_clock_that_begins_again_is_interrupted() -> None:
+    times = np.concatenate([np.arange(20.0), np.arange(20.0)])
+    assert np.flatnonzero(gaps(times)).tolist() == [20]
+
+
+def test_an_unsteady_clock_is_interrupted_by_long_steps_only() -> None:
+    times = np.cumsum(np.tile([6.0, 10.0, 15.0, 8.0], 10))
+    assert not gaps(times).any()
+    times[20:] += 100
+    assert np.flatnonzero(gaps(times)).tolist() == [20]
+
+
+@pytest.mark.parametrize("times", [[], [1.0], [1.0, 1.0], [5.0] * 30])
+def test_times_that_do_not_move_have_no_gaps_and_no_rate(times: list[float]) -> None:
+    given_times = np.array(times)
+    assert not gaps(given_times).any()
+    assert usual_step(given_times) == 0
+    if len(times) > 1:
+        assert rate_of(given_times, none(given_times)) is None
+
+
+@given(rate=st.integers(5, 400), phase=st.floats(0, 1), rows=st.integers(3, 8))
+def test_whole_seconds_give_the_rate_of_full_seconds(rate: int, phase: float, rows: int) -> None:
+    times = np.floor(phase + np.arange(rows * rate) / rate)
+    assert rate_of(times, none(times)) == pytest.approx(rate, abs=1 / (rows - 2))
+
+
+def test_short_takes_with_whole_seconds_give_the_rate_together() -> None:
+    times = np.concatenate([np.floor(0.3 + 0.17 * take + np.arange(150) / 50) for take in range(8)])
+    seams = none(times)
+    seams[150::150] = True
+    assert rate_of(times, seams) == pytest.approx(50, rel=0.01)
+
+
+def test_a_take_within_one_tick_has_no_rate() -> None:
+    times = np.repeat([3.0, 4.0], 20)
+    assert rate_of(times, none(times)) is None
+
+
+def test_the_mean_step_of_whole_milliseconds_may_be_fractional() -> None:
+    times = np.round(np.arange(300) * 1000 / 60)
+    assert rate_of(times, none(times)) == pytest.approx(0.06, rel=0.001)
+
+
+def test_gaps_do_not_count_for_the_rate() -> None:
+    times = np.arange(100) * 0.01
+    times[50:] += 30
+    assert rate_of(times, gaps(times)) == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "first", "seconds"),
+    [
+        ("t (s)", 20, 0, 1.0),
+        ("t (ms)", 0.02, 0, 1e-3),
+        ("seconds", 20, 0, 1.0),
+        ("elapsed_ms", 20, 0, 1e-3),
+        ("time_us", 20, 0, 1e-6),
+        ("time (µs)", 20, 0, 1e-6),
+        ("timestamp_ns", 20, 0, 1e-9),
+        ("millis", 20, 0, 1e-3),
+        ("micros", 20_000, 0, 1e-6),
+        ("time", 0.02, 0, 1.0),
+        ("time", 0.02, 1.7e9, 1.0),
+        ("time", 20, 0, 1e-3),
+        ("time", 2_500, 0, 1e-6),
+        ("time", 20_000_000, 1.7e18, 1e-9),
+        ("time", 2.3e-7, 45_000.5, 86_400.0),  # of a spreadsheet
+        ("time", 1, 0, None),
+        ("time", 0.7, 0, None),
+        ("time", 16.5, 0, None),
+        ("time (fortnights)", 20, 0, None),
+    ],
+)
+def test_the_unit_of_times_follows_from_the_name_or_the_step(
+    name: str, step: float, first: float, seconds: float | None
+) -> None:
+    assert seconds_of_a_unit(name, step, first) == seconds
+
+
+def test_a_rate_is_rounded_to_few_digits() -> None:
+    assert hertz(0.05000123, 1e-3) == 50
