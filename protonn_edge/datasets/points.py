@@ -399,11 +399,14 @@ class _Points:
     def time(self) -> Times | None:
         """Return the times of rows: of the column with most different times, if several have some.
 
-        A column of days and one of times of day are added.
+        A column of days and one of times of day are added. Numbers that fall are no times, unless
+        they are called so.
         """
         columns = [each for each in self.roles.of("time") if each.values is not None]
         if self.options.time is None:
-            columns = sorted(columns, key=lambda each: -len(np.unique(each.values)))  # type: ignore[arg-type]
+            called = {each: judged.is_called_as_time(each.name) for each in columns}
+            columns = [each for each in columns if each.moments or called[each] or not _falls(each)]
+            columns.sort(key=lambda each: (-len(np.unique(each.values)), not called[each]))  # type: ignore[arg-type]
         for column in columns[:1]:
             values, moments = column.values, column.moments
             assert values is not None
@@ -483,6 +486,12 @@ def _seams_of_kept(seams: NDArray[np.bool_], kept: NDArray[np.bool_]) -> NDArray
     """Return where consecutive rows begin among those that are kept."""
     number = np.cumsum(seams)[kept] + np.cumsum(~kept)[kept]
     return np.concatenate([[False], np.diff(number) != 0])[: len(number)]
+
+
+def _falls(column: Column) -> bool:
+    assert column.values is not None
+    steps = np.diff(column.values)
+    return bool((steps < 0).sum() > (steps > 0).sum())
 
 
 def _unwrapped(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
