@@ -54,7 +54,7 @@ def test_blanks_may_divide_columns(tmp_path: Path, blanks: str) -> None:
 
 @pytest.mark.parametrize("cell", ["7", "x"])
 def test_a_filled_cell_after_a_row_is_refused_with_its_line(tmp_path: Path, cell: str) -> None:
-    rows = [f"{row}," for row in ROWS]
-    rows[30] += cell
-    with pytest.raises(InputError, match=r"t.csv:32 has 4 columns, but line 1 has 3"):
+    rows = [f"{row}," for row in ROWS * 6]
+    rows[230] += cell
+    with pytest.raises(InputError, match=r"t.csv:232 has 4 columns, but line 1 has 3"):
         read(tmp_path, "x,y,label", *rows)
