@@ -322,7 +322,8 @@ class _Judge:
                 names = " and ".join(map(quoted, column.texts.texts[:2]))
                 return None, f"alternates between {names}, as rows of several sensors do"
             in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
-            return "session" if self.recorded and in_runs else "text", ""
+            copies = labels is not None and is_copy(codes, labels)
+            return "session" if self.recorded and in_runs and not copies else "text", ""
         if codes is not None and labels is not None and is_copy(codes, labels):
             return None, "has one value for each class, so it may be a copy of the label"
         behaviour = self.behaviours[column]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import RowTimes
 from protonn_edge.datasets.options import TableOptions
-from protonn_edge.datasets.roles import Roles
+from protonn_edge.datasets.roles import Roles, is_called_as_time
 from protonn_edge.datasets.tables import RawTable
 from protonn_edge.errors import InputError
 
@@ -20,11 +20,14 @@ def times_of(
 ) -> RowTimes | None:
     """Return the times of rows: of the column with most different times, if several have some.
 
-    A column of days and one of times of day are added.
+    A column of days and one of times of day are added. Numbers that fall are no times, unless they
+    are called so.
     """
     columns = [each for each in roles.of("time") if each.values is not None]
     if options.time is None:
-        columns = sorted(columns, key=lambda each: -len(np.unique(each.values)))  # type: ignore[arg-type]
+        called = {each: is_called_as_time(each.name) for each in columns}
+        columns = [each for each in columns if each.moments or called[each] or not _falls(each)]
+        columns.sort(key=lambda each: (-len(np.unique(each.values)), not called[each]))  # type: ignore[arg-type]
     for column in columns[:1]:
         values, moments = column.values, column.moments
         assert values is not None
@@ -42,6 +45,12 @@ def times_of(
             values = column.values + days[0].values  # type: ignore[operator]
         return RowTimes(column.name, values, moments is not None)
     return None
+
+
+def _falls(column: Column) -> bool:
+    assert column.values is not None
+    steps = np.diff(column.values)
+    return bool((steps < 0).sum() > (steps > 0).sum())
 
 
 def _refuse_without(times: Column, raw: RawTable) -> None:

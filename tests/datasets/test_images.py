@@ -84,6 +84,16 @@ def test_sixteen_bits_become_eight(tmp_path: Path) -> None:
     assert one(tmp_path, image).tolist() == [[0, 1, 255]]
 
 
+@pytest.mark.parametrize("ending", ["bmp", "webp", "BMP"])
+def test_other_files_without_losses_are_read(tmp_path: Path, ending: str) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (2, 8, 12)).astype(np.uint8)
+    for label, values in zip("ab", pixels, strict=True):
+        (tmp_path / label).mkdir()
+        settings = {"lossless": True} if ending == "webp" else {}
+        Image.fromarray(values).save(tmp_path / label / f"1.{ending}", **settings)
+    assert np.array_equal(load_dataset(tmp_path).X_train, pixels.reshape(2, 96))
+
+
 def test_photographs_are_turned_upright(tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # a quarter turn
@@ -166,6 +176,8 @@ HOSTILE = {
     "text": (b"x" * 100, "cannot be read as "),
     "nothing": (b"", "is empty"),
     "another kind": (b"GIF89a" + bytes(40), "cannot be read as "),
+    "half a bitmap": (b"BM" + bytes(20), "cannot be read as "),
+    "half a WebP": (b"RIFF\xff\0\0\0WEBPVP8 " + bytes(20), "cannot be read as "),
     "another size": (png_of(1, 1, b"\0\0"), "has 1x1 pixels"),
 }
 
