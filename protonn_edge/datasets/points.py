@@ -283,9 +283,9 @@ class _Points:
     def features(self, preparation: Preparation) -> tuple[Float32, tuple[str, ...]]:
         """Return the features (n, D), including those from columns of text, and their names."""
         roles, offsets = self.roles, preparation.offsets
-        header = self.raw.files[0].header
+        named = self.raw.files[0].header or any(each.name for each in roles.features)
         for column in roles.features:
-            column.name = column.feature_name if header else column.name
+            column.name = column.feature_name if named else column.name
         names = [preparation.names_of(column.name) for column in roles.features]
         X = np.empty((self.raw.n, sum(map(len, names))), np.float32)
         place = 0
@@ -395,13 +395,13 @@ class _Points:
     # --- times and sessions -----------------------------------------------------------------------
 
     def time(self) -> Times | None:
-        """Return the times of rows: of the column with most different times, if several have some.
+        """Return the times of rows: of the finest clock, if several columns have times.
 
         A column of days and one of times of day are added.
         """
         columns = [each for each in self.roles.of("time") if each.values is not None]
         if self.options.time is None:
-            columns = sorted(columns, key=lambda each: -len(np.unique(each.values)))  # type: ignore[arg-type]
+            columns = sorted(filter(_may_be_clock, columns), key=_fineness)
         for column in columns[:1]:
             values, moments = column.values, column.moments
             assert values is not None
@@ -481,6 +481,20 @@ def _seams_of_kept(seams: NDArray[np.bool_], kept: NDArray[np.bool_]) -> NDArray
     """Return where consecutive rows begin among those that are kept."""
     number = np.cumsum(seams)[kept] + np.cumsum(~kept)[kept]
     return np.concatenate([[False], np.diff(number) != 0])[: len(number)]
+
+
+def _may_be_clock(column: Column) -> bool:
+    """Return whether times rise, unlike what a battery has left."""
+    assert column.values is not None
+    steps = np.diff(column.values)
+    return bool((steps < 0).sum() <= (steps > 0).sum())
+
+
+def _fineness(column: Column) -> tuple[bool, int]:
+    """Return the sort key of clocks: most different times first, but numbers of rows last."""
+    assert column.values is not None
+    counts = column.moments is None and np.median(np.diff(column.values)) == 1
+    return counts, -len(np.unique(column.values))
 
 
 def _unwrapped(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
