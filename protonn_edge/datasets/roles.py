@@ -16,6 +16,7 @@ A model's own columns are found by name and not judged.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -31,7 +32,7 @@ from protonn_edge.datasets.behaviour import (
     exclusive_sets,
     is_copy,
 )
-from protonn_edge.datasets.cells import is_gap
+from protonn_edge.datasets.cells import is_gap, skeleton_of
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.naming import Notice, listed, quoted
 from protonn_edge.datasets.options import SHOWN, TableOptions
@@ -52,6 +53,7 @@ _INDEX = re.compile(
 )
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices
+_ALIKE = 0.9  # share of cells of text with such numbers
 _SELDOM = 8  # rows per change of a label that marks takes
 
 Reason = Literal["time", "index", "session", "empty", "text"]
@@ -379,6 +381,8 @@ class _Judge:
             if self.recorded and alternates(codes):
                 names = " and ".join(map(quoted, column.texts.texts[:2]))
                 return None, f"alternates between {names}, as rows of several sensors do"
+            if doubt := self.nearly_numbers(column, begins):
+                return None, doubt
             in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
             return "session" if self.recorded and in_runs else "text", ""
         if codes is not None and labels is not None and is_copy(codes, labels):
@@ -390,6 +394,35 @@ class _Judge:
         if behaviour.kind in ("counter", "ticks"):
             return "time", ""
         return None, behaviour.evidence.removeprefix("it ")
+
+    def nearly_numbers(self, column: Column, begins: NDArray[np.bool_]) -> str:
+        """Return a clause on cells of text that have fractions or, in the same place, a number.
+
+        Names that end in a counter, such as ``frame_0001``, are no measurements.
+        """
+        assert column.texts is not None
+        texts = column.texts.texts
+        if len(texts) <= _FEW:
+            return ""
+        cells = [skeleton_of(text) for text in texts]
+        counts = np.bincount(column.texts.codes, minlength=len(texts)).tolist()
+        there, fractions, alike = 0, 0, Counter[str]()
+        for (skeleton, numbers), text, count in zip(cells, texts, counts, strict=True):
+            if not is_gap(text):
+                there += count
+                fractions += count * any(not number.isdecimal() for number in numbers)
+                alike[skeleton] += count * (len(numbers) == 1)
+        skeleton, rows = max(alike.items(), key=lambda each: each[1], default=("", 0))
+        if max(rows, fractions) < _ALIKE * there:
+            return ""
+        if fractions < _ALIKE * there:
+            found = [numbers[0] if each == skeleton else "nan" for each, numbers in cells]
+            if behaviour_of(np.array(found, np.float64)[column.texts.codes], begins).kind:
+                return ""
+        return (
+            f"has {max(rows, fractions):,} cells such as {quoted(column.example)}, which may be "
+            "numbers with something attached, or times, but are not read; write plain numbers"
+        )
 
     def codes(self, roles: Roles) -> NDArray[np.int64] | None:
         """Return the classes of rows as numbers, if known and few."""
