@@ -169,16 +169,19 @@ def _parts_of(folder: Path, suffixes: Sequence[str]) -> list[tuple[Path, bool]]:
     files, folders = _entries(folder, suffixes)
     matches = {each: _PART.fullmatch(each.name.lower()) for each in folders}
     kinds = {each: match.lastindex for each, match in matches.items() if match is not None}
-    if files or 1 not in kinds.values():
+    if files or not kinds:
         return [(folder, False)]
     others = [each.name for each in folders if each not in kinds]
-    if others and len(kinds) > 1:
+    named = [{label_of(path) for path in _entries(each, suffixes)[0]} for each in folders]
+    words = len(named[0]) > 1 and not any(map(_NUMBER.search, named[0]))
+    alike = words and all(each == named[0] for each in named)
+    if others and (alike or (len(kinds) > 1 and 1 in kinds.values())):
         raise InputError(
             f"{folder} has folders called like parts of a data set ({listed(e.name for e in kinds)}"
             f") and others ({listed(others)}); move the others out, or rename the folders of parts "
             "if these are classes"
         )
-    if others:
+    if others or 1 not in kinds.values():
         return [(folder, False)]
     tests = {kind for kind in (2, 3) if kind in kinds.values()}
     of_classes = [each for each in kinds if _entries(each, suffixes)[1]]
