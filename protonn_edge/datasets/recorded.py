@@ -27,6 +27,7 @@ from protonn_edge.datasets.clock import (
     seconds_of_a_unit,
     usual_step,
 )
+from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.dataset import (
     Dataset,
     LabelSetTable,
@@ -43,6 +44,7 @@ from protonn_edge.datasets.reading import (
     read_parts,
 )
 from protonn_edge.datasets.recordings import Repeated, runs_in
+from protonn_edge.datasets.roles import find_column, renamed
 from protonn_edge.datasets.summary import remarks
 from protonn_edge.datasets.takes import (
     ACQUISITIONS,
@@ -181,8 +183,9 @@ def followed_by(first: Recording, second: Recording) -> Recording:
 
 def _of_takes(folder: Path, options: TableOptions) -> Recording:
     takes = takes_in(folder, options.name, labelled=True, files=options.files)
-    of_file = replace(options, name=None, files=())
     sensors = range(len(takes[0].files))
+    chosen = options.channels if len(sensors) > 1 else ()  # of the joined channels
+    of_file = replace(options, name=None, files=(), channels=() if chosen else options.channels)
     try:
         read = [_of_sensor([take.files[n] for take in takes], takes, of_file) for n in sensors]
     except InputError as error:
@@ -191,6 +194,7 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
         raise
     stems = [path.stem for path in takes[0].files]
     table = read[0] if len(read) == 1 else _joined(read, stems, folder)
+    table = _with_channels(table, chosen, folder) if chosen else table
     assert table.file_of is not None
     labels = {text for text, _ in runs_in(table.labels)}
     labelled = not options.labelled and not labels <= {take.label for take in takes}
@@ -344,6 +348,22 @@ def _joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Tabl
         instrument=instrument,
     )
     return _of_rows(joined, inside)
+
+
+def _with_channels(table: Table, chosen: Sequence[str], folder: Path) -> Table:
+    """Return a table with the channels that ``--channels`` names, in this order, and renamed."""
+    columns = [Column(place, name) for place, name in enumerate(table.feature_names)]
+    pairs = [renamed(text) for text in chosen]
+    places = [find_column(columns, old, "--channels", folder).index for old, _ in pairs]
+    units = table.instrument.units if table.instrument else ()
+    return replace(
+        table,
+        X=dense_features(table.X, table.source)[:, places],
+        feature_names=tuple(
+            new or columns[p].name for p, (_, new) in zip(places, pairs, strict=True)
+        ),
+        instrument=Instrument("", tuple(units[place] for place in places)) if units else None,
+    )
 
 
 def _interpolated(

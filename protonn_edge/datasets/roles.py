@@ -172,7 +172,7 @@ class _Judge:
             raise InputError(
                 f"--drop names all columns of {self.path}; keep the label and the features"
             )
-        pairs = [_renamed(each) for each in options.channels]
+        pairs = [renamed(each) for each in options.channels]
         self.channels = {self.find(old, "--channels"): new for old, new in pairs}
         self.one_hot = self.encoded()
         self.used = {**self.channels, **self.one_hot, **self.found(options.keep, "--keep")}
@@ -330,11 +330,16 @@ class _Judge:
 
     def exclusive(self, columns: Sequence[Column]) -> Iterator[list[Column]]:
         """Yield sets of columns, with names, of which exactly one is 1 in each row."""
-        marked = [(column, marks) for column in columns if (marks := _marks(column)) is not None]
-        if not self.header or len(marked) < 2:
+        if not self.header:
             return
-        for indices in exclusive_sets(np.stack([marks for _, marks in marked], axis=1)):
-            yield [marked[index][0] for index in indices]
+        alike: dict[tuple[float, ...], list[tuple[Column, NDArray[np.bool_]]]] = {}
+        for column in columns:
+            if (marks := _marks(column)) is not None:
+                two = () if column.values is None else (column.values.min(), column.values.max())
+                alike.setdefault(two, []).append((column, marks))
+        for marked in alike.values():
+            for indices in exclusive_sets(np.stack([marks for _, marks in marked], axis=1)):
+                yield [marked[index][0] for index in indices]
 
     # --- all others -------------------------------------------------------------------------------
 
@@ -449,7 +454,7 @@ class _Judge:
             roles.notices.append(Notice("doubt", text, True, tuple(each.key for each in columns)))
 
 
-def _renamed(text: str) -> tuple[str, str]:
+def renamed(text: str) -> tuple[str, str]:
     """Return the column of a channel and its new name, from ``NEW=OLD``; or no new name."""
     new, equals, old = text.partition("=")
     return (old, new.strip()) if equals and new.strip() and old.strip() else (text, "")
@@ -474,12 +479,13 @@ def _is_person(column: Column) -> bool:
 
 
 def _marks(column: Column) -> NDArray[np.bool_] | None:
-    """Return where a column of ones and zeros, or of marks and gaps, has a one (n,)."""
+    """Return where a column of two numbers, or of marks and gaps, has the higher one (n,)."""
     if column.texts is None or column.kind not in ("number", "text"):
         return None
     if column.kind == "number" and column.values is not None:
-        is_binary = not column.gaps and bool(np.isin(column.values, (0, 1)).all())
-        return column.values == 1 if is_binary else None
+        low, high = column.values.min(initial=np.inf), column.values.max(initial=-np.inf)
+        is_binary = low < high and bool(np.isin(column.values, (low, high)).all())  # no NaN
+        return column.values == high if is_binary else None
     filled = np.array([not is_gap(text) for text in column.texts.texts], np.bool_)
     return filled[column.texts.codes] if filled.sum() == 1 < len(filled) else None
 
