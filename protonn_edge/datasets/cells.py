@@ -31,7 +31,7 @@ _MOST_TEXTS = 1_000  # different cells of a column of numbers that are kept as t
 
 _KEPT_BITS = 15  # of the 24 that float32 has, fewer than 512 different values are left
 
-_MINUS = str.maketrans("\u2212\u2013\u2010\u2011", "----")
+_MINUS = str.maketrans("\u2212\u2013\u2010\u2011\uff0d\uff0e", "-----.", "\u200b\u200e\u200f\ufeff")
 _BLANK = "[ \u00a0\u2007\u2009\u202f'\u2019_]"  # between groups of three digits
 _NUMBER = (
     rf"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d{{1,3}}(?:{_BLANK}\d{{3}})+(?:[.,]\d*)?|\d+[.,]?\d*|"
@@ -40,11 +40,12 @@ _NUMBER = (
 _ATTACHED = re.compile(
     r"\s*(?P<before>(?:[^\W\d][^:=\d]{0,30}\d{0,3}\s*[:=]|[$€£~≈<>\[({])?)\s*"
     rf"(?P<number>{_NUMBER})"
-    r"(?P<after>\s*(?:[^\W\d_]|[%‰°;)\]}>*])"
-    r"(?:[^\s\d,.:]|\s(?!\d)|[/^]\d|(?<=[^\W\d])[23](?!\d)){0,15})?\s*"
+    r"(?P<after>\s*(?:[^\W\d_]|[%‰°€;)\]}>*])"
+    r"(?:[^\s\d,.:]|\s(?!\d)|[/^]\d|(?<=[^\W\d]|-)[1-3](?!\d)){0,15})?\s*"
 )
 _STAMPED = re.compile(
-    r"\s*(?P<time>(?:\d{4}-\d\d-\d\d[T ])?\d\d?:\d\d:\d\d(?:[.,]\d+)?)\s*(?:->|→|\s)\s*"
+    r"\s*[\[(]?(?P<time>(?:\d{1,4}[-./]\d\d?[-./]\d{2,4}[T ])?\d\d?:\d\d:\d\d(?:[.,]\d+)?"
+    r"|\d+(?:\.\d+)?(?=\]|\s*(?:->|→)))(?:[\])]\s*|\s*(?:->|→|>|:(?!\d)|- )\s*|\s+)"
     r"(?P<rest>(?![+-]\d{4}\s*$|[AaPp]\.?[Mm])\S.*)"
 )
 _GROUPED = {

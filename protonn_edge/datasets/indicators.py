@@ -1,4 +1,4 @@
-"""Indicators: columns of ones and zeros of which exactly one is 1 in each row, as one-hot sets."""
+"""Indicators: columns of two numbers, of which exactly one has the higher in each row."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ _MOST_TRIALS = 2_000
 
 
 def exclusive(columns: Sequence[Column]) -> Iterator[list[Column]]:
-    """Yield sets of columns, with names, of which exactly one is 1 in each row."""
-    named = [column for column in columns if column.name]
-    marked = [(column, marks) for column in named if (marks := _marks(column)) is not None]
-    if len(marked) < 2:
-        return
-    for indices in exclusive_sets(np.stack([marks for _, marks in marked], axis=1)):
-        yield [marked[index][0] for index in indices]
+    """Yield sets of columns, with names, of which exactly one has the higher of two numbers."""
+    alike: dict[tuple[float, ...], list[tuple[Column, NDArray[np.bool_]]]] = {}
+    for column in columns:
+        if column.name and (marks := _marks(column)) is not None:
+            two = () if column.values is None else (column.values.min(), column.values.max())
+            alike.setdefault(two, []).append((column, marks))
+    for marked in alike.values():
+        for indices in exclusive_sets(np.stack([marks for _, marks in marked], axis=1)):
+            yield [marked[index][0] for index in indices]
 
 
 def codes_of(indicators: Sequence[Column]) -> NDArray[np.int64]:
@@ -33,12 +35,13 @@ def codes_of(indicators: Sequence[Column]) -> NDArray[np.int64]:
 
 
 def _marks(column: Column) -> NDArray[np.bool_] | None:
-    """Return where a column of ones and zeros, or of marks and gaps, has a one (n,)."""
+    """Return where a column of two numbers, or of marks and gaps, has the higher one (n,)."""
     if column.texts is None or column.kind not in ("number", "text"):
         return None
     if column.kind == "number" and column.values is not None:
-        is_binary = not column.gaps and bool(np.isin(column.values, (0, 1)).all())
-        return column.values == 1 if is_binary else None
+        low, high = column.values.min(initial=np.inf), column.values.max(initial=-np.inf)
+        is_binary = low < high and bool(np.isin(column.values, (low, high)).all())  # no NaN
+        return column.values == high if is_binary else None
     filled = np.array([not is_gap(text) for text in column.texts.texts], np.bool_)
     return filled[column.texts.codes] if filled.sum() == 1 < len(filled) else None
 

@@ -16,7 +16,7 @@ _DAY_FORMATS = (
 _MOMENT = re.compile(
     r"\s*(?P<day>\d{1,4}[-/. ](?:\d\d?|[A-Za-z]{3,9})[-/. ]\d{2,4}|[A-Za-z]{3,9} \d\d?,? \d{4})?"
     r"(?:(?(day)[T ,]+)(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d(?:[.,:]\d+)?))?"
-    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?)?\s*(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?\s*"
+    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?|(?P<short>\d\d?:\d\d[.,]\d+))?\s*(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?\s*"
 )
 _DAY_S = 86_400.0
 
@@ -33,7 +33,7 @@ def moments_in(texts: Sequence[str]) -> Moments | None:
     """Read dates and times that are all written alike; None if some are not."""
     matches = [_MOMENT.fullmatch(text) for text in texts]
     days = {match and match["day"] for match in matches}
-    hours = {bool(match and match["hour"]) for match in matches}
+    hours = {bool(match and (match["hour"] or match["short"])) for match in matches}
     if not texts or None in matches or len(hours) > 1 or (None in days and (days != {None})):
         return None
     has_day, has_time = None not in days, hours == {True}
@@ -61,6 +61,9 @@ def _day(text: str, notation: str) -> float | None:
 
 
 def _time_of_day(match: re.Match[str]) -> float:
+    if match["short"]:  # minutes and seconds, as spreadsheets show short times
+        minutes, seconds = match["short"].replace(",", ".").split(":")
+        return 60 * int(minutes) + float(seconds)
     if match["hour"] is None:
         return 0.0
     hour, half = int(match["hour"]), (match["half"] or "").lower()[:1]

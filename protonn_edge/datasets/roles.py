@@ -32,6 +32,7 @@ from protonn_edge.datasets.behaviour import (
 )
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.indicators import codes_of, exclusive
+from protonn_edge.datasets.inside_texts import numbers_inside
 from protonn_edge.datasets.named import NamedColumns
 from protonn_edge.datasets.naming import Notice, listed, quoted
 from protonn_edge.datasets.options import SHOWN, TableOptions
@@ -321,6 +322,8 @@ class _Judge:
             if self.recorded and alternates(codes):
                 names = " and ".join(map(quoted, column.texts.texts[:2]))
                 return None, f"alternates between {names}, as rows of several sensors do"
+            if doubt := numbers_inside(column, begins):
+                return None, doubt
             in_runs = behaviour_of(codes.astype(np.float64), begins).kind == "runs"
             copies = labels is not None and is_copy(codes, labels)
             return "session" if self.recorded and in_runs and not copies else "text", ""

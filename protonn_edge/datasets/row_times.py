@@ -18,7 +18,7 @@ _HALF_A_DAY_S, _DAY_S = 43_200, 86_400
 def times_of(
     raw: RawTable, roles: Roles, options: TableOptions, *, recorded: bool
 ) -> RowTimes | None:
-    """Return the times of rows: of the column with most different times, if several have some.
+    """Return the times of rows: of the finest clock, if several columns have times.
 
     A column of days and one of times of day are added. Numbers that fall are no times, unless they
     are called so.
@@ -27,7 +27,7 @@ def times_of(
     if options.time is None:
         called = {each: is_called_as_time(each.name) for each in columns}
         columns = [each for each in columns if each.moments or called[each] or not _falls(each)]
-        columns.sort(key=lambda each: (-len(np.unique(each.values)), not called[each]))  # type: ignore[arg-type]
+        columns.sort(key=lambda each: (*_fineness(each), not called[each]))
     for column in columns[:1]:
         values, moments = column.values, column.moments
         assert values is not None
@@ -51,6 +51,13 @@ def _falls(column: Column) -> bool:
     assert column.values is not None
     steps = np.diff(column.values)
     return bool((steps < 0).sum() > (steps > 0).sum())
+
+
+def _fineness(column: Column) -> tuple[bool, int]:
+    """Return the sort key of clocks: most different times first, but numbers of rows last."""
+    assert column.values is not None
+    counts = column.moments is None and np.median(np.diff(column.values)) == 1
+    return bool(counts), -len(np.unique(column.values))
 
 
 def _refuse_without(times: Column, raw: RawTable) -> None:

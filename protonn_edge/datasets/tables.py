@@ -82,7 +82,8 @@ class TableFile:
             raise InputError(f"{path} has no rows; add at least one row of each class")
         table = max(len(row) for _, row in lines)
         skipped = []
-        while len(lines) > 1 and table > 1 and _is_title(lines[0][1]):
+        usual_width = Counter(len(row) for _, row in lines).most_common(1)[0][0]
+        while len(lines) > 1 and table > 1 and _is_title(lines[0][1], usual_width):
             skipped.append(" ".join(filter(None, lines.pop(0)[1])))
         line, first = lines[0]
         if len(first) < 2 and options.labelled is None:
@@ -175,9 +176,10 @@ def opened_table(path: Path, options: TableOptions | None) -> TableFile:
     return TableFile.opened(path, usual, options or TableOptions())
 
 
-def _is_title(row: Row) -> bool:
+def _is_title(row: Row, width: int) -> bool:
+    """Whether a line above a table is none of its rows, most of which have a certain width."""
     filled = [cell for cell in row if cell.strip()]
-    return len(filled) < 2 or filled[0].startswith("#")
+    return len(filled) < 2 or filled[0].startswith("#") or 2 * len(row) <= width
 
 
 def _split(row: Row, index: int) -> Row:
@@ -395,7 +397,7 @@ def delimiter_in(lines: Sequence[str], usual: str) -> str:
 
     A character that occurs only at the end of lines is none.
     """
-    bare = [_QUOTED.sub("", line).rstrip("\r\n") for line in lines if line.strip()]
+    bare = [_QUOTED.sub("_", line).rstrip("\r\n") for line in lines if line.strip()]
     for delimiter in DELIMITERS:
         if delimiter == " ":
             counts = Counter(len(line.split()) for line in bare)

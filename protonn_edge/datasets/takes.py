@@ -179,8 +179,13 @@ def _parts_of(folder: Path, suffixes: Sequence[str]) -> list[tuple[Path, bool]]:
     files, folders = _entries(folder, suffixes)
     matches = {each: _PART.fullmatch(each.name.lower()) for each in folders}
     kinds = {each: match.lastindex for each, match in matches.items() if match is not None}
+    if files or not kinds:
+        return [(folder, False)]
     others = [each.name for each in folders if each not in kinds]
-    if files or not kinds or (len(kinds) == 1 and (others or 1 not in kinds.values())):
+    named = [{label_of(path) for path in _entries(each, suffixes)[0]} for each in folders]
+    words = len(named[0]) > 1 and not any(map(_NUMBER.search, named[0]))
+    alike = words and all(each == named[0] for each in named)
+    if not alike and len(kinds) == 1 and (others or 1 not in kinds.values()):
         return [(folder, False)]
     called = f"folders called like parts of a data set ({listed(each.name for each in kinds)})"
     if others:

@@ -1,0 +1,50 @@
+"""Numbers with something unusual attached were left out as text, with an information line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from protonn_edge.datasets import load_dataset
+from protonn_edge.datasets.recorded import read_recording
+from protonn_edge.errors import InputError
+
+X = np.random.default_rng(0).normal(0, 2, (60, 2)).round(2)
+
+
+def written(path: Path, cells: list[str]) -> Path:
+    rows = [
+        f"{cell},{y},{'ab'[place // 30]}"
+        for place, (cell, y) in enumerate(zip(cells, X[:, 1], strict=True))
+    ]
+    path.write_text("\n".join(["x,y,label", *rows]) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("form", ["{} m s-2", "{} €", "\u200e{}", "\u200b{}"])
+def test_more_of_what_is_attached_is_read(tmp_path: Path, form: str) -> None:
+    dataset = load_dataset(written(tmp_path / "t.csv", [form.format(x) for x in X[:, 0]]))
+    assert dataset.feature_names == ("x", "y")
+    assert np.allclose(dataset.X_train, X)
+
+
+@pytest.mark.parametrize("form", ["{} 1/s", "#{}", "x->{}", "'{}", "{}±0.1", "{} 0.3", "{}/2"])
+def test_numbers_that_cannot_be_read_are_asked_about(tmp_path: Path, form: str) -> None:
+    path = written(tmp_path / "t.csv", [form.format(x) for x in X[:, 0]])
+    for read in (load_dataset, read_recording):
+        with pytest.raises(InputError, match=r"column 'x' has 60 cells such as .* --drop x"):
+            read(path)
+
+
+def test_a_minus_behind_numbers_is_asked_about(tmp_path: Path) -> None:
+    cells = [f"{abs(x)}{'-' if x < 0 else ''}" for x in X[:, 0]]
+    with pytest.raises(InputError, match="column 'x'"):
+        load_dataset(written(tmp_path / "t.csv", cells))
+
+
+@pytest.mark.parametrize("form", ["frame_{:04}", "img_{}.png"])
+def test_names_that_end_in_a_counter_are_left_out(tmp_path: Path, form: str) -> None:
+    dataset = load_dataset(written(tmp_path / "t.csv", [form.format(row) for row in range(60)]))
+    assert dataset.feature_names == ("y",)
