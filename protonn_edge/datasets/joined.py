@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,7 @@ def _has(path: Path, names: Collection[str], text: str) -> bool:
 
 def _names(path: Path, options: TableOptions) -> Iterator[str]:
     """Yield the names of a file's columns, also without units."""
-    for column in opened_table(path, options).columns:
+    for column in opened_table(path, replace(options, labelled="any")).columns:
         yield from (column.name, split_unit(column.name)[0])
 
 
@@ -109,6 +110,26 @@ def joined(tables: Sequence[Table], names: Sequence[str], folder: Path) -> Table
         instrument=instrument,
     )
     return of_rows(joined, inside)
+
+
+def in_order(table: Table, given: Sequence[str]) -> Table:
+    """Return a table with its channels in the order in which ``--channels`` names them."""
+    wanted = [new or old for old, new in map(renamed, given)]
+
+    def rank(place: int) -> int:
+        name = table.feature_names[place]
+        named = (n for n, text in enumerate(wanted) if f" {text}".endswith(f" {name}"))
+        of_each = (n for n, text in enumerate(wanted) if name.endswith(f" {text}"))
+        return next(chain(named, of_each), len(wanted))
+
+    places = sorted(range(len(table.feature_names)), key=rank)
+    units = table.instrument.units if table.instrument else ()
+    return replace(
+        table,
+        X=dense_features(table.X, table.source)[:, places],
+        feature_names=tuple(table.feature_names[place] for place in places),
+        instrument=Instrument("", tuple(units[place] for place in places)) if units else None,
+    )
 
 
 def _interpolated(

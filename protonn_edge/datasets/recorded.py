@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.acquisitions import read_acquisition
 from protonn_edge.datasets.dataset import Dataset, Table, dataset_from, dense_features
-from protonn_edge.datasets.joined import joined, of_rows, options_of, seams_of
+from protonn_edge.datasets.joined import in_order, joined, of_rows, options_of, seams_of
 from protonn_edge.datasets.label_sets import LabelSetTable
 from protonn_edge.datasets.naming import Notice, listed, split_unit
 from protonn_edge.datasets.options import USUAL_DELIMITERS, TableOptions
@@ -171,7 +171,9 @@ def _of_takes(folder: Path, options: TableOptions) -> Recording:
             raise ambiguous([takes[place].path for place in folders[0]]) from error
         raise
     stems = [path.stem for path in takes[0].files]
-    table = read[0] if len(read) == 1 else joined(read, stems, folder)
+    table = read[0]
+    if len(read) > 1:
+        table = in_order(joined(read, stems, folder), options.channels)
     assert table.file_of is not None
     labels = {text for text, _ in runs_in(table.labels)}
     labelled = not options.labelled and not labels <= {take.label for take in takes}

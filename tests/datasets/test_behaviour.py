@@ -13,9 +13,9 @@ from protonn_edge.datasets.behaviour import (
     Behaviour,
     alternates,
     behaviour_of,
-    exclusive_sets,
     is_copy,
 )
+from protonn_edge.datasets.indicators import exclusive_sets
 
 RNG = np.random.default_rng(0)
 NOISE = RNG.normal(0, 9, 300)

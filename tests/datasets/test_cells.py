@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.datasets.cells import (
-    Cells,
+    ColumnCells,
     Form,
     Meaning,
     Notation,
@@ -223,7 +223,7 @@ def test_some_marks_may_be_classes(cell: str, expected: bool) -> None:
 def test_many_different_numbers_are_kept_as_numbers_with_odd_cells_apart(
     blocks: list[list[int]], odd: str
 ) -> None:
-    cells = Cells()
+    cells = ColumnCells()
     cells.add([odd])
     texts = [odd]
     for block in [*blocks, list(range(2000))]:
@@ -238,7 +238,7 @@ def test_many_different_numbers_are_kept_as_numbers_with_odd_cells_apart(
 
 
 def test_few_different_cells_are_kept_as_they_are_written() -> None:
-    cells = Cells()
+    cells = ColumnCells()
     cells.add(["1.0", "1", "a"])
     cells.add(["1", "a"])
     values, coded = cells.finish()
@@ -250,7 +250,7 @@ def test_few_different_cells_are_kept_as_they_are_written() -> None:
 
 
 def test_numbers_beyond_single_precision_are_odd() -> None:
-    cells = Cells(None)
+    cells = ColumnCells(None)
     cells.add(["1e39", "2"])
     cells.add_numbers(np.array([3.0, 1e39]))
     values, _ = cells.finish()

@@ -95,7 +95,7 @@ def test_gaps_do_not_count_for_the_rate() -> None:
         ("time", 2.3e-7, 45_000.5, 86_400.0),  # of a spreadsheet
         ("time", 1, 0, None),
         ("time", 0.7, 0, None),
-        ("time", 16.5, 0, None),
+        ("time", 16.5, 0, 1e-3),  # the median of 16 and 17
         ("time (fortnights)", 20, 0, None),
     ],
 )
