@@ -53,6 +53,7 @@ _INDEX = re.compile(
 )
 _NAMED = 5  # maximum columns in a sentence
 _FEW = 20  # different sessions or devices
+_MOST_TEXTS = 4_000  # different cells of text that are searched for numbers
 _ALIKE = 0.9  # share of cells of text with such numbers
 _SELDOM = 8  # rows per change of a label that marks takes
 
@@ -360,9 +361,11 @@ class _Judge:
                 continue
             if reason is None and not doubt:
                 reason, doubt = self.role(column, labels, begins)
+            if doubt and column.values is None and self.options.missing == SHOWN:
+                reason = "text"
             if reason is not None:
                 reasons[column] = reason
-            elif doubt:
+            if doubt:
                 doubts.setdefault(doubt, []).append(column)
         if not self.channels:
             self.refuse(doubts, roles)
@@ -406,11 +409,11 @@ class _Judge:
         Names that end in a counter, such as ``frame_0001``, are no measurements.
         """
         assert column.texts is not None
-        texts = column.texts.texts
+        texts = column.texts.texts[:_MOST_TEXTS]
         if len(texts) <= _FEW:
             return ""
         cells = [skeleton_of(text) for text in texts]
-        counts = np.bincount(column.texts.codes, minlength=len(texts)).tolist()
+        counts = np.bincount(column.texts.codes, minlength=len(texts))[: len(texts)].tolist()
         there, fractions, alike = 0, 0, Counter[str]()
         for (skeleton, numbers), text, count in zip(cells, texts, counts, strict=True):
             if not is_gap(text):
@@ -422,7 +425,9 @@ class _Judge:
             return ""
         if fractions < _ALIKE * there:
             found = [numbers[0] if each == skeleton else "nan" for each, numbers in cells]
-            if behaviour_of(np.array(found, np.float64)[column.texts.codes], begins).kind:
+            first = column.texts.codes < len(texts)
+            values = np.array(found, np.float64)[column.texts.codes[first]]
+            if behaviour_of(values, begins[first]).kind:
                 return ""
         return (
             f"has {max(rows, fractions):,} cells such as {quoted(column.example)}, which may be "
