@@ -16,34 +16,45 @@ _MOST_TRIALS = 2_000
 
 
 def exclusive(columns: Sequence[Column]) -> Iterator[list[Column]]:
-    """Yield sets of columns, with names, of which exactly one has the higher of two numbers."""
-    alike: dict[tuple[float, ...], list[tuple[Column, NDArray[np.bool_]]]] = {}
+    """Yield sets of columns, with names, of which exactly one has the higher of two numbers.
+
+    Or one of two texts; at least three columns then, since the other text would be as good in two.
+    """
+    alike: dict[tuple[object, ...], list[tuple[Column, NDArray[np.bool_]]]] = {}
     for column in columns:
-        if column.name and (marks := _marks(column)) is not None:
-            two = () if column.values is None else (column.values.min(), column.values.max())
+        for two, marks in _marks(column) if column.name else ():
             alike.setdefault(two, []).append((column, marks))
-    for marked in alike.values():
+    for two, marked in alike.items():
         for indices in exclusive_sets(np.stack([marks for _, marks in marked], axis=1)):
-            yield [marked[index][0] for index in indices]
+            if len(indices) > 2 or not (two and isinstance(two[0], str)):
+                yield [marked[index][0] for index in indices]
 
 
 def codes_of(indicators: Sequence[Column]) -> NDArray[np.int64]:
-    """Return which of these columns has the 1 of each row (n,)."""
-    marks = [_marks(column) for column in indicators]
-    codes: NDArray[np.int64] = np.stack([m for m in marks if m is not None], axis=1).argmax(axis=1)
+    """Return which of these columns has the higher number, or the mark, of each row (n,)."""
+    found = [dict(_marks(column)) for column in indicators]
+    sets = (np.stack([each[two] for each in found], axis=1) for two in found[0])
+    one = next(marks for marks in sets if (marks.sum(axis=1) == 1).all())
+    codes: NDArray[np.int64] = one.argmax(axis=1)
     return codes
 
 
-def _marks(column: Column) -> NDArray[np.bool_] | None:
-    """Return where a column of two numbers, or of marks and gaps, has the higher one (n,)."""
+def _marks(column: Column) -> Iterator[tuple[tuple[object, ...], NDArray[np.bool_]]]:
+    """Yield two numbers, or a text and others, and where the higher one or the text is (n,)."""
     if column.texts is None or column.kind not in ("number", "text"):
-        return None
+        return
     if column.kind == "number" and column.values is not None:
         low, high = column.values.min(initial=np.inf), column.values.max(initial=-np.inf)
-        is_binary = low < high and bool(np.isin(column.values, (low, high)).all())  # no NaN
-        return column.values == high if is_binary else None
-    filled = np.array([not is_gap(text) for text in column.texts.texts], np.bool_)
-    return filled[column.texts.codes] if filled.sum() == 1 < len(filled) else None
+        if low < high and bool(np.isin(column.values, (low, high)).all()):  # no NaN
+            yield (float(low), float(high)), column.values == high
+        return
+    texts = column.texts.texts
+    filled = [code for code, text in enumerate(texts) if not is_gap(text)]
+    if len(filled) == 1 < len(texts):
+        yield (), column.texts.codes == filled[0]
+    elif len(filled) == len(texts) == 2:
+        for code, text in enumerate(texts):
+            yield (text, texts[1 - code]), column.texts.codes == code
 
 
 def exclusive_sets(indicators: NDArray[np.bool_]) -> Iterator[list[int]]:

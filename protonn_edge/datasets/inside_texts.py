@@ -13,6 +13,7 @@ from protonn_edge.datasets.cells import is_gap
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.naming import quoted
 
+_MOST_TEXTS = 4_000  # that are searched for numbers
 _FEW = 20  # texts, which may be names
 _ALIKE = 0.9  # share of cells of text with such numbers
 _INSIDE = re.compile(r"\d+(?:[.,]\d+)?")
@@ -24,11 +25,11 @@ def numbers_inside(column: Column, begins: NDArray[np.bool_]) -> str:
     Names that end in a counter, such as ``frame_0001``, are no measurements.
     """
     assert column.texts is not None
-    texts = column.texts.texts
+    texts = column.texts.texts[:_MOST_TEXTS]
     if len(texts) <= _FEW:
         return ""
     cells = [_skeleton_of(text) for text in texts]
-    counts = np.bincount(column.texts.codes, minlength=len(texts)).tolist()
+    counts = np.bincount(column.texts.codes, minlength=len(texts))[: len(texts)].tolist()
     there, fractions, alike = 0, 0, Counter[str]()
     for (skeleton, numbers), text, count in zip(cells, texts, counts, strict=True):
         if not is_gap(text):

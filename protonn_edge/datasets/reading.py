@@ -53,7 +53,7 @@ from protonn_edge.datasets.points import read_table
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.datasets.summary import remarks
-from protonn_edge.datasets.tables import opened_table
+from protonn_edge.datasets.tables import TableFile, opened_table
 from protonn_edge.datasets.takes import WAVES
 from protonn_edge.datasets.text import TEXT_LIMIT_BYTES, check_is_text
 from protonn_edge.datasets.vectors import (
@@ -245,7 +245,7 @@ def _with_label(
         return options
     file, features = opened_table(path, options), {*expected.feature_names}
     others = [column for column in file.columns if column.name not in features]
-    if not (file.header and features) or any(each.name.lower() in LABEL_NAMES for each in others):
+    if not (file.header and features) or _has_label_names(file, expected):
         return options
     named = [each for each in others if each.name == expected.label != ""]
     classes = {*expected.classes}
@@ -264,9 +264,16 @@ def _has_labels(path: Path, options: TableOptions | None, expected: Expected) ->
         return True
     file = opened_table(path, options)
     if file.header and expected.feature_names:
-        return any(column.name.lower() in LABEL_NAMES for column in file.columns)
+        return _has_label_names(file, expected)
     dropped = 0 if options is None else len(options.drop)
     return len(file.columns) - dropped > expected.n_features
+
+
+def _has_label_names(file: TableFile, expected: Expected) -> bool:
+    """Return whether a column is called like labels are, or columns like all classes."""
+    names = {column.name for column in file.columns}
+    one_hot = len(expected.classes) > 1 and names >= {*expected.classes}
+    return one_hot or any(name.lower() in LABEL_NAMES for name in names)
 
 
 def _is_table(path: Path) -> bool:

@@ -294,9 +294,11 @@ class _Judge:
                 continue
             if reason is None and not doubt:
                 reason, doubt = self.role(column, labels, begins)
+            if doubt and column.values is None and self.options.missing == SHOWN:
+                reason = "text"
             if reason is not None:
                 reasons[column] = reason
-            elif doubt:
+            if doubt:
                 doubts.setdefault(doubt, []).append(column)
         if not self.named.channels:
             self.refuse(doubts, roles)

@@ -8,13 +8,14 @@ analog input.
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 import wave
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,9 @@ from protonn_edge.system.files import check_file
 _COUNTS = 1024
 _MOST_SAMPLES = 1 << 26  # more than two hours at 8 kHz
 _FRAMES_AT_ONCE = 1 << 16
+_HEAD_BYTES = 4096
+_EXTENSIBLE = b"\xfe\xff"  # the format tag of a header that names its format at its end
+_PCM = bytes.fromhex("0100000000001000800000aa00389b71")
 _UNKNOWN_BYTES = 0x7FFF0000
 """Sizes from here on are unreliable: programs that stream write the size before they know it."""
 
@@ -83,7 +87,7 @@ def read_wave(path: Path) -> Wave:
     Raises `InputError` unless it is a complete WAV file of 8- or 16-bit PCM, not too long.
     """
     try:
-        with wave.open(str(path), "rb") as recording:
+        with wave.open(_plain(path), "rb") as recording:
             width, channels = recording.getsampwidth(), recording.getnchannels()
             rate = float(recording.getframerate())
             _check(path, width, channels, rate)
@@ -100,6 +104,20 @@ def read_wave(path: Path) -> Wave:
             "16 bits"
         ) from error
     return Wave(counts.reshape(-1, 1), rate, channels, channel)
+
+
+def _plain(path: Path) -> Any:
+    """Return a WAV file for `wave`, which does not know the extensible format of PCM."""
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+        place = head.find(b"fmt ") + 8
+        extensible = (
+            head[place : place + 2] == _EXTENSIBLE and head[place + 24 : place + 40] == _PCM
+        )
+        if place < 8 or not extensible:
+            return str(path)
+        check_file(path, limit_bytes=_FILE_LIMIT_BYTES)
+        return io.BytesIO(head[:place] + _PCM[:2] + head[place + 2 :] + stream.read())
 
 
 def _check(path: Path, width: int, channels: int, rate: float) -> None:

@@ -48,3 +48,10 @@ def test_a_minus_behind_numbers_is_asked_about(tmp_path: Path) -> None:
 def test_names_that_end_in_a_counter_are_left_out(tmp_path: Path, form: str) -> None:
     dataset = load_dataset(written(tmp_path / "t.csv", [form.format(row) for row in range(60)]))
     assert dataset.feature_names == ("y",)
+
+
+def test_a_table_with_such_numbers_is_shown(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", [f"{x} 1/s" for x in X[:, 0]])
+    dataset = load_dataset(path, missing="shown")
+    assert dataset.feature_names == ("y",)
+    assert any(each.warning and "has 60 cells such as" in each.text for each in dataset.notices)
