@@ -16,6 +16,7 @@ from protonn_edge.datasets.naming import label_text
 from protonn_edge.datasets.text import text_of
 from protonn_edge.errors import InputError
 
+LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _PAIRS_LIMIT = TABLE_LIMIT_BYTES // 20  # index and value, and both again in a matrix
 _LOOKS = re.compile(r"\s*(\S+\s+)?\d+:\S")
 

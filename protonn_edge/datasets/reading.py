@@ -38,7 +38,7 @@ from protonn_edge.datasets.division import digest_of
 from protonn_edge.datasets.groups import groups_of_division
 from protonn_edge.datasets.images import has_images, read_images
 from protonn_edge.datasets.label_sets import LabelSetTable, as_label_sets, label_set_dataset
-from protonn_edge.datasets.libsvm import looks_like_libsvm, read_libsvm
+from protonn_edge.datasets.libsvm import LIBSVM_SUFFIXES, looks_like_libsvm, read_libsvm
 from protonn_edge.datasets.naming import (
     NO_CLASS,
     NO_LABEL,
@@ -69,7 +69,6 @@ from protonn_edge.system.files import as_path, check_file
 Labels = Literal["needed", "optional", "ignorable"]
 """Whether points need labels; they may also be classes that a model does not know, or missing."""
 
-_LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _OPEN_SUFFIXES = (".txt", ".t", ".tr", ".scale", "")
 _OF_TABLES = ("tables", "class files"), "a table with columns, such as a .csv file"
 _OF_KINDS: dict[str, tuple[tuple[str, ...], str]] = {  # options for other data
@@ -271,9 +270,8 @@ def _has_labels(path: Path, options: TableOptions | None, expected: Expected) ->
 
 def _has_label_names(file: TableFile, expected: Expected) -> bool:
     """Return whether a column is called like labels are, or columns like all classes."""
-    names = {column.name for column in file.columns}
-    one_hot = len(expected.classes) > 1 and names >= {*expected.classes}
-    return one_hot or any(name.lower() in LABEL_NAMES for name in names)
+    one_hot = len(expected.classes) > 1 and {*file.names} >= {*expected.classes}
+    return one_hot or any(name.lower() in LABEL_NAMES for name in file.names)
 
 
 def _is_table(path: Path) -> bool:
@@ -424,7 +422,7 @@ def _text_table(
     label_first: bool = False,
 ) -> Table:
     suffix = path.suffix.lower()
-    if suffix not in (*USUAL_DELIMITERS, *_LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
+    if suffix not in (*USUAL_DELIMITERS, *LIBSVM_SUFFIXES, *_OPEN_SUFFIXES) and path.exists():
         remedy = "convert the file to one of these formats"
         if suffix in WAVES:
             remedy = "cut the sound into windows with 'protonn-edge windows'"
@@ -434,7 +432,7 @@ def _text_table(
         )
     check_file(path, limit_bytes=TEXT_LIMIT_BYTES)
     check_is_text(path)
-    if suffix in _LIBSVM_SUFFIXES or (suffix in _OPEN_SUFFIXES and looks_like_libsvm(path)):
+    if suffix in LIBSVM_SUFFIXES or (suffix in _OPEN_SUFFIXES and looks_like_libsvm(path)):
         _refuse_options(path, options)
         table = read_libsvm(path)
         return table if expected is None else widened(table, expected.n_features)
