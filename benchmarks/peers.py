@@ -232,7 +232,7 @@ def _largest(candidate: Candidate, data: Dataset, flash: int) -> tuple[int, Any]
     """Return the largest size that fits, of a few tries, and the model of all training points."""
     best: tuple[int, Any] | None = None
     size, tried = candidate.size, dict[int, float]()
-    for _ in range(6):
+    for _ in range(7):
         trained = candidate.train(data, size)
         share = _share(candidate, trained, data, flash)
         grew = not tried or share > max(tried.values())
@@ -240,6 +240,9 @@ def _largest(candidate: Candidate, data: Dataset, flash: int) -> tuple[int, Any]
         if share <= 1 and (best is None or size > best[0]):
             best = size, trained
         following = int(size * min(max(0.97 / share, 0.2), 4.0))
+        fitting, others = ([n for n in tried if (tried[n] <= 1) is fits] for fits in (True, False))
+        if fitting and others and not max(fitting) < following < min(others):
+            following = int((max(fitting) * min(others)) ** 0.5)
         if not candidate.size or (share <= 1 and (share > 0.93 or not grew)):
             break
         if following in tried or following < 2:
@@ -255,13 +258,15 @@ def _share(candidate: Candidate, trained: Any, data: Dataset, flash: int) -> flo
     few = replace(data, X_test=np.asarray(data.X_test)[:1], y_test=data.y_test[:1])
     shares = []
     for source in candidate.sources(trained, few):
-        with linked(source, LEVELS[0]) as program:
+        with suppress(DoesNotCompile), linked(source, LEVELS[0]) as program:  # not in this mode
             shares.append(program.share(flash))
             if shares[-1] <= 1:
                 with suppress(DoesNotFit):
                     program.run(1)
                     return shares[-1]
                 shares[-1] = 1.01  # its stack
+    if not shares:
+        raise DoesNotCompile("in no mode")
     return min(shares)
 
 
@@ -273,7 +278,8 @@ def _candidates(each: Set, tool: Tool) -> Iterator[Candidate]:
     if tool is OURS:
         yield from _our_candidates(each)
     elif tool is EMLEARN:
-        yield from _forests(tool, (RandomForestClassifier, ExtraTreesClassifier), _TREES)
+        counts = sorted({*_FEW_TREES, *_TREES})
+        yield from _forests(tool, (RandomForestClassifier, ExtraTreesClassifier), tuple(counts))
         yield from _networks(tool)
     elif tool is M2CGEN:
         yield from _trees(tool)
