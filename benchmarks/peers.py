@@ -232,7 +232,7 @@ def _largest(candidate: Candidate, data: Dataset, flash: int) -> tuple[int, Any]
     """Return the largest size that fits, of a few tries, and the model of all training points."""
     best: tuple[int, Any] | None = None
     size, tried = candidate.size, dict[int, float]()
-    for _ in range(7):
+    for _ in range(6):
         trained = candidate.train(data, size)
         share = _share(candidate, trained, data, flash)
         grew = not tried or share > max(tried.values())
@@ -240,9 +240,6 @@ def _largest(candidate: Candidate, data: Dataset, flash: int) -> tuple[int, Any]
         if share <= 1 and (best is None or size > best[0]):
             best = size, trained
         following = int(size * min(max(0.97 / share, 0.2), 4.0))
-        fitting, others = ([n for n in tried if (tried[n] <= 1) is fits] for fits in (True, False))
-        if fitting and others and not max(fitting) < following < min(others):
-            following = int((max(fitting) * min(others)) ** 0.5)
         if not candidate.size or (share <= 1 and (share > 0.93 or not grew)):
             break
         if following in tried or following < 2:
