@@ -343,7 +343,7 @@ class _Points:
         first, roles, notation = self.raw.files[0], self.roles, self.raw.notation
         label = "the file's name" if roles.label is None else roles.label.title
         if roles.indicators:
-            label = f"columns {listed(column.name for column in roles.indicators)}"
+            label = f"columns {listed(column.feature_name for column in roles.indicators)}"
         used = {roles.label, *roles.features, *roles.indicators}
         role_of = dict.fromkeys(roles.features, "feature") | dict(roles.left_out)
         role_of |= dict.fromkeys(roles.indicators, "label")

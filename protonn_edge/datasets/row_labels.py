@@ -32,7 +32,7 @@ class RowLabels:
         roles, gap = self.roles, self.options.background or ""
         if roles.indicators:
             codes = codes_of(roles.indicators).tolist()
-            return [roles.indicators[code].name for code in codes]
+            return [roles.indicators[code].feature_name for code in codes]
         if roles.label is None:
             alone = str(self.options.labelled)
             if self.of_files is None:
@@ -59,7 +59,7 @@ class RowLabels:
         """Yield the notice about an unnamed label; refuse numbers that are not classes."""
         roles, label = self.roles, self.roles.label
         if roles.indicators:
-            names = listed(column.name for column in roles.indicators)
+            names = listed(column.feature_name for column in roles.indicators)
             text = f"exactly one of {names} is 1 in each row, so these columns are the classes; "
             text += "--label names another column"
             keys = tuple(column.key for column in roles.indicators)

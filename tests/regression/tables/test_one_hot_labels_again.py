@@ -39,3 +39,11 @@ def test_the_held_out_rows_of_the_training_file_are_found(tmp_path: Path) -> Non
     predicted = run_json("predict", model, data)
     assert predicted["n"] == 18
     assert predicted["accuracy"] > 0.5
+
+
+def test_one_of_the_columns_may_lack_a_name(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.csv", ("0", "1"))
+    path.write_text(path.read_text().replace("walk,run", "walk,"))
+    dataset = load_dataset(path)
+    assert dataset.feature_names == ("x", "y")
+    assert {*dataset.classes} == {"walk", "column 4", "idle"}
