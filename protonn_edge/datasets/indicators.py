@@ -16,7 +16,7 @@ _MOST_TRIALS = 2_000
 
 
 def exclusive(columns: Sequence[Column]) -> Iterator[list[Column]]:
-    """Yield sets of columns of a table with names, of which exactly one has the higher of two numbers.
+    """Yield sets of columns, of a table with names, of which exactly one has the higher number.
 
     Or one of two texts; at least three columns then, since the other text would be as good in two.
     """
