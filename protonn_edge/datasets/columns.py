@@ -20,6 +20,7 @@ from protonn_edge.datasets.cells import (
 )
 from protonn_edge.datasets.moments import Moments
 
+_FIRST_ROWS = 1_000
 _LABEL_ROWS = 2  # rows of a class, on average, below which numbers are not classes
 
 
@@ -130,7 +131,10 @@ class Column:
     @property
     def is_whole(self) -> bool:
         """Whether it contains whole numbers only, apart from gaps."""
-        return self.values is not None and bool((np.nan_to_num(self.values) % 1 == 0).all())
+        if self.values is None:
+            return False
+        parts = (self.values[:_FIRST_ROWS], self.values)  # the first ones decide most columns
+        return all(bool((np.nan_to_num(part) % 1 == 0).all()) for part in parts)
 
     def of_rows(self, rows: NDArray[np.bool_]) -> None:
         """Keep only some rows."""
