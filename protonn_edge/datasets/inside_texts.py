@@ -41,7 +41,8 @@ def numbers_inside(column: Column, begins: NDArray[np.bool_]) -> str:
         return ""
     if fractions < _ALIKE * there:
         found = [numbers[0] if each == skeleton else "nan" for each, numbers in cells]
-        if behaviour_of(np.array(found, np.float64)[column.texts.codes], begins).kind:
+        values = np.array([*found, "nan"], np.float64)  # the last one for texts not searched
+        if behaviour_of(values[np.minimum(column.texts.codes, len(texts))], begins).kind:
             return ""
     return (
         f"has {max(rows, fractions):,} cells such as {quoted(column.example)}, which may be "

@@ -55,3 +55,12 @@ def test_a_table_with_such_numbers_is_shown(tmp_path: Path) -> None:
     dataset = load_dataset(path, missing="shown")
     assert dataset.feature_names == ("y",)
     assert any(each.warning and "has 60 cells such as" in each.text for each in dataset.notices)
+
+
+def test_names_with_counters_may_be_many(tmp_path: Path) -> None:
+    """More different texts than are searched ended in an `IndexError`."""
+    path = tmp_path / "d.csv"
+    numbers = np.random.default_rng(0).permutation(5_000).tolist()
+    rows = [f"{n % 7},frame_{n},{'ab'[row % 2]}" for row, n in enumerate(numbers)]
+    path.write_text("\n".join(["x,name,label", *rows]) + "\n")
+    assert load_dataset(path).feature_names == ("x",)
