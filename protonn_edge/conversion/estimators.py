@@ -280,12 +280,7 @@ def _linear(classifier: Any, k: int, n_classes: int) -> LinearRule:
 
 def _centroids(classifier: Any, k: int, n_classes: int) -> LinearRule:
     """Return nearest centroids as linear functions: ``||z||^2`` is the same for all classes."""
-    metric = reading.text_of(classifier, "metric")
-    if metric != "euclidean":
-        raise InputError(
-            f"the NearestCentroid has the metric {metric[:40]!r}, which cannot be converted; fit "
-            "it with metric='euclidean'"
-        )
+    reading.check_text(classifier, "metric", "euclidean")
     centroids = reading.numbers_of(classifier, "centroids_", (n_classes, k))
     priors = reading.numbers_of(classifier, "class_prior_", (n_classes,))
     if np.isclose(priors, 1.0 / n_classes).all():
@@ -364,12 +359,7 @@ def _neighbours(classifier: Any, k: int, n_classes: int) -> NeighbourRule:
 
 def _perceptron(classifier: Any, k: int, n_classes: int) -> FloatNetwork:
     """Return a network as the matrices of its layers."""
-    activation = reading.text_of(classifier, "activation")
-    if activation != "relu":
-        raise InputError(
-            f"the MLPClassifier has the activation {activation[:40]!r}, which cannot be converted; "
-            "fit it with activation='relu'"
-        )
+    reading.check_text(classifier, "activation", "relu")
     outputs = 1 if n_classes == 2 else n_classes
     if reading.text_of(classifier, "out_activation_") == "logistic" and (
         n_classes > 2 or reading.attribute(classifier, "n_outputs_") != 1

@@ -165,6 +165,15 @@ def text_of(estimator: Any, name: str) -> str:
     return value if isinstance(value, str) else "a function"
 
 
+def check_text(estimator: Any, name: str, wanted: str) -> None:
+    """Refuse an estimator with another value of a parameter that is a text."""
+    if (value := text_of(estimator, name)) != wanted:
+        raise InputError(
+            f"the {type(estimator).__name__} has the {name} {value[:40]!r}, which cannot be "
+            f"converted; fit it with {name}={wanted!r}"
+        )
+
+
 def attribute(estimator: Any, name: str) -> Any:
     """Return an attribute of a fitted estimator."""
     check_fitted(estimator)

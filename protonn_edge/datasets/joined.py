@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -29,19 +29,20 @@ def options_of(options: TableOptions, paths: Sequence[Path]) -> list[TableOption
     """
     columns = [{*_names(path, options)} for path in paths]
 
+    def own_name(place: int, old: str) -> str | None:
+        bare = old.removeprefix(f"{paths[place].stem} ")
+        if any(old in names for names in columns):
+            bare = old
+        return bare if bare in columns[place] else None
+
     def of_file(place: int, given: Sequence[str]) -> tuple[str, ...]:
         texts = []
-        for each in given:
-            old, new = renamed(each)
-            owners = [n for n, names in enumerate(columns) if old in names]
-            bare = old.removeprefix(f"{paths[place].stem} ")
-            if place in owners or (not owners and bare in columns[place]):
-                texts.append(f"{new}={bare}" if new else bare)
-            elif not place and not any(_has(path, names, old) for path, names in files):
-                texts.append(each)
+        for old, new in map(renamed, given):
+            names = [own_name(each, old) for each in range(len(paths))]
+            name = old if place == 0 and not any(names) else names[place]
+            texts += [] if name is None else [f"{new}={name}" if new else name]
         return tuple(texts)
 
-    files = list(zip(paths, columns, strict=True))
     each_one = []
     for place, path in enumerate(paths):
         channels = of_file(place, options.channels)
@@ -52,10 +53,6 @@ def options_of(options: TableOptions, paths: Sequence[Path]) -> list[TableOption
         drop, keep = of_file(place, options.drop), of_file(place, options.keep)
         each_one.append(replace(options, drop=drop, keep=keep, channels=channels))
     return each_one
-
-
-def _has(path: Path, names: Collection[str], text: str) -> bool:
-    return text in names or text.removeprefix(f"{path.stem} ") in names
 
 
 def _names(path: Path, options: TableOptions) -> Iterator[str]:
