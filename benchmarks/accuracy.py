@@ -31,10 +31,10 @@ from rows import chosen, integer_accuracy, over_seeds, seeds_option
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import build
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
 
 _HEADING = (

@@ -20,12 +20,12 @@ from printing import Record, print_table
 from rows import Row
 
 from protonn_edge.boards import Board, board_names, load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import build, build_for_host
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.measurement import measure
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import build, build_for_host
 from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import verify_host
 

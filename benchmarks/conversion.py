@@ -33,8 +33,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import build
 from protonn_edge.conversion import LAYOUTS
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.kept import Conversion
@@ -49,6 +47,8 @@ from protonn_edge.datasets import Dataset, load_dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import build
 
 Figures = dict[str, Any]
 Row = tuple[Figures, bool]  # and whether what was asked is reached

@@ -43,7 +43,6 @@ from rows import DATA
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import write_project
 from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.observation import DRIFT, STEP, STILL_STEP, ExpectedAnswers
 from protonn_edge.codegen import make_plan
@@ -55,6 +54,7 @@ from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.projects.folder import write_project
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.training.base import DeviceClassifier

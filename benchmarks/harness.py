@@ -50,13 +50,13 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from failing_link import FailingLink, Faults
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import build
 from protonn_edge.device import ReferenceAnswers, Run, protocol, read_results, run
 from protonn_edge.device.connection import Link
 from protonn_edge.device.protocol import HelloReply, HelloRequest, StatsReply, StatsRequest
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import build
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.verification.agreement import open_session
 

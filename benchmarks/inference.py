@@ -40,7 +40,6 @@ from worst_inputs import worst_inputs
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
-from protonn_edge.build.project import BuildOptions, Trial
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.datasets import Dataset
@@ -50,6 +49,7 @@ from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.projects.project import BuildOptions, Trial
 from protonn_edge.quantization import DeviceModel, IntegerChain, device_model
 from protonn_edge.verification.agreement import verify_device
 

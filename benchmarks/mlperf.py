@@ -33,14 +33,14 @@ from printing import Columns, print_table
 from rows import DATA
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.mlperf import Benchmark, build_benchmark
-from protonn_edge.build.project import BuildOptions, build
 from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.export.folder import BENCHMARK, write_folder
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.mlperf import Benchmark, build_benchmark
+from protonn_edge.projects.project import BuildOptions, build
 from protonn_edge.toolchain.platformio import build_firmware
 
 _TEST = """{task}:

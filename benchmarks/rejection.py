@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from rows import Row, chosen
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import trial_build
 from protonn_edge.chain.decision import UNKNOWN, Statistic
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
@@ -33,6 +32,7 @@ from protonn_edge.datasets import Dataset
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import measure_activity, quantize, with_rejection
 from protonn_edge.training.augmentation import make_exposure_points
 from protonn_edge.training.folds import held_out_statistics

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from printing import Record
 
-from protonn_edge.build.project import Trial
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
+from protonn_edge.projects.project import Trial
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.verification.agreement import verify_device
 

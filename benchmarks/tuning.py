@@ -31,10 +31,10 @@ from rows import DATA, Row
 from svm import rbf_svm_accuracy
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import BuildOptions, build
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import BuildOptions, build
 from protonn_edge.quantization import quantize
 from protonn_edge.training.folds import search_folds
 from protonn_edge.tuning.choice import Choice, candidates, refit

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.bench.boards import BoardUnderTest, built_project
 from protonn_edge.boards import Board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import build
 from protonn_edge.chain.model import Model, expected_by
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import load_digits_dataset, load_points
 from protonn_edge.device import Session, protocol
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import build
 from protonn_edge.quantization import DeviceModel
 
 DEADLINE_S = 10.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from protonn_edge.build.folder import Project, generated_files
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan, make_plan
+from protonn_edge.projects.folder import Project, generated_files
 from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
 
 

@@ -108,9 +108,9 @@ QUANTIZERS = "tests/quantization tests/rejection"
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
     "avr": ["tests/avr tests/linkage"],
-    "build": [
-        "tests/build/test_plan_file.py tests/budget/test_remedies.py",
-        "tests/budget tests/linkage tests/build tests/firmware/test_build.py",
+    "projects": [
+        "tests/projects/test_plan_file.py tests/budget/test_remedies.py",
+        "tests/budget tests/linkage tests/projects tests/firmware/test_build.py",
     ],
     "codegen": [
         f"{CODEGEN} {KNOWN_COSTS} -k 'renders or costs'",
@@ -128,9 +128,9 @@ NEAREST = {
         f"{CODEGEN} tests/codegen/test_context.py tests/codegen/test_sending.py -k 'not emul'",
         "tests/regression/library/test_raw_values.py",
     ],
-    "build/sampling": ["tests/recording"],
-    "build/sensor_projects": ["tests/recording", "tests/live tests/export/test_live_sketch.py"],
-    "build/windowing": [
+    "projects/sampling": ["tests/recording"],
+    "projects/sensor_projects": ["tests/recording", "tests/live tests/export/test_live_sketch.py"],
+    "projects/windowing": [
         "tests/live -k 'not gesture'",
         "tests/live tests/export/test_live_sketch.py",
     ],

@@ -10,10 +10,10 @@ import pytest
 from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
 from protonn_edge.codegen import Plan
 from protonn_edge.device.connection import Link
 from protonn_edge.device.protocol import HelloRequest, Message, StatsReply
+from protonn_edge.projects.folder import Project
 from protonn_edge.verification.agreement import PossibleCycles
 
 BROWN_OUT, WATCHDOG = 4, 8

@@ -16,10 +16,10 @@ from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.checks import Usage
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Session
 from protonn_edge.evaluation import measurement
+from protonn_edge.projects.checks import Usage
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification import agreement
 

@@ -23,9 +23,9 @@ from on_uno import run_on_uno
 from printing import Columns, Record
 from rows import SplitRow
 
-from protonn_edge.build.project import BuildOptions
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset
+from protonn_edge.projects.project import BuildOptions
 from protonn_edge.quantization import device_model
 from protonn_edge.training.base import CLASSIFIERS
 from reproduction.drawing import OTHERS, PROTONN, panels

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.build.folder import Project
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import Host, Session
 from protonn_edge.device.connection import Link
@@ -31,6 +30,7 @@ from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import LIVE, check_project, written_in
+from protonn_edge.projects.folder import Project
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.sensors import check_read, read_sensor
 from protonn_edge.system.folders import InUse, try_lock

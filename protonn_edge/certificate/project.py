@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
-from protonn_edge.build.folder import Project, exclusive
-from protonn_edge.build.project import BuildOptions, Trial, trial_build
 from protonn_edge.certificate import claims
 from protonn_edge.certificate.claims import Certificate, Claim, Settings
 from protonn_edge.certificate.eva import memory_safety
@@ -23,6 +21,8 @@ from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.projects.folder import Project, exclusive
+from protonn_edge.projects.project import BuildOptions, Trial, trial_build
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.verification import agreement
 from protonn_edge.verification.tryout import trial_points

@@ -12,10 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.build.checks import OverBudget
-from protonn_edge.build.folder import check_folder
-from protonn_edge.build.mlperf import Benchmark, build_benchmark
-from protonn_edge.build.project import Build, BuildOptions, HostBuild, build, build_for_host
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
@@ -42,6 +38,10 @@ from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.export import folder as folders
 from protonn_edge.export.folder import BENCHMARK, LIVE, LOGGER, written_in
+from protonn_edge.projects.checks import OverBudget
+from protonn_edge.projects.folder import check_folder
+from protonn_edge.projects.mlperf import Benchmark, build_benchmark
+from protonn_edge.projects.project import Build, BuildOptions, HostBuild, build, build_for_host
 from protonn_edge.quantization import (
     DeviceModel,
     IntegerChain,

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project, check_folder
-from protonn_edge.build.project import build
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.cli.command import OUTPUT, Output, command, option
@@ -24,6 +22,8 @@ from protonn_edge.datasets import Dataset, load_digits_dataset
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
+from protonn_edge.projects.folder import Project, check_folder
+from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import later, require

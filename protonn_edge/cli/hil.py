@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.build.folder import Project
 from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
@@ -30,6 +29,7 @@ from protonn_edge.errors import DeviceError, Interrupted, counted
 from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, check_library
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import check_project
+from protonn_edge.projects.folder import Project
 from protonn_edge.quantization import DeviceModel
 from protonn_edge.report import terminal
 from protonn_edge.system.shell import command_line

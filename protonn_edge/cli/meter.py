@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from protonn_edge import __version__
-from protonn_edge.build.sensor_projects import sketch_name
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import FOLDER
 from protonn_edge.codegen import template_environment
 from protonn_edge.device.meters import ina219
+from protonn_edge.projects.sensor_projects import sketch_name
 from protonn_edge.system.files import write_atomically
 
 

@@ -18,7 +18,6 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import PLAN_FILE, read_plan
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.cli.command import Output, command, is_terminal, option
 from protonn_edge.cli.devices import EEPROM, Pace, SensorSource, source_options
@@ -33,6 +32,7 @@ from protonn_edge.device.teacher import TeachingListener
 from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.export.folder import LIVE
 from protonn_edge.kinds.protonn.prototypes.teaching import ERASED
+from protonn_edge.projects.folder import PLAN_FILE, read_plan
 
 _BAR_CELLS = 40
 _CERTAIN = 99  # in per cent; more is rounded to 100

@@ -11,7 +11,6 @@ from typing import Any
 import click
 import numpy as np
 
-from protonn_edge.build.windowing import SAMPLES_LIMIT, VOTES_LIMIT
 from protonn_edge.chain.decision import answer_name
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
@@ -28,6 +27,7 @@ from protonn_edge.datasets.tables import opened_table
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.evaluation.live import live_figures
+from protonn_edge.projects.windowing import SAMPLES_LIMIT, VOTES_LIMIT
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.report.terminal import accuracy_facts, fact_table, saturation_fact
 from protonn_edge.system.files import write_atomically

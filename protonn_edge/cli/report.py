@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
@@ -33,6 +32,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.export.folder import check_project
+from protonn_edge.projects.folder import Project
 from protonn_edge.report import content
 from protonn_edge.report.terminal import class_parts, evidence_facts, fact_table, quality_facts
 from protonn_edge.system.files import write_atomically

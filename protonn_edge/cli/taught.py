@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
@@ -20,6 +19,7 @@ from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.teaching import ERASED, Taught, is_of_another
+from protonn_edge.projects.folder import Project
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.report.terminal import fact_table
 from protonn_edge.toolchain.platformio import build_firmware

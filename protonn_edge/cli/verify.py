@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
@@ -24,6 +22,8 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import check_project
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import DeviceModel, device_model
 from protonn_edge.report.terminal import row_table, saturation_fact
 from protonn_edge.system import shell

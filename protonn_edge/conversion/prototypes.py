@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from protonn_edge.boards import Board
-from protonn_edge.build.checks import check_estimate
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
@@ -19,6 +18,7 @@ from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
+from protonn_edge.projects.checks import check_estimate
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.clusters import sample_with_all_classes

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import Sections
 from protonn_edge.boards import Board
-from protonn_edge.build.checks import Usage
 from protonn_edge.certificate.claims import Claim
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
@@ -19,6 +18,7 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.device.meters.energy import MeteredPower
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
+from protonn_edge.projects.checks import Usage
 from protonn_edge.quantization import DeviceModel, StageLoss
 from protonn_edge.verification.agreement import Agreement, PossibleCycles
 

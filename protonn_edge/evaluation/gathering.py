@@ -15,9 +15,6 @@ import numpy as np
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
-from protonn_edge.build.checks import Usage, measure_usage
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.certificate.project import firmware_claims
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model, known_image_shape
@@ -28,6 +25,9 @@ from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled
 from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
 from protonn_edge.evaluation.measurement import check_rows
+from protonn_edge.projects.checks import Usage, measure_usage
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
     DeviceModel,

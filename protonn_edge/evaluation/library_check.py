@@ -19,8 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.build.checks import OverBudget
-from protonn_edge.build.project import raw_input_build
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.codegen.host import host_program
@@ -29,6 +27,8 @@ from protonn_edge.device import ReferenceAnswers, Result
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
+from protonn_edge.projects.checks import OverBudget
+from protonn_edge.projects.project import raw_input_build
 from protonn_edge.quantization import MOST_FEATURES, DeviceModel
 from protonn_edge.toolchain.process import has_compiler
 from protonn_edge.verification.agreement import Agreement, compare, disagreement, verify_device

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from protonn_edge import device
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
-from protonn_edge.build.checks import Usage, check_budget, check_linked
-from protonn_edge.build.folder import Project, exclusive
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.observation import Health
 from protonn_edge.codegen import DevicePlan
@@ -26,6 +24,8 @@ from protonn_edge.device.meters.meter import Meter
 from protonn_edge.device.results import names_of
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
+from protonn_edge.projects.checks import Usage, check_budget, check_linked
+from protonn_edge.projects.folder import Project, exclusive
 from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.verification import agreement as compared

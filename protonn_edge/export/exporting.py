@@ -10,7 +10,6 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, board_of
-from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
@@ -22,6 +21,7 @@ from protonn_edge.export.certificate import readme_section
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
+from protonn_edge.projects.windowing import Windowing
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import resolved
 from protonn_edge.verification.tryout import NOT_TRIED, Tried

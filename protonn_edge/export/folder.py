@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from protonn_edge.build.folder import exclusive
 from protonn_edge.errors import InputError
+from protonn_edge.projects.folder import exclusive
 from protonn_edge.system.files import check_no_links, write_together
 from protonn_edge.system.folders import is_scratch
 

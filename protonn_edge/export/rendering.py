@@ -15,7 +15,6 @@ import numpy as np
 
 from protonn_edge import __version__
 from protonn_edge.boards import Board, board_names
-from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
@@ -25,6 +24,7 @@ from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
+from protonn_edge.projects.windowing import Windowing
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
 

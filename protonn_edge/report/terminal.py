@@ -24,12 +24,12 @@ from protonn_edge.evaluation.accuracy import (
 
 if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board
-    from protonn_edge.build.checks import Usage
     from protonn_edge.codegen import DevicePlan, Plan
     from protonn_edge.device import DeviceShare
     from protonn_edge.device.meters.energy import MeteredPower
     from protonn_edge.device.results import Spread, Summary
     from protonn_edge.evaluation.evidence import Evidence
+    from protonn_edge.projects.checks import Usage
     from protonn_edge.quantization import StageLoss
     from protonn_edge.verification.agreement import PossibleCycles
 

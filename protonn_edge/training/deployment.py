@@ -14,14 +14,14 @@ from protonn_edge.system.lazy import later
 from protonn_edge.training.points import Float32, Indices
 
 if TYPE_CHECKING:
-    from protonn_edge.build.project import Build
     from protonn_edge.evaluation.measurement import Measurement
     from protonn_edge.export import Export, Kind
+    from protonn_edge.projects.project import Build
 
 # Most processes that train need none of this.
-_build = later("protonn_edge.build.project", "build")
-_options = later("protonn_edge.build.project", "BuildOptions")
-_trial_build = later("protonn_edge.build.project", "trial_build")
+_build = later("protonn_edge.projects.project", "build")
+_options = later("protonn_edge.projects.project", "BuildOptions")
+_trial_build = later("protonn_edge.projects.project", "trial_build")
 _measure = later("protonn_edge.evaluation.measurement", "measure")
 _export = later("protonn_edge.export", "export")
 

@@ -14,11 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.avr.program import Sections, read_share
 from protonn_edge.boards import Board
-from protonn_edge.build.checks import Usage
-from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.fidelity import Fidelity, fidelity_of
+from protonn_edge.projects.checks import Usage
+from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.training.searched import KIND
 from protonn_edge.tuning.limits import Fit, fit_of

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.build.checks import check_estimate
 from protonn_edge.chain.head import Remedies
 from protonn_edge.codegen import Limits, Plan, plans
 from protonn_edge.datasets.naming import did_you_mean, label_text, listed
 from protonn_edge.errors import CheckFailed, InputError, shortened
 from protonn_edge.evaluation.accuracy import Quality, confusion_matrix
+from protonn_edge.projects.checks import check_estimate
 from protonn_edge.quantization import IntegerChain, measure_activity
 
 _FIGURES: dict[str, Callable[[Quality], float]] = {

@@ -18,12 +18,12 @@ from linear_factory import random_linear_model
 from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.checks import Usage, check_estimate
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import HEADS
 from protonn_edge.codegen import make_plan
 from protonn_edge.errors import CheckFailed
+from protonn_edge.projects.checks import Usage, check_estimate
 from protonn_edge.quantization import device_model, quantize
 from protonn_edge.training.base import CLASSIFIERS
 

@@ -12,11 +12,11 @@ from avr_tools import AVR_GCC, skip_without
 from command_line import refusal, run, run_json, succeed
 from model_factory import plain_model
 
-from protonn_edge.build.project import build
 from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
 from protonn_edge.errors import InputError
 from protonn_edge.export.exporting import export
 from protonn_edge.export.folder import LIVE, write_folder
+from protonn_edge.projects.project import build
 
 pytestmark = pytest.mark.usefixtures("_tools")
 

@@ -19,11 +19,11 @@ from programs import started
 from sklearn.datasets import load_iris
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
 from protonn_edge.chain.file import save_model
 from protonn_edge.datasets import load_dataset, load_digits_dataset
 from protonn_edge.device import ResultsFile, read_results
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.projects.folder import Project
 from protonn_edge.quantization import IntegerChain
 
 

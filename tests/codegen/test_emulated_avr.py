@@ -29,8 +29,6 @@ from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import BuildOptions, build, trial_build
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Result
@@ -38,6 +36,8 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import BuildOptions, build, trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import open_session, verify_device
 

@@ -12,12 +12,12 @@ from generated_programs import compile_with, marked_cycles
 from model_factory import random_inputs, random_model, random_points
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.codegen import SOURCES, make_float32_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
+from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import DeviceModel, device_model, quantize
 from protonn_edge.verification.agreement import compare, verify_device
 

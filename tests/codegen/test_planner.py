@@ -11,12 +11,12 @@ from plans import plan_with
 from worst_inputs import worst_inputs
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.chain.activity import Activity
 from protonn_edge.codegen import Limits, make_plan, plans
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.matvec.kernels import KernelName
+from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.verification.agreement import verify_device
 

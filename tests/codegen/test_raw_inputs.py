@@ -14,12 +14,12 @@ from generated_programs import compile_with, write_c
 from model_factory import random_model, random_pooling_model
 
 from protonn_edge.avr.program import read_program
-from protonn_edge.build.checks import check_no_floats
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.raw_inputs import MANY_DECIMALS, choose_exponents
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.projects.checks import check_no_floats
 from protonn_edge.quantization import DeviceModel, float32_model, quantize
 from protonn_edge.system.files import resource
 from protonn_edge.toolchain.process import build_host_executable

@@ -27,7 +27,6 @@ from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import BuildOptions, trial_build
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
@@ -35,6 +34,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.features.window_features.stage import WindowFeatureStage
 from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
+from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import IntegerChain, device_model, quantize
 from protonn_edge.verification.agreement import open_session, verify_device
 

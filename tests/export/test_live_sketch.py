@@ -16,8 +16,6 @@ from logger_builds import listening
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.sampling import Sampling
-from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.device.sensor_board import UNDECIDED
@@ -27,6 +25,8 @@ from protonn_edge.evaluation.live import Reporter
 from protonn_edge.features.audio.onset import onsets_of
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.kinds.protonn.teaching import with_taught
+from protonn_edge.projects.sampling import Sampling
+from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
 

@@ -10,8 +10,8 @@ from arduino_ide import DEADLINE_S, LINK, WARNINGS, compile_source, needs_arduin
 from logger_builds import assert_played, noise, samples_of
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.sensor_projects import logger_of
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.projects.sensor_projects import logger_of
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 

@@ -18,9 +18,9 @@ from model_factory import plain_model
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import trial_build
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed
+from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import stated_facts, verify_device
 from protonn_edge.verification.tryout import trial_points

@@ -13,7 +13,7 @@ from fuzz.mutation import pick
 from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.sensor_projects import logger_of
+from protonn_edge.projects.sensor_projects import logger_of
 from protonn_edge.sensors import PlayedSensor, SensorKind, packed_sensors, sensor_kind
 
 BRIEF_CASES = 20

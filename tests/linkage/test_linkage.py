@@ -9,8 +9,8 @@ from avr_tools import needs_avr_gcc
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import build
 from protonn_edge.errors import CheckFailed
+from protonn_edge.projects.project import build
 from protonn_edge.system.files import resource
 
 pytestmark = needs_avr_gcc

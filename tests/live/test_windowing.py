@@ -17,11 +17,6 @@ from model_factory import random_model, random_window_model, window_features_of
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import read_plan
-from protonn_edge.build.response import response_of
-from protonn_edge.build.sampling import Sampling
-from protonn_edge.build.sensor_projects import build_live, live_files
-from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.live import LiveOptions
@@ -35,6 +30,11 @@ from protonn_edge.evaluation.live import Reporter
 from protonn_edge.features.audio.onset import onsets_of
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.window_features.scale import ChannelScale
+from protonn_edge.projects.folder import read_plan
+from protonn_edge.projects.response import response_of
+from protonn_edge.projects.sampling import Sampling
+from protonn_edge.projects.sensor_projects import build_live, live_files
+from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import (
     MICROPHONE,

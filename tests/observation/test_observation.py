@@ -30,10 +30,6 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.sampling import Sampling
-from protonn_edge.build.sensor_projects import live_files
-from protonn_edge.build.windowing import windowing_of
 from protonn_edge.chain.decision import IntegerRejection, margins
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.integer_chain import observed
@@ -53,6 +49,10 @@ from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.sampling import Sampling
+from protonn_edge.projects.sensor_projects import live_files
+from protonn_edge.projects.windowing import windowing_of
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import Instrument, PlayedSensor, sensor_kind
 from protonn_edge.system.files import resource, write_atomically

@@ -10,10 +10,10 @@ from avr_tools import needs_emulated_avr
 from logger_builds import assert_played, compile_logger, listening, noise, samples_of
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.sensor_projects import logger_of
 from protonn_edge.device.recorder import Recorder
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.projects.sensor_projects import logger_of
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
 

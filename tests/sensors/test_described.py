@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.sensor_projects import logger_of
 from protonn_edge.errors import InputError
+from protonn_edge.projects.sensor_projects import logger_of
 from protonn_edge.sensors import PlayedSensor, SensorKind, packed_sensors, sensor_kind
 from protonn_edge.sensors.described import KEYS
 from protonn_edge.sensors.kinds import Registers, Word, is_chip

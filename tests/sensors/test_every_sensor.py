@@ -10,13 +10,13 @@ from avr_tools import needs_emulated_avr
 from logger_builds import assert_played, compile_logger, listening, noise, samples_of
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.sampling import Sampling
-from protonn_edge.build.sensor_projects import live_files
-from protonn_edge.build.windowing import windowing_of
 from protonn_edge.codegen import make_plan
 from protonn_edge.device.listener import AnswerStream
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.linear.train import LinearClassifier
+from protonn_edge.projects.sampling import Sampling
+from protonn_edge.projects.sensor_projects import live_files
+from protonn_edge.projects.windowing import windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import Instrument, PlayedSensor, sensor_kind
 from protonn_edge.system.files import write_atomically

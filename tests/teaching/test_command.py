@@ -13,7 +13,6 @@ from command_line import refusal, run, run_json
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import Project, build
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.datasets.archive import packed
 from protonn_edge.device import protocol
@@ -23,6 +22,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
+from protonn_edge.projects.project import Project, build
 from protonn_edge.quantization import quantize
 
 FLOATS = with_numbers(random_model(projections=3, features=6, classes=3), teachable=40)

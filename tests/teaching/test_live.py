@@ -17,9 +17,6 @@ from model_factory import random_window_model, window_features_of
 
 from protonn_edge.boards import Board as TargetBoard
 from protonn_edge.boards import load_board
-from protonn_edge.build.sampling import Sampling
-from protonn_edge.build.sensor_projects import build_live
-from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.device import protocol
@@ -34,6 +31,9 @@ from protonn_edge.emulator import EmulatedBoard, EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
+from protonn_edge.projects.sampling import Sampling
+from protonn_edge.projects.sensor_projects import build_live
+from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
 from protonn_edge.system.files import write_atomically

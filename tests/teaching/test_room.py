@@ -16,11 +16,11 @@ from generated_programs import write_c
 from model_factory import random_model
 
 from protonn_edge.boards import Board, chip_boards, load_board
-from protonn_edge.build.project import build
 from protonn_edge.chain.file import save_model
 from protonn_edge.errors import CheckFailed
 from protonn_edge.export import export
 from protonn_edge.kinds.protonn import teaching
+from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
 
 D = 8

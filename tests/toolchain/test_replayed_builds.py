@@ -13,8 +13,8 @@ from model_factory import random_model
 from replayed_builds import ReplayedBuilds
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import build
 from protonn_edge.errors import CheckFailed
+from protonn_edge.projects.project import build
 from protonn_edge.toolchain import platformio
 from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.toolchain.process import build_host_executable, run_within

@@ -17,8 +17,6 @@ from npm_packages import npm_packages
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import build
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.datasets.preparation import Preparation
@@ -26,6 +24,8 @@ from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import build
 from protonn_edge.report.content import page_script
 from protonn_edge.report.page import render_page
 

@@ -21,13 +21,13 @@ from model_factory import random_window_model, random_windows, window_features_o
 from protonn_edge.avr.program import read_program
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import load_board
-from protonn_edge.build.sampling import Sampling
-from protonn_edge.build.sensor_projects import live_files
-from protonn_edge.build.windowing import windowing_of
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.projects.sampling import Sampling
+from protonn_edge.projects.sensor_projects import live_files
+from protonn_edge.projects.windowing import windowing_of
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.system.files import write_atomically

@@ -11,11 +11,11 @@ from command_line import refusal, run, run_json
 from model_factory import random_points, random_window_model, window_features_of
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import build
 from protonn_edge.chain.model import Model
 from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import build
 
 
 @pytest.fixture(scope="module")

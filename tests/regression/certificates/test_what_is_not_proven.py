@@ -18,12 +18,12 @@ from command_line import refusal, run, run_json
 from model_factory import plain_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import build
 from protonn_edge.certificate.claims import Certificate, Claim, Settings, read_certificate
 from protonn_edge.certificate.program import certify_program
 from protonn_edge.errors import InputError
 from protonn_edge.export.exporting import export
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import build
 
 pytestmark = pytest.mark.usefixtures("_tools")
 

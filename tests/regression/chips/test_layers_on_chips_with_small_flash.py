@@ -13,9 +13,9 @@ from avr_tools import needs_emulated_avr
 from convolution_factory import random_convolution, random_images_of, random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import trial_build
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import verify_device
 

@@ -9,11 +9,11 @@ from command_line import assert_one_sentence, run
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project, check_folder
-from protonn_edge.build.project import build
 from protonn_edge.chain.file import save_model
 from protonn_edge.errors import InputError
 from protonn_edge.export.folder import write_folder
+from protonn_edge.projects.folder import Project, check_folder
+from protonn_edge.projects.project import build
 from protonn_edge.system.files import write_together
 
 FILES = {"a.txt": "one\n", "src/b.c": "int b;\n"}

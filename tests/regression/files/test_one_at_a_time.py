@@ -15,12 +15,12 @@ from model_factory import random_model
 from programs import started
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import exclusive
-from protonn_edge.build.project import build
 from protonn_edge.device import Origin, ResultsFile
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.export.folder import write_folder
+from protonn_edge.projects.folder import exclusive
+from protonn_edge.projects.project import build
 from protonn_edge.tuning.store import SearchFile
 
 pytestmark = pytest.mark.skipif(

@@ -9,7 +9,6 @@ from model_factory import random_model
 from teaching.test_teacher import live
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.project import trial_build
 from protonn_edge.device import teaching as device
 from protonn_edge.device.connection import LONGEST_REPLY_BYTES
 from protonn_edge.device.listener import AnswerStream
@@ -18,6 +17,7 @@ from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
+from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
 
 MEGA = load_board("mega2560")

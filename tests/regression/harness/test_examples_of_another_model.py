@@ -12,13 +12,13 @@ from model_factory import random_inputs, random_model
 from teaching.serving import on_host
 from teaching.test_teacher import BEGIN, Line, live, named, sent, window
 
-from protonn_edge.build.project import build
 from protonn_edge.cli.monitor import Labels
 from protonn_edge.device.protocol import StoreReply, StoreRequest, decode_frame, encode_message
 from protonn_edge.device.sensor_board import TaughtMessage
 from protonn_edge.device.teacher import TeachingListener
 from protonn_edge.kinds.protonn.prototypes.teaching import ERASED, Taught
 from protonn_edge.kinds.protonn.teaching import recalled, save_taught, stored
+from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
 
 MODEL, OTHER = (

@@ -11,13 +11,13 @@ from avr_tools import needs_emulated_avr
 from command_line import refusal, run, run_json
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.sampling import Sampling
-from protonn_edge.build.windowing import Windowing, windowing_of
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.errors import InputError
+from protonn_edge.projects.sampling import Sampling
+from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import read_sensor, sensor_kind
 

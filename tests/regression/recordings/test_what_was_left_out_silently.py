@@ -10,7 +10,7 @@ import pytest
 from command_line import refusal, run, run_json, succeed
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.sampling import Sampling
+from protonn_edge.projects.sampling import Sampling
 from protonn_edge.sensors import sensor_kind
 
 CHIP = (

@@ -14,13 +14,13 @@ from avr_tools import EMULATED_AVR, skip_without
 from command_line import run
 
 from protonn_edge.boards import load_board
-from protonn_edge.build.folder import Project
-from protonn_edge.build.mlperf import Benchmark, _devices
 from protonn_edge.chain.file import save_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.mlperf import Benchmark, _devices
 from protonn_edge.toolchain.platformio import build_firmware
 
 DIGITS = load_digits_dataset()

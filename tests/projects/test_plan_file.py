@@ -12,9 +12,9 @@ from built_project import write_project
 from model_factory import random_model
 
 from protonn_edge import __version__
-from protonn_edge.build.folder import Project
 from protonn_edge.codegen import make_plan
 from protonn_edge.errors import InputError
+from protonn_edge.projects.folder import Project
 from protonn_edge.quantization import quantize
 
 FILE = Path("firmware", "generated", "build.json")

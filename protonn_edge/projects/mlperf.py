@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
-from protonn_edge.build.checks import Usage, check_budget
-from protonn_edge.build.folder import Project
-from protonn_edge.build.project import Build, BuildOptions, build
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.projects.checks import Usage, check_budget
+from protonn_edge.projects.folder import Project
+from protonn_edge.projects.project import Build, BuildOptions, build
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import resource
 from protonn_edge.system.folders import scratch_folder

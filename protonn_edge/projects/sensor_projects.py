@@ -13,16 +13,16 @@ from pathlib import Path
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
-from protonn_edge.build.checks import OverBudget, Usage, check_budget
-from protonn_edge.build.folder import PLAN_FILE, plan_text
-from protonn_edge.build.response import Response, response_of
-from protonn_edge.build.sampling import Sampling, check_baud, least_baud
-from protonn_edge.build.windowing import Windowing
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import SamplesMessage
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.projects.checks import OverBudget, Usage, check_budget
+from protonn_edge.projects.folder import PLAN_FILE, plan_text
+from protonn_edge.projects.response import Response, response_of
+from protonn_edge.projects.sampling import Sampling, check_baud, least_baud
+from protonn_edge.projects.windowing import Windowing
 from protonn_edge.sensors import SensorKind
 from protonn_edge.system.files import resolved, resource, write_atomically
 from protonn_edge.system.folders import scratch_folder

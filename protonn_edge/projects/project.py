@@ -14,11 +14,17 @@ from typing import NamedTuple
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board, board_of
-from protonn_edge.build.checks import OverBudget, Usage, check_budget, check_estimate, check_linked
-from protonn_edge.build.folder import Project, check_folder, copy_over, exclusive, write_project
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, Limits, Plan, make_float32_plan, make_plan, plans
+from protonn_edge.projects.checks import (
+    OverBudget,
+    Usage,
+    check_budget,
+    check_estimate,
+    check_linked,
+)
+from protonn_edge.projects.folder import Project, check_folder, copy_over, exclusive, write_project
 from protonn_edge.quantization import DeviceModel, Float32Model, IntegerChain, quantize
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.folders import scratch_folder

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.build.sampling import Sampling, byte_cycles, bytes_carried, used_channels
 from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
@@ -27,6 +26,7 @@ from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.features.audio.onset import QUIET
+from protonn_edge.projects.sampling import Sampling, byte_cycles, bytes_carried, used_channels
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import Instrument, SensorKind
 from protonn_edge.sensors.kinds import Unit, is_chip, units_of, units_text
