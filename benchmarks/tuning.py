@@ -38,12 +38,13 @@ from protonn_edge.projects.project import BuildOptions, build
 from protonn_edge.quantization import quantize
 from protonn_edge.training.folds import search_folds
 from protonn_edge.tuning.choice import Choice, candidates, refit
+from protonn_edge.tuning.cluster import DaskWorkers
 from protonn_edge.tuning.limits import TuningLimits
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import SearchFile
 from protonn_edge.tuning.trial import Points
-from protonn_edge.tuning.workers import DaskWorkers, InProcessWorkers, Processes, Workers
+from protonn_edge.tuning.workers import InProcessWorkers, Processes, Workers
 
 _UNO = load_board("uno")
 _PROGRAM = (sys.executable, "-c", "from protonn_edge.cli import main; main()")

@@ -46,8 +46,8 @@ _FIRST_SHOWN = 5
 def hil_command(
     data: Path = POINTS,
     ports: tuple[str, ...] = option(
-        "The board's serial port, such as /dev/ttyACM0, or dask://SCHEDULER/WORKER@PORT; repeat "
-        "the option for several boards, which share the points.",
+        "The board's serial port, such as /dev/ttyACM0; repeat the option for several boards, "
+        "which share the points.",
         flag="--port",
         multiple=True,
     ),

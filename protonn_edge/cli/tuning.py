@@ -43,12 +43,13 @@ from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
 from protonn_edge.training.stored_points import is_large
 from protonn_edge.tuning import IN_FLIGHT
 from protonn_edge.tuning import choice as choices
+from protonn_edge.tuning.cluster import DaskWorkers
 from protonn_edge.tuning.limits import ACCURACY, Metric, TuningLimits
 from protonn_edge.tuning.search import Progress, Search, SearchResult, identity
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
 from protonn_edge.tuning.trial import Points, check_points
-from protonn_edge.tuning.workers import DaskWorkers, InProcessWorkers, Processes, Workers
+from protonn_edge.tuning.workers import InProcessWorkers, Processes, Workers
 
 _SLOW = ("basis-images",)  # one trial, with its teacher, takes most of the time of the others
 _TRIALS = 100_000  # the time ends the search

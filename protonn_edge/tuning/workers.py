@@ -1,4 +1,4 @@
-"""Workers that run folds: this process, several processes, or a Dask cluster."""
+"""Workers that run folds: this process, or several processes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from typing import Self
 
 from threadpoolctl import threadpool_limits
 
-from protonn_edge.device.cluster import CONNECT_S, client_of, reaching
-from protonn_edge.errors import InputError
 from protonn_edge.tuning.trial import FoldResult, Job, Points, run_fold
 
 
@@ -130,45 +128,3 @@ def _end_with_parent() -> None:
 
 def _run_in_process(job: Job) -> FoldResult:
     return run_fold(_shared[0], job)
-
-
-@dataclass(eq=False)
-class DaskWorkers(Workers):
-    """Runs folds on a Dask cluster; this package must be installed on its workers.
-
-    Raises `InputError` on entering, if there is no scheduler, or dask.distributed is not installed;
-    `CheckFailed` if the scheduler is lost later.
-    """
-
-    address: str  # the scheduler's, such as ``tcp://host:8786``
-
-    def __enter__(self) -> Self:
-        self._client = client_of(self.address)
-        try:
-            self.renew()
-        except BaseException:
-            self._client.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._client.close()
-
-    def submit(self, job: Job) -> Future[FoldResult]:
-        """Submit a fold; Dask runs it again if its worker is lost."""
-        with reaching(self._client, self.address):
-            future: Future[FoldResult] = self._executor.submit(run_fold, self._shared, job)
-        return future
-
-    def renew(self) -> None:
-        """Send the points again after the last worker that had them was lost."""
-        with reaching(self._client, self.address):
-            try:
-                self._client.wait_for_workers(1, timeout=CONNECT_S)
-            except TimeoutError as error:
-                raise InputError(
-                    f"the Dask scheduler at {self.address} has no workers; start some with 'dask "
-                    f"worker {self.address}'"
-                ) from error
-            self._shared = self._client.scatter(self.points, broadcast=True, hash=False)
-        self._executor = self._client.get_executor(pure=False, retries=2)

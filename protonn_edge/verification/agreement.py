@@ -27,7 +27,6 @@ from protonn_edge.boards import Board
 from protonn_edge.codegen import DevicePlan, Plan, every_plan, make_float32_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
-from protonn_edge.device.cluster import ClusterSession
 from protonn_edge.emulator.uno import EmulatedBoard, EmulatorStats, Watch
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.quantization import DeviceModel, Float32Model
@@ -349,8 +348,7 @@ def open_session(
     Any board is accepted if none is given; the line then has the baud rate of an Uno. Firmware for
     raw integers has two bytes per feature.
     """
-    kind = ClusterSession if url.startswith("dask:") else Session
-    return kind(
+    return Session(
         url,
         model_hash=bytes.fromhex(model.model_sha256),
         n_features=feature_bytes * model.n_features,

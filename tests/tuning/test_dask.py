@@ -14,8 +14,9 @@ import pytest
 from programs import started
 
 from protonn_edge.errors import InputError
+from protonn_edge.tuning.cluster import DaskWorkers
 from protonn_edge.tuning.limits import TuningLimits
-from protonn_edge.tuning.workers import DaskWorkers, InProcessWorkers
+from protonn_edge.tuning.workers import InProcessWorkers
 
 pytest.importorskip("distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")
@@ -91,7 +92,7 @@ def test_the_loss_of_a_worker_changes_nothing(cluster, make_points, search, tmp_
 
 
 def test_no_scheduler_is_said(make_points, monkeypatch):
-    monkeypatch.setattr("protonn_edge.device.cluster.CONNECT_S", 1)
+    monkeypatch.setattr("protonn_edge.tuning.cluster._CONNECT_S", 1)
     address = f"tcp://127.0.0.1:{free_port()}"
     with (
         pytest.raises(InputError, match="no Dask scheduler answered at tcp://127"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+from typing import Any, cast
 
 import pytest
 
-from protonn_edge.device import cluster
-from protonn_edge.device.cluster import ClusterSession
 from protonn_edge.errors import InputError
+from protonn_edge.tuning import cluster
+from protonn_edge.tuning.cluster import DaskWorkers
 
 pytest.importorskip("distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed"
 def test_what_is_no_scheduler_is_refused_in_time(
     greeting: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_S", 0.3)
+    monkeypatch.setattr(cluster, "_CONNECT_S", 0.3)
 
     def greet() -> None:
         line, _ = server.accept()
@@ -31,7 +32,7 @@ def test_what_is_no_scheduler_is_refused_in_time(
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=greet, daemon=True)
         thread.start()
-        address = f"127.0.0.1:{server.getsockname()[1]}"
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(InputError, match="no Dask scheduler answered at tcp://127"):
-            ClusterSession(f"dask://{address}/lab@/dev/ttyACM0").__enter__()
+            DaskWorkers(cast("Any", "points"), address).__enter__()
         thread.join()

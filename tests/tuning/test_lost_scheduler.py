@@ -1,0 +1,37 @@
+"""A lost scheduler was a bug or a wrong file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from protonn_edge.errors import CheckFailed
+from protonn_edge.tuning.cluster import DaskWorkers
+
+distributed = pytest.importorskip(
+    "distributed", reason="needs dask; to run: pip install 'protonn-edge[dask]'"
+)
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")
+
+
+@pytest.fixture
+def scheduler() -> Iterator[str]:
+    """Give the address of a cluster of one worker, in this process."""
+    quiet = {"dashboard": False, "dashboard_address": ":0"}
+    worker = {"cls": distributed.Worker, "options": {"nthreads": 1} | quiet}
+    options = {"cls": distributed.Scheduler, "options": {"host": "127.0.0.1", "port": 0} | quiet}
+    with distributed.SpecCluster({"lab": worker}, options) as made:
+        yield made.scheduler_address
+
+
+def test_a_lost_scheduler_is_named(scheduler: str) -> None:
+    with DaskWorkers(cast("Any", "points"), scheduler) as workers:
+        workers._client.close()  # as it does itself without its scheduler
+        for step in (workers.renew, lambda: workers.submit(cast("Any", "a fold"))):
+            with pytest.raises(CheckFailed, match="the Dask scheduler at tcp://.* no longer"):
+                step()
+    for name in ("distributed.client", "distributed.core", "tornado.application"):
+        assert not logging.getLogger(name).isEnabledFor(logging.ERROR)
