@@ -25,7 +25,6 @@ from protonn_edge.device import Host, Session
 from protonn_edge.device.connection import Link
 from protonn_edge.device.listener import Listener
 from protonn_edge.device.meters.meter import Meter
-from protonn_edge.device.power import PowerCycle
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.measurement import Measurement, measure
@@ -161,7 +160,6 @@ def measure_under_test(
     *,
     retries: int,
     fault: Callable[[str], None],
-    power: PowerCycle | None = None,
     meter: Meter | None = None,
 ) -> Measurement | CheckFailed:
     """Measure boards, again while they are at fault; see `measure`.
@@ -169,7 +167,6 @@ def measure_under_test(
     - `ports`: ports of boards that share the points; none for the emulated board.
     - `retries`: how many times to repeat the measurement of a board at fault.
     - `fault`: called with each fault of a board that is measured again or passes its points on.
-    - `power`: cycles the power of a board at fault before a new measurement.
     - `meter`: a meter in the supply of the first board.
 
     Returns the failed check if there are no figures, for example for firmware over budget. Raises
@@ -185,7 +182,7 @@ def measure_under_test(
         except DeviceError as error:
             if retries == 0:
                 raise
-            fault(str(error) if power is None else power.after(error, ports))
+            fault(str(error))
             retries -= 1
         except CheckFailed as error:
             return error

@@ -98,11 +98,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how many times to repeat a measurement if the board is at fault (default: 1)",
     )
     group.addoption(
-        "--pnn-power-cycle",
-        metavar="COMMAND",
-        help="a command that switches a faulty board off and on before a new measurement",
-    )
-    group.addoption(
         "--pnn-wait",
         type=_number(0, _LONGEST_WAIT_S),
         default=60.0,
@@ -232,9 +227,7 @@ def pnn_measurement(
     """
     from protonn_edge.bench.boards import measure_under_test  # noqa: PLC0415
     from protonn_edge.device.meters import meter_of  # noqa: PLC0415
-    from protonn_edge.device.power import PowerCycle  # noqa: PLC0415
 
-    command = pytestconfig.getoption("--pnn-power-cycle")
     meter = pytestconfig.getoption("--pnn-meter"), pytestconfig.getoption("--pnn-volts")
     return measure_under_test(
         pnn_project,
@@ -244,7 +237,6 @@ def pnn_measurement(
         pnn_line_log,
         retries=pytestconfig.getoption("--pnn-retries"),
         fault=lambda text: pytestconfig.stash[_FAULTS].append(_OPTION.sub("--pnn-", text)),
-        power=None if command is None else PowerCycle.of(command),
         meter=meter_of(*meter),
     )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,8 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.device import check_finished
 from protonn_edge.device.meters import meter_of
-from protonn_edge.device.power import PowerCycle
 from protonn_edge.device.protocol import MOST_REPETITIONS
-from protonn_edge.errors import DeviceError, Interrupted, counted
+from protonn_edge.errors import Interrupted, counted
 from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, check_library
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import check_project
@@ -40,7 +38,7 @@ _FIRST_SHOWN = 5
 
 @command(
     "hil",
-    needs={"--power-cycle --meter": "--port", "--volts": "--meter", "--resume": "-o"},
+    needs={"--meter": "--port", "--volts": "--meter", "--resume": "-o"},
     apart={"--port": "--emulate --emulator"},
 )
 def hil_command(
@@ -72,11 +70,6 @@ def hil_command(
         "For an external meter: at the end, set the meter pin (pin 8 on an Uno) high, and classify "
         "the first point this many times.",
         click.IntRange(1, MOST_REPETITIONS),
-    ),
-    power_cycle: str | None = option(
-        "With --port: a command that switches the boards off and on; if the measurement fails "
-        "because of a board, the command runs once, and the measurement starts again.",
-        metavar="COMMAND",
     ),
     meter_name: str = option(
         "A power meter in the supply of the first board: ppk2:PORT, joulescope, otii, ina219:PORT, "
@@ -113,24 +106,21 @@ def hil_command(
     points = given.labelled
     if emulate or not ports:
         emulator = chosen_emulator(out, emulator, board)
-    power = None if power_cycle is None else PowerCycle.of(power_cycle)
     with out.progress(", ".join(ports) or f"emulated {board.name}", len(points[1])) as bar:
-        run = partial(
-            measure,
-            project,
-            points,
-            board,
-            ports=ports,
-            results=output,
-            resume=resume,
-            repeat=repeat,
-            meter=meter,
-            emulator=emulator,
-            on_result=lambda _: bar.advance(),
-            rows=given.rows.tolist(),
-        )
         try:
-            measurement = run() if power is None else _with_power_cycled(out, run, power, ports)
+            measurement = measure(
+                project,
+                points,
+                board,
+                ports=ports,
+                results=output,
+                resume=resume,
+                repeat=repeat,
+                meter=meter,
+                emulator=emulator,
+                on_result=lambda _: bar.advance(),
+                rows=given.rows.tolist(),
+            )
         except KeyboardInterrupt:
             raise _interrupted(bar.done, output) from None
     out.notice(_troubles(measurement))
@@ -142,17 +132,6 @@ def hil_command(
     if output is not None and measurement.summary.labelled:
         out.say("write a report:", f"  {_report_line(output, folder, data, board_name, table)}")
     out.finish(measurement.to_json() | library.to_json(), measurement.failure or library.failure)
-
-
-def _with_power_cycled(
-    out: Output, run: Callable[[], Measurement], power: PowerCycle, ports: Sequence[str]
-) -> Measurement:
-    """Run again, once, if boards are at fault."""
-    try:
-        return run()
-    except DeviceError as fault:
-        out.notice([Notice("power_cycle", power.after(fault, ports), warning=True)])
-    return run()
 
 
 def _interrupted(done: int, output: Path | None) -> Interrupted:

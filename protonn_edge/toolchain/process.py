@@ -61,14 +61,13 @@ def run_within(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
     remedy: str = BUSY,
-    output: int = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[str]:
     """Run `command` without a shell to its end and return its `returncode`, `stdout` and `stderr`.
 
     After the deadline, the program and all that it started are ended; `remedy` is then the advice.
     Messages call it `name`. It runs by default in the current folder, with the caller's
-    environment except for a folder of temporary files that is removed with its contents. `output`
-    is its standard output; `subprocess.DEVNULL` drops it. The caller handles failures.
+    environment except for a folder of temporary files that is removed with its contents. The caller
+    handles failures.
 
     Raises `CheckFailed` if the deadline passes, `FileNotFoundError` if there is no such program.
     """
@@ -89,7 +88,7 @@ def run_within(
                 # An ended compiler leaves temporary files.
                 env=variables | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch)),
                 stdin=watched if groups else subprocess.DEVNULL,
-                stdout=output,
+                stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 encoding="utf-8",
                 errors="replace",
