@@ -5,7 +5,7 @@
 prints one row a meter and rate. A board with a known current is played, and the meters are
 emulated (tests/emulated_meters.py): with noise, a prediction of two phases, and errors of gain and
 offset, drawn within the limits that protonn-edge states for the meter, at most 0.8 % of the power.
-1 % of the samples is lost where a meter can lose some. No real meter takes part.
+1 % of the samples is lost. No real meter takes part.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -36,13 +35,8 @@ _MOST_GAIN = 0.008
 ROWS: list[tuple[str, str, Any, dict[str, Any], emulated.Profile]] = [
     ("PPK2, one range", "ppk2", emulated.EmulatedPpk2, {"loss": 0.01}, _ONE_RANGE),
     ("PPK2, two ranges", "ppk2", emulated.EmulatedPpk2, {"loss": 0.01}, _PROFILE),
-    *(
-        ("Joulescope", "joulescope", emulated.EmulatedJoulescope, settings, _PROFILE)
-        for settings in ({"loss": 0.01, "rate": rate} for rate in (1e5, 1e4, 1e3))
-    ),
-    ("Otii Arc", "otii", emulated.EmulatedOtii, {}, _PROFILE),
     ("INA219", "ina219", emulated.EmulatedIna219, {"loss": 0.01}, _PROFILE),
-]  # fmt: skip
+]
 
 COLUMNS: Columns = [
     ("meter", lambda r: r["meter"]),
@@ -66,15 +60,11 @@ def run_once(name: str, kind: Any, settings: dict[str, Any], profile: Any, seed:
     offset = draw.uniform(-1, 1) * known.OFFSET_AMPERES
     with ExitStack() as stack:
         meter = kind(seed=seed, gain=gain, offset=offset, **settings)
-        place = getattr(meter, "url", getattr(meter, "place", ""))
-        if name == "joulescope":
-            sys.modules[name] = meter.module
-        else:
-            stack.enter_context(emulated.closed_after(meter))
+        stack.enter_context(emulated.closed_after(meter))
         board: Any = emulated.PlayedBoard(meter, profile)
-        opened: Any = meter_of(f"{name}:{place}", emulated.VOLTS)
+        opened: Any = meter_of(f"{name}:{meter.url}", emulated.VOLTS)
         power, _ = metered(stack.enter_context(opened), board, (), emulated.UNO, host=board)
-    if power.dropped != getattr(meter, "lost", 0):
+    if power.dropped != meter.lost:
         raise SystemExit(f"{name} lost {meter.lost} samples, but reports {power.dropped}")
     return power
 
@@ -109,9 +99,6 @@ def main(seeds: int, as_json: bool) -> None:
 
 def _rows(seeds: int) -> Iterator[Any]:
     for title, name, kind, settings, profile in ROWS:
-        if name == "otii" and find_spec("otii_tcp_client") is None:
-            print("otii_tcp_client is not installed: that row is left out", file=sys.stderr)
-            continue
         yield measure_row(title, name, kind, settings, profile, seeds)
 
 

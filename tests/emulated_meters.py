@@ -1,25 +1,19 @@
 """Power meters that measure a board with a known current, each as its documentation describes it.
 
 `PlayedBoard` stands for the board, its session and the clock: whatever it does takes no real time.
-While it repeats predictions or somebody sleeps, its meter samples this time and sends the samples:
-a PPK2 and an INA219 over a pseudo-terminal, an Otii over TCP, and a Joulescope as a module with the
-names of its library.
+While it repeats predictions or somebody sleeps, its meter samples this time and sends the samples
+over a pseudo-terminal, or hands them over.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib.machinery
-import json
 import os
 import select
-import socket
 import threading
 import tty
-import types
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.boards import load_board
 from protonn_edge.device import Host, Prediction
+from protonn_edge.device.meters.meter import Meter, MeterSamples
 
 UNO = load_board("uno")
 VOLTS = 5.02
@@ -259,159 +254,46 @@ class EmulatedIna219(_Terminal):
             self.send(line)
 
 
-@dataclass
-class _Recording:
-    amperes: list[Floats] = field(default_factory=list)
-    busy: list[NDArray[np.bool_]] = field(default_factory=list)
+class EmulatedSampler(EmulatedMeter):
+    """A meter without a line; `meter` reads it, and has no errors of gain and offset."""
 
-    def take(self, amperes: Floats, busy: bool) -> None:
-        self.amperes.append(amperes)
-        self.busy.append(np.full(len(amperes), busy))
-
-    @property
-    def values(self) -> Floats:
-        return np.concatenate(self.amperes)
-
-    @property
-    def trigger(self) -> NDArray[np.bool_]:
-        return np.concatenate(self.busy)
-
-
-class EmulatedOtii(EmulatedMeter):
-    """The Otii program behind a TCP port, with an Arc."""
-
-    rate = 4_000.0
-
-    def __init__(self, *args: Any, noise: bytes = b"", **settings: Any) -> None:
+    def __init__(self, *args: Any, rate: float = 100_000.0, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self.noise = noise
-        self.recording = _Recording()
-        self.commands: list[str] = []
-        self._started = threading.Event()
-        self._server = socket.create_server(("127.0.0.1", 0))
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    @property
-    def place(self) -> str:
-        return f"127.0.0.1:{self._server.getsockname()[1]}"
-
-    def close(self) -> None:
-        with contextlib.suppress(OSError):
-            self._server.shutdown(socket.SHUT_RDWR)
-        self._server.close()
+        self.rate = rate
+        self.played: list[tuple[Floats, bool]] = []
+        self.meter = _Sampler(self)
 
     def begin(self) -> None:
-        assert self._started.wait(_WAIT_S)
+        assert self.meter.sampling.wait(_WAIT_S)
 
     def play(self, amperes: Floats, busy: bool) -> None:
-        self.recording.take(self.measured(amperes), busy)
-
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self._server.accept()
-                with connection, connection.makefile("rwb") as line:
-                    self._say(line, {"type": "information", "info": "connected", "data": {}})
-                    for request in line:
-                        self._answer(line, json.loads(request))
-
-    def _say(self, line: Any, message: dict[str, Any]) -> None:
-        line.write(self.noise or json.dumps(message).encode() + b"\r\n")
-        line.flush()
-
-    def _answer(self, line: Any, request: dict[str, Any]) -> None:
-        self.commands.append(request["cmd"])
-        data = self._data(request["cmd"], request.get("data", {}))
-        reply = {"type": "response", "cmd": request["cmd"], "trans_id": request["trans_id"]}
-        self._say(line, reply | {"data": data})
-
-    def _data(self, command: str, asked: dict[str, Any]) -> dict[str, Any]:
-        if command == "project_start_recording":
-            self._started.set()
-        if command == "recording_get_channel_data_count":
-            return {"count": len(self._channel(asked["channel"]))}
-        if command == "recording_get_channel_data":
-            part = slice(asked["index"], asked["index"] + asked["count"])
-            values = self._channel(asked["channel"])[part]
-            interval = 1 / self.rate if asked["channel"] == "mc" else 4 / self.rate
-            return {"timestamp": asked["index"] * interval, "interval": interval, "values": values}
-        free = {"id": 1, "type": "Automation", "available": True, "reserved_to": ""}
-        return {
-            "otii_is_logged_in": {"logged_in": True},
-            "otii_get_licenses": {"licenses": [free]},
-            "otii_get_devices": {"devices": [{"device_id": "A1", "name": "Arc", "type": "Arc"}]},
-            "otii_get_active_project": {"project_id": 1},
-            "project_get_last_recording": {"recording_id": 2, "name": "Recording"},
-        }.get(command, {})
-
-    def _channel(self, name: str) -> list[Any]:
-        values = self.recording.values
-        if name == "mc":
-            return list(values)
-        if name == "mv":
-            return [VOLTS] * len(values[::4])
-        edges = np.flatnonzero(np.diff(self.recording.trigger)) + 1
-        level = self.recording.trigger
-        return [{"timestamp": at / self.rate, "value": bool(level[at])} for at in edges]
+        self.played.append((self.measured(amperes), busy))
 
 
-class EmulatedJoulescope(EmulatedMeter):
-    """A Joulescope, and the module of its library; some samples are missing."""
+class _Sampler(Meter):
+    NAME, TRIGGER = "sampler", "input"
+    GAIN = OFFSET_AMPERES = 0.0
 
-    def __init__(self, *args: Any, rate: float = 100_000.0, loss: float = 0.0, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self.rate = self.output_sampling_frequency = rate
-        self.loss = loss
-        self.lost = 0
-        self.recording = _Recording()
-        self.calls: list[str] = []
-        self._started = threading.Event()
-        self.stream_buffer = self
+    def __init__(self, emulated: EmulatedSampler) -> None:
+        super().__init__("", VOLTS)
+        self._emulated = emulated
+        self.sampling = threading.Event()
+        self.opened = False
 
-    @cached_property
-    def module(self) -> types.ModuleType:
-        module = types.ModuleType("joulescope")
-        module.__spec__ = importlib.machinery.ModuleSpec("joulescope", None)
-        module.scan_require_one = lambda config: self  # type: ignore[attr-defined]  # noqa: ARG005
-        return module
+    def _open(self) -> None:
+        self.opened = True
 
-    def begin(self) -> None:
-        assert self._started.wait(_WAIT_S)
+    def _close(self) -> None:
+        self.opened = False
 
-    def play(self, amperes: Floats, busy: bool) -> None:
-        found = self.measured(amperes)
-        missing = self.random.uniform(size=len(found)) < self.loss
-        self.lost += int(missing.sum())
-        self.recording.take(np.where(missing, np.nan, found), busy)
-
-    def parameter_set(self, name: str, value: object) -> None:
-        self.calls.append(f"{name}={value}")
-
-    def open(self) -> None:
-        self.calls.append("open")
-
-    def close(self) -> None:
-        self.calls.append("close")
-
-    def start(self) -> None:
-        self._started.set()
-
-    def stop(self) -> None:
-        self.calls.append("stop")
-
-    @property
-    def sample_id_range(self) -> tuple[int, int]:
-        return 0, len(self.recording.values)
-
-    def samples_get(self, start: int, stop: int, fields: list[str]) -> dict[str, Any]:
-        assert (start, stop) == self.sample_id_range
-        amperes = self.recording.values.astype(np.float32)
-        found = {
-            "current": amperes,
-            "voltage": np.full(len(amperes), VOLTS, np.float32),
-            "current_lsb": self.recording.trigger.astype(np.uint8),
-        }
-        return {"signals": {name: {"value": found[name], "units": ""} for name in fields}}
+    def _sample(self, ended: threading.Event) -> MeterSamples:
+        self.sampling.set()
+        assert ended.wait(_WAIT_S)
+        amperes = np.concatenate([part for part, _ in self._emulated.played])
+        busy = np.concatenate([np.full(len(part), busy) for part, busy in self._emulated.played])
+        n = len(amperes)
+        seconds = np.arange(n) / self._emulated.rate
+        return MeterSamples(seconds, np.full(n, VOLTS), amperes, busy, np.zeros(n), dropped=0)
 
 
 @contextlib.contextmanager

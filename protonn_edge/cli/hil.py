@@ -72,8 +72,8 @@ def hil_command(
         click.IntRange(1, MOST_REPETITIONS),
     ),
     meter_name: str = option(
-        "A power meter in the supply of the first board: ppk2:PORT, joulescope, otii, ina219:PORT, "
-        "or 'none' for no meter; connect the meter's trigger to the board's meter pin.",
+        "A power meter in the supply of the first board: ppk2:PORT, ina219:PORT, or 'none' for no "
+        "meter; connect the meter's trigger to the board's meter pin.",
         flag="--meter",
         shown="none",
     ),

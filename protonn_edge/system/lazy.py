@@ -25,11 +25,9 @@ _EXTRAS = {
     "cbor2": "cbor",
     "cyclonedx": "bill",
     "distributed": "dask",
-    "joulescope": "meters",
     "matplotlib": "plots",
     "onnx": "onnx",
     "optuna": "search",
-    "otii_tcp_client": "meters",
     "skops": "skops",
 }
 

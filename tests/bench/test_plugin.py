@@ -243,7 +243,7 @@ def test_a_number_out_of_range_is_refused(user, option):
         (["-o", "addopts="], "*there are no test points*--pnn-data*"),
         (["--pnn-board", "unknown"], "*unknown*"),
         (
-            ["--pnn-meter", "joulescope"],
+            ["--pnn-meter", "ina219:COM7"],
             "*--pnn-meter needs a real board; name the board's port with --pnn-port*",
         ),
         (["--pnn-meter", "ppk2:COM7", "--pnn-port", "x"], "*state the voltage with --pnn-volts*"),

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import gc
 import json
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +20,9 @@ from emulated_meters import (
     UNO,
     VOLTS,
     EmulatedIna219,
-    EmulatedJoulescope,
     EmulatedMeter,
-    EmulatedOtii,
     EmulatedPpk2,
+    EmulatedSampler,
     PlayedBoard,
     Profile,
     closed_after,
@@ -47,29 +44,13 @@ from protonn_edge.report import content
 from protonn_edge.report.page import render_page
 from protonn_edge.report.terminal import power_facts
 
-NEEDS_OTII = "otii_tcp_client is not installed; run: pip install 'protonn-edge[meters]'"
-
 
 @contextmanager
-def emulated(
-    name: str, monkeypatch: pytest.MonkeyPatch, **settings: Any
-) -> Iterator[tuple[EmulatedMeter, Meter]]:
+def emulated(name: str, **settings: Any) -> Iterator[tuple[EmulatedPpk2 | EmulatedIna219, Meter]]:
     """Yield an emulated meter, and the closed meter that reads it."""
-    with ExitStack() as stack:
-        emulator: Any
-        if name == "joulescope":
-            emulator = EmulatedJoulescope(**settings)
-            monkeypatch.setitem(sys.modules, name, emulator.module)
-            place = ""
-        elif name == "otii":
-            pytest.importorskip("otii_tcp_client", reason=NEEDS_OTII)
-            emulator = stack.enter_context(closed_after(EmulatedOtii(**settings)))
-            place = emulator.place
-        else:
-            kind = {"ppk2": EmulatedPpk2, "ina219": EmulatedIna219}[name]
-            emulator = stack.enter_context(closed_after(kind(**settings)))
-            place = emulator.url
-        meter = meter_of(f"{name}:{place}", VOLTS if name == "ppk2" else None)
+    kind = {"ppk2": EmulatedPpk2, "ina219": EmulatedIna219}[name]
+    with closed_after(kind(**settings)) as emulator:
+        meter = meter_of(f"{name}:{emulator.url}", VOLTS if name == "ppk2" else None)
         assert meter is not None
         yield emulator, meter
 
@@ -83,41 +64,33 @@ def measured(emulator: EmulatedMeter, meter: Meter, profile: Profile) -> Metered
 METERS = [
     # name, settings, samples a second; gains and offsets are within what the meter promises
     ("ppk2", {"loss": 0.01, "gain": 0.004}, 100_000),
-    ("joulescope", {"loss": 0.01, "gain": -0.004, "offset": 1e-4, "rate": 100_000.0}, 100_000),
-    ("joulescope", {"loss": 0.01, "gain": 0.004, "rate": 10_000.0}, 10_000),
-    ("joulescope", {"loss": 0.01, "gain": 0.004, "rate": 1_000.0}, 1_000),
-    ("otii", {"gain": 0.003, "offset": 1e-4}, 4_000),
     ("ina219", {"loss": 0.01, "gain": 0.005, "offset": 9e-4}, 1_000),
 ]
 
 
 @pytest.mark.parametrize(("name", "settings", "rate"), METERS)
 def test_the_energy_of_a_prediction_is_right_and_lost_samples_are_reported(
-    monkeypatch: pytest.MonkeyPatch, name: str, settings: dict[str, Any], rate: int
+    name: str, settings: dict[str, Any], rate: int
 ) -> None:
     profile = Profile()
-    with emulated(name, monkeypatch, **settings) as (emulator, meter):
+    with emulated(name, **settings) as (emulator, meter):
         power = measured(emulator, meter, profile)
     ms = UNO.milliseconds(profile.cycles)
     assert power.net_watts * ms == pytest.approx(profile.net_mj, rel=0.01)
     assert abs(power.net_watts * ms - profile.net_mj) <= power.net_uncertainty_watts * ms
     assert abs(power.busy_watts - VOLTS * profile.busy) <= power.busy_uncertainty_watts
     assert power.rate_hz == pytest.approx(rate)
-    assert power.dropped == getattr(emulator, "lost", 0)
-    assert (power.dropped > 0) == ("loss" in settings)
+    assert power.dropped == emulator.lost > 0
     assert max(power.trace_mw) > 1000 * VOLTS * profile.busy > 1000 * VOLTS * profile.idle
     assert power.volts == pytest.approx(VOLTS, abs=2e-3)
 
 
-def test_the_spread_of_the_batches_covers_19_of_20_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_spread_of_the_batches_covers_19_of_20_errors() -> None:
     """Of samples that are slower than a prediction, which alias with its phases."""
     covered, profile = 0, Profile(phases=(0.060, 0.042))
     for seed in range(60):
-        settings = {"rate": 1_000.0, "seed": seed}
-        with emulated("joulescope", monkeypatch, **settings) as (emulator, meter):
-            monkeypatch.setattr(type(meter), "GAIN", 0.0)
-            monkeypatch.setattr(type(meter), "OFFSET_AMPERES", 0.0)
-            power = measured(emulator, meter, profile)
+        emulator = EmulatedSampler(rate=1_000.0, seed=seed)
+        power = measured(emulator, emulator.meter, profile)
         error = power.net_watts - VOLTS * (profile.busy - profile.idle)
         covered += abs(error) <= power.net_uncertainty_watts
     assert covered >= 54
@@ -138,12 +111,11 @@ def test_errors_of_gain_do_not_cancel_between_ranges() -> None:
     assert other.net_uncertainty_watts == pytest.approx(0.15 * (0.25 + 0.2), rel=0.05)
 
 
-def test_a_session_repeats_the_batches_that_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_repeats_the_batches_that_are_measured() -> None:
     """With a device at the end of a real line; only the time of its predictions is played."""
     profile = Profile(cycles=FakeDevice.cycles)
-    emulator = EmulatedJoulescope()
+    emulator = EmulatedSampler()
     board = PlayedBoard(emulator, profile)
-    monkeypatch.setitem(sys.modules, "joulescope", emulator.module)
 
     def answer(body: bytes) -> None:
         request = protocol.decode_message(body)
@@ -151,10 +123,8 @@ def test_a_session_repeats_the_batches_that_are_measured(monkeypatch: pytest.Mon
             board.repeat(None, getattr(request, "repetitions", 1))
 
     device = FakeDevice(answer=answer)
-    meter = meter_of("joulescope")
-    assert meter is not None
     try:
-        with meter, Session(device.url) as session:
+        with emulator.meter as meter, Session(device.url) as session:
             features = np.array([7, 0, 0, 255], np.uint8)
             power, prediction = metered(meter, session, features, UNO, 100, board)
     finally:
@@ -162,11 +132,11 @@ def test_a_session_repeats_the_batches_that_are_measured(monkeypatch: pytest.Mon
     assert (power.repetitions, prediction.cycles) == (100, 100 * FakeDevice.cycles)
     net = VOLTS * (profile.busy - profile.idle)
     assert abs(power.net_watts - net) <= min(0.01 * net, power.net_uncertainty_watts)
-    assert emulator.calls[-2:] == ["stop", "close"]
+    assert not emulator.meter.opened
 
 
-def test_a_ppk2_is_told_to_be_an_ampere_meter_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    with emulated("ppk2", monkeypatch) as (emulator, meter):
+def test_a_ppk2_is_told_to_be_an_ampere_meter_and_stopped() -> None:
+    with emulated("ppk2") as (emulator, meter):
         measured(emulator, meter, Profile())
         assert isinstance(emulator, EmulatedPpk2)
         assert b"".join(emulator.received) == b"\x07\x19\x11\x01\x0c\x01\x06\x07"
@@ -182,42 +152,33 @@ def test_a_ppk2_is_told_to_be_an_ampere_meter_and_stopped(monkeypatch: pytest.Mo
         ("ppk2:/dev/nothing", None, "state the voltage with --volts"),
         ("ppk2:/dev/nothing", 5.0, "cannot open the PPK2 at /dev/nothing"),
         ("ina219", None, "cannot open the INA219 at an unnamed port"),
-        ("otii", None, "pip install 'protonn-edge\\[meters\\]'"),
-        ("joulescope", None, "pip install 'protonn-edge\\[meters\\]'"),
     ],
 )
-def test_a_meter_that_is_not_there_is_refused(
-    text: str, volts: float | None, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    missing = dict.fromkeys(("joulescope", "otii_tcp_client"))
-    monkeypatch.setattr("protonn_edge.system.lazy.find_spec", missing.get)
+def test_a_meter_that_is_not_there_is_refused(text: str, volts: float | None, words: str) -> None:
     with pytest.raises(InputError, match=words), meter_of(text, volts):  # type: ignore[union-attr]
         pass
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Otii's socket
-@pytest.mark.parametrize("name", ["ppk2", "ina219", "otii"])
+@pytest.mark.parametrize("name", ["ppk2", "ina219"])
 def test_random_bytes_of_a_meter_are_one_sentence(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr("protonn_edge.device.meters.ppk2._WITHIN_S", 0.3)
     monkeypatch.setattr("protonn_edge.device.meters.ina219._WITHIN_S", 0.3)
     draw = np.random.default_rng(1)
-    for noise in draw.bytes(5000), b"END" + draw.bytes(500_000), b"\xff" * 9000, b'{"type": 3}\r\n':
+    for noise in draw.bytes(5000), b"END" + draw.bytes(500_000), b"\xff" * 9000:
         with (
-            emulated(name, monkeypatch, noise=noise) as (emulator, meter),
+            emulated(name, noise=noise) as (emulator, meter),
             pytest.raises(ProtoNNEdgeError) as caught,
         ):
             measured(emulator, meter, Profile())
         assert "\n" not in str(caught.value)
         assert len(str(caught.value)) < 400
-        del caught
-        gc.collect()  # the library leaves its socket open
 
 
 def test_a_meter_that_falls_silent_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("protonn_edge.device.meters.meter._SILENCE_S", 0.2)
-    with emulated("ppk2", monkeypatch) as (_, meter), meter:
+    with emulated("ppk2") as (_, meter), meter:
         meter.start()
         time.sleep(0.5)
         with pytest.raises(CheckFailed, match="the PPK2 sent no samples for"):
@@ -228,21 +189,21 @@ def test_an_unplugged_meter_is_no_board_at_fault(monkeypatch: pytest.MonkeyPatch
     def unplugged(*_: object) -> bytes:
         raise LinkError("the line broke")
 
-    with emulated("ppk2", monkeypatch) as (_, meter), meter:
+    with emulated("ppk2") as (_, meter), meter:
         monkeypatch.setattr(Link, "read", unplugged)
         meter.start()
         with pytest.raises(CheckFailed, match="the line broke") as caught:
             meter.stop()
-    assert not isinstance(caught.value, DeviceError)  # whose power `hil` would cycle
+    assert not isinstance(caught.value, DeviceError)
 
 
-def test_a_library_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_meter_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = threading.Event()
     monkeypatch.setattr("protonn_edge.device.meters.meter._OPEN_S", 0.2)
-    monkeypatch.setattr("protonn_edge.device.meters.otii.Otii._open", lambda _: ended.wait())
-    otii = meter_of("otii")
-    assert otii is not None
-    with pytest.raises(CheckFailed, match=r"the Otii did not finish within 0\.2 s"), otii:
+    monkeypatch.setattr("protonn_edge.device.meters.ppk2.Ppk2._open", lambda _: ended.wait())
+    ppk2 = meter_of("ppk2:PORT", VOLTS)
+    assert ppk2 is not None
+    with pytest.raises(CheckFailed, match=r"the PPK2 did not finish within 0\.2 s"), ppk2:
         pass
     ended.set()
 
@@ -267,7 +228,7 @@ def test_a_library_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )
 def test_samples_without_the_batches_are_refused(change: dict[str, Any], words: str) -> None:
-    meter: Any = meter_of("joulescope")
+    meter: Any = meter_of("ina219:PORT")
     seconds = np.arange(0, 10, 1e-3)
     busy = (seconds % 1 >= 0.2) & (seconds % 1 < 0.45) & change.get("trigger", True)
     amperes = np.where(busy, change.get("amperes", 0.05), 0.04)
@@ -280,9 +241,10 @@ def test_samples_without_the_batches_are_refused(change: dict[str, Any], words: 
 
 
 def test_batches_that_are_too_long_for_a_meter_are_refused() -> None:
-    board: Any = PlayedBoard(EmulatedMeter())
+    emulator = EmulatedSampler()
+    board: Any = PlayedBoard(emulator)
     with pytest.raises(InputError, match="6,000 repetitions takes 5.42 s, .* --repeat 4424 or"):
-        metered(meter_of("otii"), board, (), UNO, 6_000, board)  # type: ignore[arg-type]
+        metered(emulator.meter, board, (), UNO, 6_000, board)
 
 
 # --- in results and reports -----------------------------------------------------------------------
@@ -337,7 +299,7 @@ def test_hil_opens_the_meter_that_is_named(tmp_path: Path, monkeypatch: pytest.M
     assert isinstance(asked["meter"], Ppk2)
     assert "that is enough" in run(*words, "none").stderr
     assert asked["meter"] is None
-    done = run(*words, "joulescope")
+    done = run(*words, "ina219:COM9")
     assert done.exit_code == 2
     assert "--meter works only with --port; give both" in done.stderr
 

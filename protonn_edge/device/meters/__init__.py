@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from protonn_edge.device.meters.ina219 import Ina219
-from protonn_edge.device.meters.joulescope import Joulescope
 from protonn_edge.device.meters.meter import Meter
-from protonn_edge.device.meters.otii import Otii
 from protonn_edge.device.meters.ppk2 import Ppk2
 from protonn_edge.errors import InputError, shortened
 
-_METERS: dict[str, type[Meter]] = {
-    "ppk2": Ppk2,
-    "joulescope": Joulescope,
-    "otii": Otii,
-    "ina219": Ina219,
-}
+_METERS: dict[str, type[Meter]] = {"ppk2": Ppk2, "ina219": Ina219}
 
 
 def meter_of(text: str, volts: float | None = None) -> Meter | None:
@@ -28,7 +21,7 @@ def meter_of(text: str, volts: float | None = None) -> Meter | None:
         return None
     if name not in _METERS:
         raise InputError(
-            f"there is no meter called {shortened(repr(text))}; choose ppk2:PORT, joulescope, "
-            "otii, ina219:PORT or none"
+            f"there is no meter called {shortened(repr(text))}; choose ppk2:PORT, ina219:PORT "
+            "or none"
         )
     return _METERS[name](place, volts)

@@ -1,7 +1,7 @@
 """The base of all power meters, and the reading of those on a serial line.
 
 A meter samples the board's supply together with its trigger, an input wired to the board's meter
-pin. Nothing from a meter or its library is trusted until it has been checked.
+pin. Nothing from a meter is trusted until it has been checked.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Meter(ABC):
         def run() -> None:
             try:
                 future.set_result(call())
-            except Exception as error:  # noqa: BLE001  (libraries raise what they like)
+            except Exception as error:  # noqa: BLE001  (a driver raises what it likes)
                 future.set_exception(error)
 
         threading.Thread(target=run, daemon=True).start()
