@@ -29,6 +29,7 @@ from unittest.mock import patch
 import rounding  # noqa: F401 - before NumPy
 import click
 import numpy as np
+from mlperf_tiny.firmware import Benchmark, build_benchmark
 from printing import Columns, print_table
 from rows import DATA
 
@@ -36,10 +37,9 @@ from protonn_edge.boards import load_board
 from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.evaluation.measurement import measure
-from protonn_edge.export.folder import BENCHMARK, write_folder
+from protonn_edge.export.folder import write_folder
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.folder import Project
-from protonn_edge.projects.mlperf import Benchmark, build_benchmark
 from protonn_edge.projects.project import BuildOptions, build
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -97,7 +97,7 @@ def measure_task(task: Task, runner: Path) -> dict[str, Any]:
         build(model, board, project)
         own = measure(Project(project), (X, y), board, on_result=results.append)
         done = build_benchmark(model, board, Benchmark(task.name), BuildOptions(), (X, y))
-        write_folder(folder, done.files, BENCHMARK)
+        write_folder(folder, done.files)
         times = round(_WINDOW_S * board.clock_hz / own.cycles.mean)
         tests = Path(place, "tests.yaml")
         tests.write_text(_TEST.format(task=task.name, times=times))

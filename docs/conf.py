@@ -46,7 +46,7 @@ _BELOW = {
     "tuning": ("accuracy", "cluster"),
     "tutorial-gesture": ("phone",),
     "rejection": ("one-class", "health"),
-    "pytest": ("lab", "mlperf", "continuous-integration"),
+    "pytest": ("lab", "continuous-integration"),
     "real-board": ("boards", "emulator", "harness", "power"),
     "conversion": ("networks",),
     "commands": ("guide", "model-file", "protocol"),

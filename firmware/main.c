@@ -23,9 +23,6 @@ int main(void)
 #ifdef PNN_TEACHABLE
     pnn_recall();
 #endif
-#ifdef MLPERF_TINY
-    requests_start();
-#endif
     for (;;) {
         requests_take(uart_receive());
     }

@@ -36,11 +36,9 @@ from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.export import folder as folders
-from protonn_edge.export.folder import BENCHMARK, LIVE, LOGGER, written_in
+from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
-from protonn_edge.projects.mlperf import Benchmark, build_benchmark
 from protonn_edge.projects.project import Build, BuildOptions, HostBuild, build, build_for_host
 from protonn_edge.quantization import (
     DeviceModel,
@@ -70,7 +68,6 @@ from protonn_edge.system.shell import command_line
     },
     apart={
         "--sensor": "--precision=float32 --max-flash --max-sram --plan --data",
-        "--benchmark": "--precision=float32 --max-drop --sensor --observe",
         "--precision=float32": "--plan --observe",
     },
 )
@@ -79,7 +76,7 @@ def build_command(
     board_name: str = options.BOARD,
     output: Path | None = option(
         "The project's folder; missing files are created.  [default: the current folder; with "
-        "--sensor, the folder 'live'; with --benchmark, the folder 'mlperf']",
+        "--sensor, the folder 'live']",
         options.FOLDER,
     ),
     data: Path | None = option(
@@ -106,11 +103,6 @@ def build_command(
     ),
     observe: bool = options.OBSERVE,
     tries: bool = options.TRY,
-    benchmark: str | None = option(
-        "Write firmware with a benchmark's serial protocol and, with --data, the points for the "
-        "benchmark's runner; see docs/mlperf.md.",
-        metavar="mlperf-tiny:TASK[,energy]",
-    ),
     live: LiveOptions = LIVE_OPTIONS,
     uploads: bool = options.UPLOAD,
     port: str | None = options.PORT,
@@ -133,14 +125,6 @@ def build_command(
         done = build_with_sensor(out, model, board, output, live, tries=tries, observe=observe)
         line = _monitor_line(output, live.sensors)
         out.finish(done | _uploaded(out, output, board, uploads, port, line))
-        return
-    if benchmark is not None:
-        chosen = Benchmark.of(benchmark)
-        points = None if data is None else points_for(model, data, table, out).labelled
-        settings = BuildOptions(max_flash, max_sram, kernel, tries=tries)
-        output = output or Path("mlperf")
-        done = _build_for_benchmark(out, model, board, output, chosen, settings, points)
-        out.finish(done | _uploaded(out, output, board, uploads, port))
         return
     output = output or Path()
     _check_kind(output)
@@ -175,33 +159,6 @@ def build_command(
     out.finish(record | done)
 
 
-def _build_for_benchmark(
-    out: Output,
-    model: Model,
-    board: Board,
-    folder: Path,
-    benchmark: Benchmark,
-    options: BuildOptions,
-    points: tuple[NDArray[np.float32], NDArray[np.int64]] | None,
-) -> dict[str, Any]:
-    """Build firmware with a benchmark's serial protocol; return its facts for display."""
-    folders.check_folder(folder, BENCHMARK)
-    record: dict[str, Any] = {"board": board.name, "folder": str(folder), "task": benchmark.task}
-    with refused_wrong_answers(out, record), out.status(f"building for {board.name}"):
-        done = build_benchmark(model, board, benchmark, options, points)
-    folders.write_folder(folder, done.files, BENCHMARK)
-    n = 0 if points is None else len(points[1])
-    facts = [
-        ("task", f"{benchmark.task}{', energy' if benchmark.energy else ''}"),
-        *budget_facts(done.usage, board),
-        *bound_facts(done.built.possible, done.built.plan, board),
-        ("data", f"{n:,} points" if n else "none, because --data is not given"),
-    ]
-    out.say(f"firmware for MLPerf Tiny on {board.name}:", fact_table(facts))
-    say_tried(out, done.built.tried)
-    return record | {"n": n, "tried": done.built.tried.to_json(), **asdict(done.usage)}
-
-
 def _shown(
     out: Output, built: Build | HostBuild, board: Board, facts: list[tuple[str, str]]
 ) -> dict[str, Any]:
@@ -234,8 +191,8 @@ def _uploaded(
 ) -> dict[str, Any]:
     """Print where the firmware is; upload it if requested, else print how to, or to emulate it."""
     written = written_in(folder)
-    of_project = written.kind not in (LIVE, BENCHMARK)
-    out.say(_wrote(folder, ("platformio.ini", "firmware") if of_project else written.digests))
+    is_live = written.kind == LIVE
+    out.say(_wrote(folder, written.digests if is_live else ("platformio.ini", "firmware")))
     if uploads:
         return {"upload": upload(out, folder, port, board.environment)}
     how = (
@@ -282,7 +239,7 @@ def _monitor_line(folder: Path, sensors: Sequence[str]) -> str:
 
 def _check_kind(folder: Path) -> None:
     kind = written_in(folder).kind
-    if kind in (LOGGER, LIVE, BENCHMARK):
+    if kind in (LOGGER, LIVE):
         raise InputError(
             f"{folder} contains {kind}, which 'build' does not replace; remove this folder, or "
             "choose another one with -o"

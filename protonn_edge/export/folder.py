@@ -20,14 +20,9 @@ from protonn_edge.system.folders import is_scratch
 
 MANIFEST = ".protonn-edge-export"
 EXPORT, LOGGER, LIVE = "an export", "a logger", "firmware with a sensor"
-BENCHMARK = "firmware for a benchmark"
 """The kinds of such folders."""
 
-_READERS = {
-    LOGGER: "'protonn-edge record'",
-    LIVE: "'protonn-edge monitor'",
-    BENCHMARK: "the benchmark's runner",
-}
+_READERS = {LOGGER: "'protonn-edge record'", LIVE: "'protonn-edge monitor'"}
 _MANIFEST_LIMIT_BYTES = 1 << 16
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
@@ -81,7 +76,7 @@ def check_project(folder: Path, wanted: str | None = None) -> None:
         raise InputError(
             f"{folder} does not contain {wanted}; name the folder that 'protonn-edge {build}' wrote"
         )
-    without = " without --sensor and --benchmark" if wanted is None else ""
+    without = " without --sensor" if wanted is None else ""
     raise InputError(
         f"{folder} contains {kind}, which only {_READERS[kind]} reads; use {_READERS[kind]}, or "
         f"name the folder that 'protonn-edge {build}' wrote{without}"
@@ -118,7 +113,7 @@ def written_in(folder: Path) -> Manifest:
     if not path.is_file() or path.stat().st_size > _MANIFEST_LIMIT_BYTES:
         return Manifest()
     texts = path.read_text("utf-8", "replace").splitlines()
-    said = {f"# {kind}": kind for kind in (LOGGER, LIVE, BENCHMARK)}
+    said = {f"# {kind}": kind for kind in (LOGGER, LIVE)}
     kind = said.get(texts[0] if texts else "", EXPORT)
     lines = [_LINE.fullmatch(text) for text in texts[kind != EXPORT :]]
     written = {line[2]: line[1] for line in lines if line is not None}

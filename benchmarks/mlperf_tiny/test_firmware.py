@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import runpy
 import shutil
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,20 +14,30 @@ import numpy as np
 import pytest
 import serial
 from avr_tools import EMULATED_AVR, skip_without
-from command_line import run
+from click.testing import CliRunner, Result
+from model_factory import plain_model
 
 from protonn_edge.boards import load_board
+from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.file import save_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.folder import Project
-from protonn_edge.projects.mlperf import Benchmark, _devices
 from protonn_edge.toolchain.platformio import build_firmware
 
+BENCHMARKS = Path(__file__).parents[1]
+sys.path.insert(0, str(BENCHMARKS))
+from mlperf_tiny.firmware import Benchmark, _devices  # noqa: E402
+
+COMMAND = runpy.run_path(str(BENCHMARKS / "mlperf_firmware.py"))["main"]
 DIGITS = load_digits_dataset()
 MICROSECONDS_A_CYCLE = 1 / 16
+
+
+def run(model: Path, *options: object) -> Result:
+    return CliRunner().invoke(COMMAND, [str(model), "--task", "kws01", *map(str, options)])
 
 
 class Runner:
@@ -71,19 +84,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = np.column_stack([DIGITS.X_test[:30], DIGITS.y_test[:30]])
     names = ",".join([*(f"x{k}" for k in range(64)), "label"])
     np.savetxt(place / "test.csv", rows, "%d", ",", header=names, comments="")
-    files = [str(place / name) for name in ("model.npz", "test.csv", "made")]
-    options = ["--benchmark", "mlperf-tiny:kws01", "--data", files[1], "-o", files[2]]
-    assert run("build", files[0], *options).exit_code == 0
-    return place / "made"
+    made = place / "made"
+    done = run(place / "model.npz", "--data", place / "test.csv", "-o", made)
+    assert done.exit_code == 0, done.output
+    return made
 
 
 @pytest.fixture(scope="module")
-def board(folder: Path):
+def board(folder: Path) -> Iterator[EmulatedBoard]:
     with EmulatedBoard(build_firmware(folder, "uno"), board=load_board("uno")) as emulated:
         yield emulated
 
 
-def test_the_data_are_the_bytes_that_the_model_takes(folder):
+def test_the_data_are_the_bytes_that_the_model_takes(folder: Path) -> None:
     reference = Project(folder).generated()[0]
     with (folder / "datasets" / "kws01" / "y_labels.csv").open() as table:
         rows = list(csv.reader(table))
@@ -94,7 +107,7 @@ def test_the_data_are_the_bytes_that_the_model_takes(folder):
     assert b"".join(data) == reference.quantize(DIGITS.X_test[:30]).tobytes()
 
 
-def test_every_class_is_the_models(folder, board):
+def test_every_class_is_the_models(folder: Path, board: EmulatedBoard) -> None:
     reference = Project(folder).generated()[0]
     Q = reference.quantize(DIGITS.X_test[:30])
     runner = Runner(board.url)
@@ -105,7 +118,7 @@ def test_every_class_is_the_models(folder, board):
         assert results == (expected - expected.min() + 1).tolist()
 
 
-def test_the_time_is_that_of_all_predictions(folder, board):
+def test_the_time_is_that_of_all_predictions(folder: Path, board: EmulatedBoard) -> None:
     runner = Runner(board.url)
     runner.load(Project(folder).generated()[0].quantize(DIGITS.X_test[:1]).tobytes())
     before = board.stats()
@@ -115,7 +128,7 @@ def test_the_time_is_that_of_all_predictions(folder, board):
     assert computed - 16 <= microseconds <= computed + 200 * 10 + 16
 
 
-def test_long_predictions_and_a_task_that_is_a_macro(folder, tmp_path):
+def test_long_predictions_and_a_task_that_is_a_macro(folder: Path, tmp_path: Path) -> None:
     """Neither the interrupts of the cycle counter nor the macro `true` change what is reported."""
     slow = tmp_path / "slow"
     shutil.copytree(folder, slow)
@@ -139,7 +152,7 @@ def test_long_predictions_and_a_task_that_is_a_macro(folder, tmp_path):
     assert computed - 16 <= microseconds <= computed + 100 * 10 + 16
 
 
-def test_warmups_are_not_in_the_time(folder, board):
+def test_warmups_are_not_in_the_time(board: EmulatedBoard) -> None:
     runner = Runner(board.url)
     runner.load(bytes(64))
     few, _ = runner.infer(10, 0)
@@ -147,7 +160,7 @@ def test_warmups_are_not_in_the_time(folder, board):
     assert same == pytest.approx(few, rel=0.02)
 
 
-def test_the_runner_learns_the_task_and_what_is_wrong(board):
+def test_the_runner_learns_the_task_and_what_is_wrong(board: EmulatedBoard) -> None:
     runner = Runner(board.url)
     assert runner.send("name") == ["m-name-dut-[protonn-edge]"]
     assert runner.send("profile")[1] == "m-model-[kws01]"
@@ -161,7 +174,7 @@ def test_the_runner_learns_the_task_and_what_is_wrong(board):
     assert runner.send("infer 1 0")[0].startswith("e-[An input has all its bytes")
 
 
-def test_energy_firmware_is_slower_on_the_line_and_prints_no_time():
+def test_energy_firmware_is_slower_on_the_line_and_prints_no_time() -> None:
     text = Benchmark("kws01", energy=True).settings("build_flags =\n    -O2\n    -std=gnu99\n")
     assert "-DBAUD=9600UL" in text
     assert "-DMLPERF_ENERGY" in text
@@ -169,19 +182,25 @@ def test_energy_firmware_is_slower_on_the_line_and_prints_no_time():
     assert slow.count("BAUD") == 1
 
 
-@pytest.mark.parametrize("text", ["mlperf-tiny", "mlperf-tiny:", "mlperf-tiny:K W", "other:kws01"])
-def test_another_benchmark_is_refused(text):
-    with pytest.raises(InputError, match="must be mlperf-tiny:TASK"):
-        Benchmark.of(text)
+@pytest.mark.parametrize("task", ["", "K W", "kws01,energy", "a" * 17])
+def test_a_task_that_the_runner_could_not_read_is_refused(task: str) -> None:
+    with pytest.raises(InputError, match="give 1 to 16 of a-z"):
+        Benchmark(task)
 
 
-def test_a_board_without_usb_is_described_by_valid_yaml():
+def test_a_board_without_usb_is_described_by_valid_yaml() -> None:
     assert _devices(replace(load_board("uno"), usb_ids=())).endswith("\n  usb: {}\n")
 
 
-def test_a_board_with_its_line_in_software_is_refused(folder):
-    model = str(folder.parent / "model.npz")
-    options = ["--benchmark", "mlperf-tiny:kws01", "--board", "attiny85", "-o", "unused"]
-    result = run("build", model, *options)
-    assert result.exit_code == 2
-    assert "software serial line" in result.stderr
+def test_a_board_with_its_line_in_software_is_refused(folder: Path) -> None:
+    result = run(folder.parent / "model.npz", "--board", "attiny85", "-o", "unused")
+    assert result.exit_code == 1
+    assert "software serial line" in result.output
+
+
+def test_a_model_that_may_answer_unknown_is_refused(tmp_path: Path) -> None:
+    save_model(replace(plain_model(), rejection=Rejection(score=0.25)), tmp_path / "m.npz")
+    result = run(tmp_path / "m.npz", "-o", tmp_path / "unused")
+    assert result.exit_code == 1
+    assert 'may answer "unknown", for which the protocol of MLPerf Tiny has no' in result.output
+    assert not (tmp_path / "unused").exists()

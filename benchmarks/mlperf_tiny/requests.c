@@ -231,9 +231,10 @@ static void obey(void)
 
 /* --- the interface of requests.h -------------------------------------------------------------- */
 
-/* No line is sent at the start: a board that is reset when its port is opened would send it after
- * the runner's first command, and the runner would take it for the reply. */
-void requests_start(void)
+/* Start the clock and the pin, before the first command. No line is sent at the start: a board that
+ * is reset when its port is opened would send it after the runner's first command, and the runner
+ * would take it for the reply. */
+static void start(void)
 {
     TCCR0B = _BV(CS02); /* a tick every 256 cycles */
     PORTB |= _BV(TIMESTAMP_PIN); /* first, so that the pin never falls */
@@ -243,6 +244,12 @@ void requests_start(void)
 
 void requests_take(uint8_t wire)
 {
+    static uint8_t started;
+
+    if (!started) {
+        start();
+        started = 1;
+    }
     if (wire == '%') {
         command[length] = 0;
         obey();

@@ -1,4 +1,4 @@
-"""Firmware for MLPerf Tiny: a tried project with the benchmark's serial protocol, and its data.
+"""A tried project with the benchmark's serial protocol, and the data for its runner.
 
 The benchmark's runner reads the data sets from a folder a model, with a list ``y_labels.csv``, and
 finds the board by the USB ids in a file of devices.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +21,11 @@ from protonn_edge.projects.checks import Usage, check_budget
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import Build, BuildOptions, build
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.system.files import resource
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
 
-_NAME = re.compile(r"mlperf-tiny:([a-z0-9_]{1,16})(,energy)?")
+_PROTOCOL = Path(__file__).with_name("requests.c")
+_TASK = re.compile(r"[a-z0-9_]{1,16}")
 _ENERGY_BAUD = 9600
 _FLAG = "    -O2\n"  # after it in platformio.ini, flags are added
 _REPLACED = ("frame.c", "frame.h", "requests.c")  # protocol v2
@@ -34,21 +33,16 @@ _REPLACED = ("frame.c", "frame.h", "requests.c")  # protocol v2
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A task of the benchmark, such as kws01, and whether the energy is measured."""
+    """A task of the benchmark, and whether the energy is measured; `InputError` for a bad name."""
 
-    task: str
+    task: str  # such as kws01
     energy: bool = False
 
-    @classmethod
-    def of(cls, text: str) -> Self:
-        """Return what ``mlperf-tiny:TASK[,energy]`` names; `InputError` for another text."""
-        match = _NAME.fullmatch(text)
-        if match is None:
+    def __post_init__(self) -> None:
+        if not _TASK.fullmatch(self.task):
             raise InputError(
-                f"--benchmark is {text!r}, but must be mlperf-tiny:TASK, such as "
-                "mlperf-tiny:kws01, or mlperf-tiny:TASK,energy to measure the energy"
+                f"the task is {self.task!r}; give 1 to 16 of a-z, 0-9 and _, such as kws01"
             )
-        return cls(match[1], energy=match[2] is not None)
 
     def settings(self, text: str) -> str:
         """Return the text of a platformio.ini with the benchmark's flags."""
@@ -97,7 +91,7 @@ def build_benchmark(
         built = build(model, board, folder, options)
         reference, plan = Project(folder).generated()
         if not isinstance(reference, IntegerChain):
-            raise InputError("firmware for MLPerf Tiny computes in integers; omit --precision")
+            raise InputError("firmware for MLPerf Tiny computes in integers")
         if plan.chunk_features < reference.n_features:
             raise CheckFailed(
                 f"MLPerf Tiny repeats predictions, for which all {reference.n_features:,} features "
@@ -119,8 +113,7 @@ def build_benchmark(
 def _exchange_protocol(folder: Path, benchmark: Benchmark) -> None:
     for name in _REPLACED:
         (folder / "firmware" / name).unlink()
-    protocol = resource("templates") / "mlperf_tiny" / "requests.c"
-    (folder / "firmware" / "requests.c").write_bytes(protocol.read_bytes())
+    (folder / "firmware" / "requests.c").write_bytes(_PROTOCOL.read_bytes())
     settings = folder / "platformio.ini"
     settings.write_text(benchmark.settings(settings.read_text("utf-8")), encoding="utf-8")
 

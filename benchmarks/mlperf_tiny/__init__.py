@@ -1,0 +1,1 @@
+"""Firmware for MLPerf Tiny, a benchmark of machine learning on microcontrollers."""
