@@ -4,8 +4,8 @@
  */
 #include "optimize_size.h"
 
+#include "busy_pin.h"
 #include "cycle_counter.h"
-#include "meter.h"
 #include "model.h"
 #include "requests.h"
 #include "uart.h"
@@ -17,7 +17,7 @@ int main(void)
 {
     watchdog_start();
     cycle_counter_start();
-    meter_start();
+    busy_pin_start();
     uart_start();
     sei();
 #ifdef PNN_TEACHABLE

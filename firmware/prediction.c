@@ -2,8 +2,8 @@
 
 #include "prediction.h"
 
+#include "busy_pin.h"
 #include "cycle_counter.h"
-#include "meter.h"
 #include "uart.h"
 #include "watchdog.h"
 
@@ -156,12 +156,12 @@ uint8_t prediction_finish(uint16_t repetitions)
 {
     uint8_t label;
 
-    meter_on();
+    busy_pin_on();
     do {
         label = finish();
         watchdog_feed();
     } while (PREDICTION_HOLDS_FEATURES && --repetitions != 0);
-    meter_off();
+    busy_pin_off();
     return label;
 }
 

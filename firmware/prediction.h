@@ -29,7 +29,7 @@ void prediction_push(uint8_t feature);
 bool prediction_out_of_range(void);
 
 /* Return the class, after all features were pushed. It is computed `repetitions` times (0: 65,536
- * times), more than once only if PREDICTION_HOLDS_FEATURES. The meter's pin is high during that
+ * times), more than once only if PREDICTION_HOLDS_FEATURES. The busy pin is high during that
  * time. */
 uint8_t prediction_finish(uint16_t repetitions);
 

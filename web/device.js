@@ -37,9 +37,9 @@ export class Device {
     /** Return label, scores, cycles, and the number of cycles for which pin 8 was high. */
     async classify(features) {
         this.sequence = (this.sequence % 255) + 1;
-        this.uno.meter.cycles = 0;
+        this.uno.busy.cycles = 0;
         const reply = await run(this.uno.ask(scoresRequest(this.sequence, features)));
-        return { ...readScores(reply, this.sequence), lit: this.uno.meter.cycles };
+        return { ...readScores(reply, this.sequence), lit: this.uno.busy.cycles };
     }
 }
 

@@ -19,7 +19,7 @@ const UCSR0A = 0xc0;
 const ZERO_FLAG = 0x02;
 const RECEIVED = 0x80; // RXC0
 const SLEEP_ENABLE = 0x01; // SE
-const METER_PIN = 0x01; // PB0, pin 8
+const BUSY_PIN = 0x01; // PB0, pin 8
 const REPLY_DEADLINE = 10 * CLOCK_HZ; // cycles
 const DOZE_CYCLES = 128; // that a sleep goes on at once: avr8js's timers count each cycle, and catch up
 const CYCLES_AT_ONCE = 400_000; // about 10 ms of the reader's time
@@ -50,10 +50,10 @@ export class Uno {
         /* Spans from the start of one OUT to GPIOR0 to the start of the next. */
         this.marked = { since: null, cycles: 0, spans: 0 };
         this.cpu.writeHooks[GPIOR0] = (value) => count(this.marked, this.cpu.cycles, value !== 0);
-        /* Time for which the meter's pin is high. */
-        this.meter = { since: null, cycles: 0, spans: 0 };
+        /* Time for which the busy pin is high. */
+        this.busy = { since: null, cycles: 0, spans: 0 };
         this.cpu.writeHooks[PORTB] = (value) => {
-            count(this.meter, this.cpu.cycles, (value & METER_PIN) !== 0);
+            count(this.busy, this.cpu.cycles, (value & BUSY_PIN) !== 0);
         };
         /* The chip's receiver holds two bytes and a third in its shift register; avr8js holds one and
          * forgets it when the next arrives. So the bytes wait here, and one that would be the fourth

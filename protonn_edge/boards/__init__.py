@@ -63,7 +63,7 @@ class Board:
         Baud rate of uploads; 0 if these do not use a serial line.
     usb_ids : tuple of str
         ``"vendor:product"`` of its USB interface, by which its port is found.
-    meter_pin : str
+    busy_pin : str
         The pin that is high while it computes.
     gpior0 : int
         The data address of the register that marks timed spans.
@@ -93,7 +93,7 @@ class Board:
     upload_protocol: str = "arduino"
     upload_baud: int = 0
     usb_ids: tuple[str, ...] = ()
-    meter_pin: str = "PB0"
+    busy_pin: str = "PB0"
     gpior0: int = 0x3E
     sleep_enable: tuple[int, int] = (0x53, 0)
     analog_inputs: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
@@ -195,7 +195,7 @@ _CHIP = {
         "a list such as ['2341:0043']",
         list_of(matches(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}"), FILE_LIMIT_BYTES),
     ),
-    "meter_pin": _text("PB[0-7]", _PIN),
+    "busy_pin": _text("PB[0-7]", _PIN),
     "gpior0": whole_number(0x20, 0x5F),
     "sleep_enable": Key("a list of two numbers: a register's data address and a bit", _is_place),
     "analog_inputs": Key(

@@ -67,13 +67,13 @@ def hil_command(
         "Measured power draw of the board, in W.  [default: the board's figure]"
     ),
     repeat: int | None = option(
-        "For an external meter: at the end, set the meter pin (pin 8 on an Uno) high, and classify "
+        "For an external meter: at the end, set the busy pin (pin 8 on an Uno) high, and classify "
         "the first point this many times.",
         click.IntRange(1, MOST_REPETITIONS),
     ),
     meter_name: str = option(
         "A power meter in the supply of the first board: ppk2:PORT, ina219:PORT, or 'none' for no "
-        "meter; connect the meter's trigger to the board's meter pin.",
+        "meter; connect the meter's trigger to the board's busy pin.",
         flag="--meter",
         shown="none",
     ),

@@ -153,7 +153,7 @@ class StatsRequest(Message, number=STATS):
 
 
 class RepeatRequest(Message, number=REPEAT):
-    """Request the class of one input, computed many times while the meter's pin is high."""
+    """Request the class of one input, computed many times while the busy pin is high."""
 
     repetitions: U16  # how often; 0 for 65,536
     features: Bytes  # as in `PredictRequest`

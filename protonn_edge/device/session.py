@@ -189,7 +189,7 @@ class Session:
             yield key, None if reply is None else self._prediction(reply)
 
     def repeat(self, features: ArrayLike, repetitions: int) -> Prediction:
-        """Let the device compute one prediction many times while its meter's pin is high.
+        """Let the device compute one prediction many times while its busy pin is high.
 
         Parameters
         ----------

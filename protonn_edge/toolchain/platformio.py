@@ -298,8 +298,8 @@ def build_flags(board: Board) -> list[str]:
         flags += [f"-DUART_RX_PIN={board.rx_pin[2:]}", f"-DUART_TX_PIN={board.tx_pin[2:]}"]
     elif board.serial != "usart0":
         flags.append(f"-DUART_NUMBER={board.serial.removeprefix('usart')}")
-    if board.meter_pin != "PB0":
-        flags.append(f"-DMETER_PIN={board.meter_pin[2:]}")
+    if board.busy_pin != "PB0":
+        flags.append(f"-DBUSY_PIN={board.busy_pin[2:]}")
     if board.flash_total_bytes > _LINKED_BYTES:
         flags.append(f"-Wl,--defsym=__TEXT_REGION_LENGTH__=0x{2 * board.flash_total_bytes:x}")
     return flags

@@ -7,7 +7,7 @@
 #define UART_H
 #define CYCLE_COUNTER_H
 #define WATCHDOG_H
-#define METER_H
+#define BUSY_PIN_H
 #define STACK_PAINT_H
 
 #include <stdint.h>
@@ -31,8 +31,8 @@ static inline uint32_t cycle_long_span(uint16_t start, uint16_t end) { return (u
 static const uint8_t watchdog_cause = 2;
 static inline uint16_t watchdog_resets(void) { return 1; }
 static inline void watchdog_feed(void) {}
-static inline void meter_on(void) {}
-static inline void meter_off(void) {}
+static inline void busy_pin_on(void) {}
+static inline void busy_pin_off(void) {}
 static inline uint16_t stack_peak(void) { return 99; }
 
 #endif

@@ -1,7 +1,7 @@
 """The power that a board draws for predictions beyond its power while waiting, with uncertainty.
 
 Predictions are repeated in batches, between which the board waits. A batch is a pulse of the
-board's meter pin. Only the middle of each batch and of each pause counts: meters lag behind the
+board's busy pin. Only the middle of each batch and of each pause counts: meters lag behind the
 pin, and the serial line is busy around a batch. docs/power.md explains the model.
 """
 
@@ -165,7 +165,7 @@ def _batches(samples: MeterSamples, meter: Meter, work: Work) -> Floats:
         raise MeterError(
             f"the {meter.NAME} detected {len(marked)} of {_BATCHES} expected pulses of "
             f"{1000 * work.batch_s:.4g} ms, and {len(pulses) - len(marked)} other pulses; connect "
-            f"{work.board.meter_pin} of {work.board.name} to the meter's {meter.TRIGGER}, and "
+            f"{work.board.busy_pin} of {work.board.name} to the meter's {meter.TRIGGER}, and "
             "connect the grounds"
         )
     return marked

@@ -1,6 +1,6 @@
 """The base of all power meters, and the reading of those on a serial line.
 
-A meter samples the board's supply together with its trigger, an input wired to the board's meter
+A meter samples the board's supply together with its trigger, an input wired to the board's busy
 pin. Nothing from a meter is trusted until it has been checked.
 """
 

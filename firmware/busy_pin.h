@@ -2,17 +2,17 @@
  * pin 8 of an Uno, or another pin of port B that the board's build flags name. It is not the pin of
  * the LED, whose current would be measured too.
  */
-#ifndef METER_H
-#define METER_H
+#ifndef BUSY_PIN_H
+#define BUSY_PIN_H
 
 #include <avr/io.h>
 
-#ifndef METER_PIN
-#define METER_PIN 0
+#ifndef BUSY_PIN
+#define BUSY_PIN 0
 #endif
 
-static inline void meter_start(void) { DDRB |= _BV(METER_PIN); }
-static inline void meter_on(void) { PORTB |= _BV(METER_PIN); }
-static inline void meter_off(void) { PORTB &= (uint8_t)~_BV(METER_PIN); }
+static inline void busy_pin_start(void) { DDRB |= _BV(BUSY_PIN); }
+static inline void busy_pin_on(void) { PORTB |= _BV(BUSY_PIN); }
+static inline void busy_pin_off(void) { PORTB &= (uint8_t)~_BV(BUSY_PIN); }
 
 #endif
