@@ -1,4 +1,4 @@
-/* A pin that is high while a prediction is computed, for a meter or an oscilloscope: PB0, which is
+/* A pin that is high while a prediction is computed, for an oscilloscope or the like: PB0, which is
  * pin 8 of an Uno, or another pin of port B that the board's build flags name. It is not the pin of
  * the LED, whose current would be measured too.
  */

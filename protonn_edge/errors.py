@@ -41,8 +41,8 @@ class DeviceError(CheckFailed):
     """A board or its line is at fault, not the model: no answer, other firmware, unplugged."""
 
 
-class MeterError(CheckFailed):
-    """A power meter or its wires are at fault, neither the model nor the board."""
+class InstrumentError(CheckFailed):
+    """An instrument beside the board or its wires are at fault, neither the model nor the board."""
 
 
 class Interrupted(ProtoNNEdgeError):

@@ -23,8 +23,8 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import Host, Session
 from protonn_edge.device.connection import Link
+from protonn_edge.device.instruments import Instrument
 from protonn_edge.device.listener import Listener
-from protonn_edge.device.meters.meter import Meter
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.measurement import Measurement, measure
@@ -160,23 +160,23 @@ def measure_under_test(
     *,
     retries: int,
     fault: Callable[[str], None],
-    meter: Meter | None = None,
+    instrument: Instrument | None = None,
 ) -> Measurement | CheckFailed:
     """Measure boards, again while they are at fault; see `measure`.
 
     - `ports`: ports of boards that share the points; none for the emulated board.
     - `retries`: how many times to repeat the measurement of a board at fault.
     - `fault`: called with each fault of a board that is measured again or passes its points on.
-    - `meter`: a meter in the supply of the first board.
+    - `instrument`: what measures the first board.
 
     Returns the failed check if there are no figures, for example for firmware over budget. Raises
     `DeviceError` if the board is still at fault, and `InputError` like `measure`.
     """
-    if meter is not None and not ports:
-        raise InputError("--pnn-meter needs a real board; name the board's port with --pnn-port")
     while True:
         try:
-            measurement = measure(project, points, board, ports=ports, host=host, meter=meter)
+            measurement = measure(
+                project, points, board, ports=ports, host=host, instrument=instrument
+            )
             if measurement.device_fault is not None:
                 raise measurement.device_fault
         except DeviceError as error:

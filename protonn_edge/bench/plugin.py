@@ -23,7 +23,7 @@ from protonn_edge.errors import (
     CheckFailed,
     DeviceError,
     InputError,
-    MeterError,
+    InstrumentError,
     ProtoNNEdgeError,
 )
 
@@ -226,9 +226,12 @@ def pnn_measurement(
     from the model's, cycles are impossible, or the firmware exceeds its stack or budget.
     """
     from protonn_edge.bench.boards import measure_under_test  # noqa: PLC0415
-    from protonn_edge.device.meters import meter_of  # noqa: PLC0415
+    from protonn_edge.device.instruments import instrument_of  # noqa: PLC0415
 
     meter = pytestconfig.getoption("--pnn-meter"), pytestconfig.getoption("--pnn-volts")
+    instrument = instrument_of(*meter)
+    if instrument is not None and not pnn_ports:
+        raise InputError("--pnn-meter needs a real board; name the board's port with --pnn-port")
     return measure_under_test(
         pnn_project,
         pnn_points,
@@ -237,7 +240,7 @@ def pnn_measurement(
         pnn_line_log,
         retries=pytestconfig.getoption("--pnn-retries"),
         fault=lambda text: pytestconfig.stash[_FAULTS].append(_OPTION.sub("--pnn-", text)),
-        meter=meter_of(*meter),
+        instrument=instrument,
     )
 
 
@@ -273,7 +276,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         if isinstance(measurement, Measurement):  # a conftest.py may provide something else
             failure = measurement.device_fault or measurement.failure
             item.user_properties += [] if failure else _figures(measurement)
-        if isinstance(failure, DeviceError | MeterError):
+        if isinstance(failure, DeviceError | InstrumentError):
             raise failure
         if isinstance(failure, CheckFailed):
             pytest.fail(str(failure), pytrace=False)
@@ -308,7 +311,7 @@ def pytest_runtest_makereport(
     report = yield
     if call.excinfo is None or not report.failed or not used:
         return report
-    if call.when == "call" and call.excinfo.errisinstance((DeviceError, MeterError)):
+    if call.when == "call" and call.excinfo.errisinstance((DeviceError, InstrumentError)):
         report.when = "setup"  # a problem before a test is an error, not a failure
     if report.when == "setup" and call.excinfo.errisinstance(ProtoNNEdgeError):
         report.longrepr = _OPTION.sub("--pnn-", str(call.excinfo.value))

@@ -21,7 +21,7 @@ from protonn_edge.cli.tables import TABLE, points_for, words_of
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.device import check_finished
-from protonn_edge.device.meters import meter_of
+from protonn_edge.device.instruments import NONE, instrument_of
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.errors import Interrupted, counted
 from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, check_library
@@ -75,7 +75,7 @@ def hil_command(
         "A power meter in the supply of the first board: ppk2:PORT, ina219:PORT, or 'none' for no "
         "meter; connect the meter's trigger to the board's busy pin.",
         flag="--meter",
-        shown="none",
+        shown=NONE,
     ),
     volts: float | None = option(
         "The voltage of the supply, if the meter does not measure it.", FiniteRange(0.1, 60)
@@ -97,7 +97,7 @@ def hil_command(
     if output is not None and not resume:
         check_finished(output)
     board, project = load_board(board_name), Project(folder)
-    meter = meter_of(meter_name, volts)
+    instrument = instrument_of(meter_name, volts)
     check_project(folder)
     if watts is not None:
         board = replace(board, power_watts=watts)
@@ -116,7 +116,7 @@ def hil_command(
                 results=output,
                 resume=resume,
                 repeat=repeat,
-                meter=meter,
+                instrument=instrument,
                 emulator=emulator,
                 on_result=lambda _: bar.advance(),
                 rows=given.rows.tolist(),
@@ -172,7 +172,7 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
         repeated = measurement.repetition
         facts.append(terminal.repetition_fact(repeated.n, repeated.cycles, board))
         if repeated.power is not None:
-            facts += terminal.power_facts(repeated.power, measurement.latency_ms.mean)
+            facts += repeated.power.facts(measurement.latency_ms.mean)
     out.say(f"measured on {measurement.agreement.execution}:", terminal.fact_table(facts))
     if measurement.health is not None:
         out.say(f"health: {measurement.health}")

@@ -8,7 +8,7 @@ from protonn_edge import __version__
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import FOLDER
 from protonn_edge.codegen import template_environment
-from protonn_edge.device.meters import ina219
+from protonn_edge.device.instruments import meters
 from protonn_edge.projects.sensor_projects import sketch_name
 from protonn_edge.system.files import write_atomically
 
@@ -19,8 +19,9 @@ def meter_command(
     out: Output = OUTPUT,
 ) -> None:
     """Write a sketch that reads an INA219, for 'hil --meter ina219:PORT'."""
+    meter = meters().ina219
     sketch = output / f"{sketch_name(output)}.ino"
     template = template_environment("meters").get_template("ina219.ino.j2")
-    write_atomically(sketch, template.render(tool_version=__version__, meter=ina219))
+    write_atomically(sketch, template.render(tool_version=__version__, meter=meter))
     out.say(f"{sketch}: a sketch for an Arduino with an INA219; docs/power.md shows the wiring")
     out.finish({"sketch": str(sketch)})

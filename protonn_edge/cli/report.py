@@ -28,6 +28,7 @@ from protonn_edge.cli.options import (
 from protonn_edge.cli.paths import REPORT, RESULTS, InputFile, OutputFile
 from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
 from protonn_edge.datasets import TableOptions
+from protonn_edge.device.instruments import WRITTEN_BY
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.gathering import gather
@@ -82,7 +83,7 @@ def report_command(
         flag="--teaching",
     ),
     power_path: Path | None = option(
-        "A file with the output of 'hil --meter METER --json', to show the board's measured power.",
+        f"A file with the output of {WRITTEN_BY}, to show the board's measured power.",
         PATH,
         flag="--power",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,7 @@ from protonn_edge.chain.observation import Health
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets.naming import listed, quoted
 from protonn_edge.device import protocol
-from protonn_edge.device.meters.energy import MeteredPower, metered
-from protonn_edge.device.meters.meter import Meter
+from protonn_edge.device.instruments import Instrument, Reading
 from protonn_edge.device.results import names_of
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
@@ -39,7 +38,7 @@ class Repetition:
 
     n: int  # how often
     prediction: device.Prediction  # the class, and the cycles of all of them
-    power: MeteredPower | None = None  # by a meter, during ten times as many
+    power: Reading | None = None  # by an instrument, during ten times as many
 
     @property
     def cycles(self) -> int:
@@ -220,7 +219,7 @@ def measure(
     results: Path | None = None,
     resume: bool = False,
     repeat: int | None = None,
-    meter: Meter | None = None,
+    instrument: Instrument | None = None,
     emulator: str | None = None,
     on_result: Callable[[device.Result], None] = lambda _: None,
     host: device.Host | None = None,
@@ -235,8 +234,8 @@ def measure(
     - `ports`: pyserial URLs of boards with this firmware, which share the points; by default,
       the firmware runs on the emulated board, by `emulator` (see `EmulatedBoard`).
     - `results`: results file to write; with `resume`, its answers are kept.
-    - `repeat`: repetitions of the first point at the end, for an external meter.
-    - `meter`: a meter in the supply of the first board, which measures batches of such repetitions.
+    - `repeat`: repetitions of the first point at the end, for others to measure.
+    - `instrument`: what measures the first board during batches of such repetitions.
     - `host`: opens the lines, by default this computer.
     - `rows`: the n rows of the points in their file, which number the results; by default from 0.
 
@@ -260,14 +259,15 @@ def measure(
             emulated = compared.watched_board(program, plan, board, emulator)
             ports = [stack.enter_context(emulated).url]
             executed = f"emulated {board.name}"
-        stack.enter_context(meter or nullcontext())  # before the board: it may supply it
+        if instrument is not None:  # before the board: it may supply it
+            stack.enter_context(instrument.opened)
         # Devices first: if one does not answer, an existing results file is kept.
         opened = (compared.open_session(port, reference, board, host=host) for port in ports)
         sessions = [stack.enter_context(each) for each in opened]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
         health = _health(sessions[0], reference) if shares[0].stats else None
-        repetition = _repeated(sessions[0], Q[0], board, repeat, meter, host)
+        repetition = _repeated(sessions[0], Q[0], board, repeat, instrument, host)
     possible = compared.PossibleCycles.of_program(program, plan, board)
     if repetition is not None:
         repetition.check(everything[0], possible)
@@ -304,12 +304,12 @@ def _repeated(
     features: NDArray[np.uint8],
     board: Board,
     repeat: int | None,
-    meter: Meter | None,
+    instrument: Instrument | None,
     host: device.Host | None,
 ) -> Repetition | None:
-    """Repeat a prediction, if that is requested, and measure the power if there is a meter."""
-    if meter is not None:
-        power, prediction = metered(meter, session, features, board, repeat, host)
+    """Repeat a prediction, if that is requested or an instrument watches."""
+    if instrument is not None:
+        power, prediction = instrument.watch(session, features, board, repeat, host)
         return Repetition(power.repetitions, prediction, power)
     return None if repeat is None else Repetition(repeat, session.repeat(features, repeat))
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from markupsafe import Markup
 
 from protonn_edge.boards import Board
-from protonn_edge.device.meters.energy import MeteredPower
+from protonn_edge.device.instruments import WRITTEN_BY, Reading, reading_type
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.system.files import read_file
@@ -32,7 +32,7 @@ _SELF_DISCHARGE = 0.03  # of an alkaline battery's energy, a year
 _LARGEST_FILE = 8 << 20
 _MOST_CANDIDATES = 10_000
 _TAUGHT = {"name": text(200), "n": whole(0, 10**9), "accuracies": list_of(number(0, 1), 255)}
-_METERED = {  # by the type of a field
+_READING = {  # by the type of a field
     "str": text(40),
     "int": whole(0, 10**12),
     "float": number(-1e9, 1e9),
@@ -300,12 +300,12 @@ def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
         return people
 
 
-def read_power(path: Path, model_sha256: str) -> MeteredPower:
-    """Return what ``hil --meter --json`` measured with a model; `InputError` for others."""
-    checks = {each.name: _METERED[str(each.type)] for each in fields(MeteredPower)}
-    written = "'hil --meter METER --json'"
-    with _record(path, written, model_sha256) as record:
-        (power,) = _objects(MeteredPower, checks, [record["power"]])
+def read_power(path: Path, model_sha256: str) -> Reading:
+    """Return an instrument's reading of a run of a model; `InputError` for other files."""
+    kind = reading_type()
+    checks = {each.name: _READING[str(each.type)] for each in fields(kind)}
+    with _record(path, WRITTEN_BY, model_sha256) as record:
+        power: Reading = _objects(kind, checks, [record["power"]])[0]
         _check_lengths(power.trace_ms, power.trace_mw)
         return power
 

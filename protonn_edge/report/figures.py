@@ -227,7 +227,7 @@ def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
 
 
 def power_figure(milliseconds: Sequence[float], milliwatts: Sequence[float]) -> str:
-    """Return a meter's trace of a board's power."""
+    """Return a trace of a board's power."""
     with drawing(230) as (area, drawn):
         area.plot(milliseconds, np.round(milliwatts, 2), color=ACCENT)
         area.set(xlabel="ms since the start of a batch of predictions", ylabel="mW")

@@ -14,7 +14,7 @@ from protonn_edge.certificate.claims import Settings
 from protonn_edge.certificate.project import agreed, arithmetic_claims, cycles_measured
 from protonn_edge.chain.model import why_clamped
 from protonn_edge.codegen import Plan
-from protonn_edge.device.meters.energy import MeteredPower
+from protonn_edge.device.instruments import Reading
 from protonn_edge.errors import counted
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.teaching import TaughtPerson
@@ -22,7 +22,7 @@ from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section
-from protonn_edge.report.terminal import PLAN_CAPTION, plan_rows, power_facts, stage_rows
+from protonn_edge.report.terminal import PLAN_CAPTION, plan_rows, stage_rows
 from protonn_edge.system.schema import list_of, number
 from protonn_edge.verification.agreement import Agreement
 
@@ -95,15 +95,12 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
     return [Panel(caption=caption, table=table), *measured]
 
 
-def _power_panel(power: MeteredPower, latency_ms: float) -> Panel:
-    """Return a meter's trace around a batch of predictions, and the energy of one."""
-    caption = (
-        f"The board's power, measured by the {power.meter} before, during and after a batch of "
-        f"{power.repetitions:,} predictions (maximum: {max(power.trace_mw):.4g} mW)."
-    )
-    rows, texts = tuple(power_facts(power, latency_ms)), frozenset({1})
-    table = PageTable("By the meter", ("", "per prediction"), rows, texts)
-    return Panel.drawn(figures.power_figure(power.trace_ms, power.trace_mw), caption, table=table)
+def _power_panel(power: Reading, latency_ms: float) -> Panel:
+    """Return an instrument's trace around a batch of predictions, and the energy of one."""
+    rows, texts = tuple(power.facts(latency_ms)), frozenset({1})
+    table = PageTable(power.title, ("", "per prediction"), rows, texts)
+    drawn = figures.power_figure(power.trace_ms, power.trace_mw)
+    return Panel.drawn(drawn, power.caption, table=table)
 
 
 def memory_panels(one: Evidence) -> list[Panel]:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board
     from protonn_edge.codegen import DevicePlan, Plan
     from protonn_edge.device import DeviceShare
-    from protonn_edge.device.meters.energy import MeteredPower
     from protonn_edge.device.results import Spread, Summary
     from protonn_edge.evaluation.evidence import Evidence
     from protonn_edge.projects.checks import Usage
@@ -168,21 +167,6 @@ def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:
     seconds = board.milliseconds(cycles) / 1000
     each = f"{cycles / n:,.0f} cycles, {board.millijoules(cycles / n):.4f} mJ"
     return "repeated", f"{n:,} times in {seconds:.3f} s, each {each}"
-
-
-def power_facts(power: MeteredPower, latency_ms: float) -> list[tuple[str, str]]:
-    """Return the rows of a metered power, for a prediction of this latency."""
-
-    def energy(watts: float, error: float) -> str:
-        ms = latency_ms
-        return f"{ms * watts:.4f} +- {ms * error:.4f} mJ, at {watts:.4f} +- {error:.4f} W"
-
-    lost = f", {power.dropped:,} more lost" if power.dropped else ""
-    return [
-        (f"energy by {power.meter}", energy(power.busy_watts, power.busy_uncertainty_watts)),
-        ("above idle", energy(power.net_watts, power.net_uncertainty_watts)),
-        ("the meter's samples", f"{power.samples:,} at {power.rate_hz:,.6g} Hz{lost}"),
-    ]
 
 
 def device_table(shares: Sequence[DeviceShare]) -> Table:

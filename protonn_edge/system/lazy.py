@@ -15,6 +15,7 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from protonn_edge.errors import InputError
@@ -73,6 +74,21 @@ def require(library: str) -> None:
     """Raise `InputError`, with the package to install, before a long task that needs it."""
     if find_spec(library) is None:
         raise InputError(_sentence(library))
+
+
+def room(name: str, what: str) -> ModuleType:
+    """Import a part of this package that may have been removed.
+
+    Raises `InputError` if it was; `what`, in the plural, names the part.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise InputError(
+            f"{what} are not installed; install protonn-edge again, with all its parts"
+        ) from error
 
 
 def sentence_of(error: ImportError) -> str | None:

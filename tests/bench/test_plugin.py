@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import subprocess
 import sys
@@ -13,10 +12,6 @@ import pytest
 from simulated_board import EXPECTED, FAILED, PASSED, simulate
 
 from protonn_edge import boards
-from protonn_edge.device import meters
-from protonn_edge.device.meters.energy import MeteredPower
-from protonn_edge.errors import MeterError
-from protonn_edge.evaluation import measurement
 
 TESTS = "test_board.py"
 
@@ -34,47 +29,6 @@ def test_a_good_model_passes_and_its_figures_are_in_the_xml(user):
     assert 0 < figures["cycles_mean"] <= figures["cycles_max"]
     assert 0 < figures["stack_bytes"] <= 200
     assert figures["energy_mj_mean"] == pytest.approx(0.2455 * figures["latency_ms_mean"], rel=1e-3)
-
-
-def test_what_a_meter_measured_is_in_the_xml(user, monkeypatch):
-    def measured(meter, session, features, *_):
-        figures = (0.24, 0.01, 0.2, 0.04, 0.002, 5.0, 50, 900, 3, 1e5, (), ())
-        return MeteredPower(*meter, *figures), session.repeat(features, 50)
-
-    monkeypatch.setattr(meters, "meter_of", lambda *words: NamedMeter([f"{words}"]))
-    monkeypatch.setattr(measurement, "metered", measured)
-    simulate(user, "none")
-    user.makepyfile(
-        test_board="""
-        def test_power(pnn_measurement):
-            power = pnn_measurement.repetition.power
-            assert (power.meter, power.busy_watts) == ("('ppk2:COM7', 5.02)", 0.24)
-        """
-    )
-    metered = ["--pnn-meter", "ppk2:COM7", "--pnn-volts", 5.02, "--junitxml=report.xml"]
-    run(user, "--pnn-port", "board", *metered).assert_outcomes(passed=1)
-    properties = ET.parse(user.path / "report.xml").iter("property")
-    figures = {each.get("name"): float(each.get("value")) for each in properties}
-    assert figures["metered_net_mj"] == pytest.approx(0.04 * figures["latency_ms_mean"], rel=1e-3)
-
-
-class NamedMeter(contextlib.AbstractContextManager, list):
-    """A closed meter, whose only entry is its name."""
-
-    def __exit__(self, *_):
-        """Do nothing."""
-
-
-def test_a_meter_at_fault_is_an_error_and_no_failure_of_the_model(user, monkeypatch):
-    class Silent(NamedMeter):
-        def __enter__(self):
-            raise MeterError("the PPK2 sent nothing; plug it in again")
-
-    monkeypatch.setattr(meters, "meter_of", lambda *_: Silent(["PPK2"]))
-    simulate(user, "none")
-    result = run(user, "--pnn-port", "board")
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*the PPK2 sent nothing; plug it in again*"])
 
 
 def test_a_limit_that_is_passed_is_a_failure_with_the_figure(user):
@@ -242,12 +196,6 @@ def test_a_number_out_of_range_is_refused(user, option):
         ),
         (["-o", "addopts="], "*there are no test points*--pnn-data*"),
         (["--pnn-board", "unknown"], "*unknown*"),
-        (
-            ["--pnn-meter", "ina219:COM7"],
-            "*--pnn-meter needs a real board; name the board's port with --pnn-port*",
-        ),
-        (["--pnn-meter", "ppk2:COM7", "--pnn-port", "x"], "*state the voltage with --pnn-volts*"),
-        (["--pnn-meter", "scale"], "*there is no meter called 'scale'; choose ppk2:PORT*"),
     ],
 )
 def test_what_is_missing_is_an_error_of_one_sentence(user, options, words):

@@ -47,9 +47,7 @@ def test_the_sketch_sends_each_millisecond_what_an_ina219_measures(
     kind = SensorKind("ina219", ("current", "voltage"), "1 count", registers=REGISTERS, bus="i2c")
     played = np.array([[CURRENT, VOLTAGE]] * 1000, np.int16)
     with EmulatedUno(elf, sensors=[PlayedSensor(kind, played, 1000.0)]) as uno:
-        meter = meter_of(f"ina219:{uno.url}")
-        assert meter is not None
-        with meter:
+        with meter_of(f"ina219:{uno.url}") as meter:
             meter.start()
             time.sleep(0.3)
             samples = meter.stop()

@@ -34,15 +34,20 @@ from simulated_run import honest_model, measure_on
 
 from protonn_edge.device import Session, protocol
 from protonn_edge.device.connection import Link, LinkError
+from protonn_edge.device.instruments import Instrument
 from protonn_edge.device.meters import meter_of
 from protonn_edge.device.meters.energy import MeteredPower, Work, metered, power_of
 from protonn_edge.device.meters.meter import Meter, MeterSamples
 from protonn_edge.device.meters.ppk2 import Ppk2
-from protonn_edge.errors import CheckFailed, DeviceError, InputError, MeterError, ProtoNNEdgeError
-from protonn_edge.evaluation import measurement
+from protonn_edge.errors import (
+    CheckFailed,
+    DeviceError,
+    InputError,
+    InstrumentError,
+    ProtoNNEdgeError,
+)
 from protonn_edge.report import content
 from protonn_edge.report.page import render_page
-from protonn_edge.report.terminal import power_facts
 
 
 @contextmanager
@@ -50,9 +55,7 @@ def emulated(name: str, **settings: Any) -> Iterator[tuple[EmulatedPpk2 | Emulat
     """Yield an emulated meter, and the closed meter that reads it."""
     kind = {"ppk2": EmulatedPpk2, "ina219": EmulatedIna219}[name]
     with closed_after(kind(**settings)) as emulator:
-        meter = meter_of(f"{name}:{emulator.url}", VOLTS if name == "ppk2" else None)
-        assert meter is not None
-        yield emulator, meter
+        yield emulator, meter_of(f"{name}:{emulator.url}", VOLTS if name == "ppk2" else None)
 
 
 def measured(emulator: EmulatedMeter, meter: Meter, profile: Profile) -> MeteredPower:
@@ -155,7 +158,7 @@ def test_a_ppk2_is_told_to_be_an_ampere_meter_and_stopped() -> None:
     ],
 )
 def test_a_meter_that_is_not_there_is_refused(text: str, volts: float | None, words: str) -> None:
-    with pytest.raises(InputError, match=words), meter_of(text, volts):  # type: ignore[union-attr]
+    with pytest.raises(InputError, match=words), meter_of(text, volts):
         pass
 
 
@@ -202,7 +205,6 @@ def test_a_meter_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("protonn_edge.device.meters.meter._OPEN_S", 0.2)
     monkeypatch.setattr("protonn_edge.device.meters.ppk2.Ppk2._open", lambda _: ended.wait())
     ppk2 = meter_of("ppk2:PORT", VOLTS)
-    assert ppk2 is not None
     with pytest.raises(CheckFailed, match=r"the PPK2 did not finish within 0\.2 s"), ppk2:
         pass
     ended.set()
@@ -234,7 +236,7 @@ def test_samples_without_the_batches_are_refused(change: dict[str, Any], words: 
     amperes = np.where(busy, change.get("amperes", 0.05), 0.04)
     times = seconds * change.get("seconds", 1.0)
     parts = (each[:: change.get("every", 1)] for each in (times, 5 + 0 * times, amperes, busy))
-    with pytest.raises(MeterError, match=words):
+    with pytest.raises(InstrumentError, match=words):
         power_of(
             MeterSamples(*parts, ranges=np.zeros(10_000), dropped=0), meter, Work(UNO, 1000, 0.25)
         )
@@ -253,10 +255,8 @@ POWER = MeteredPower("PPK2", 0.24, 0.01, 0.2, 0.04, 0.002, 5.0, 50, 900, 3, 1e5,
                      (-1.0, 0.0, 1.0), (200.0, 240.0, 200.0))  # fmt: skip
 
 
-def test_a_measurement_has_the_power_and_the_energy_of_its_mean_prediction(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def repeated(meter: Any, session: Session, features: Any, *_: Any) -> Any:
+def test_a_measurement_has_the_power_and_the_energy_of_its_mean_prediction() -> None:
+    def repeated(session: Session, features: Any, *_: Any) -> Any:
         assert meter.opened
         return POWER, session.repeat(features, POWER.repetitions)
 
@@ -269,15 +269,15 @@ def test_a_measurement_has_the_power_and_the_energy_of_its_mean_prediction(
         def __exit__(self, *_: object) -> None:
             self.opened = False
 
-    monkeypatch.setattr(measurement, "metered", repeated)
     meter = Opened()
-    done, _ = measure_on([HostileDevice(honest_model())], meter=meter)
+    instrument = Instrument(meter, repeated)
+    done, _ = measure_on([HostileDevice(honest_model())], instrument=instrument)
     record = json.loads(json.dumps(done.to_json()))
     assert record["power"]["net_mj"] == pytest.approx(0.04 * record["latency_ms"]["mean"])
     assert record["power"]["trace_mw"] == [200.0, 240.0, 200.0]
     assert record["repetition"]["n"] == POWER.repetitions
     assert not meter.opened
-    assert power_facts(POWER, 2.0) == [
+    assert POWER.facts(2.0) == [
         ("energy by PPK2", "0.4800 +- 0.0200 mJ, at 0.2400 +- 0.0100 W"),
         ("above idle", "0.0800 +- 0.0040 mJ, at 0.0400 +- 0.0020 W"),
         ("the meter's samples", "900 at 100,000 Hz, 3 more lost"),
@@ -296,9 +296,9 @@ def test_hil_opens_the_meter_that_is_named(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("protonn_edge.cli.hil.measure", measure)
     words = ["hil", tmp_path / "points.csv", "--project", tmp_path, "--meter"]
     assert "that is enough" in run(*words, "ppk2:COM9", "--volts", 5, "--port", "COM8").stderr
-    assert isinstance(asked["meter"], Ppk2)
+    assert isinstance(asked["instrument"].opened, Ppk2)
     assert "that is enough" in run(*words, "none").stderr
-    assert asked["meter"] is None
+    assert asked["instrument"] is None
     done = run(*words, "ina219:COM9")
     assert done.exit_code == 2
     assert "--meter works only with --port; give both" in done.stderr

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from protonn_edge.device.instruments import Instrument
+from protonn_edge.device.meters.energy import MeteredPower, metered
 from protonn_edge.device.meters.ina219 import Ina219
 from protonn_edge.device.meters.meter import Meter
 from protonn_edge.device.meters.ppk2 import Ppk2
 from protonn_edge.errors import InputError, shortened
 
+__all__ = ["MeteredPower", "instrument_of", "meter_of"]
+
 _METERS: dict[str, type[Meter]] = {"ppk2": Ppk2, "ina219": Ina219}
 
 
-def meter_of(text: str, volts: float | None = None) -> Meter | None:
-    """Return the meter that a text such as ``ppk2:/dev/ttyACM1`` names; None for ``none``.
+def instrument_of(text: str, volts: float | None = None) -> Instrument:
+    """Return the meter that a text names, for a run; see `meter_of`."""
+    meter = meter_of(text, volts)
+    return Instrument(meter, partial(metered, meter))
+
+
+def meter_of(text: str, volts: float | None = None) -> Meter:
+    """Return the meter that a text such as ``ppk2:/dev/ttyACM1`` names.
 
     `volts` is the board's supply, for a meter that does not measure it. Raises `InputError` if
     there is no such meter, or its port or the voltage is missing.
     """
     name, _, place = text.partition(":")
-    if name == "none":
-        return None
     if name not in _METERS:
         raise InputError(
             f"there is no meter called {shortened(repr(text))}; choose ppk2:PORT, ina219:PORT "

@@ -19,7 +19,7 @@ from protonn_edge.device.connection import Host
 from protonn_edge.device.meters.meter import LONGEST_S, Meter, MeterSamples
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.device.session import Prediction, Session
-from protonn_edge.errors import InputError, MeterError
+from protonn_edge.errors import InputError, InstrumentError
 
 _BATCHES, _BATCH_S = 10, 0.25
 _LONGEST_BATCH_S = LONGEST_S / (2.5 * _BATCHES)
@@ -52,6 +52,33 @@ class MeteredPower:
     rate_hz: float
     trace_ms: tuple[float, ...]  # around the first batch, from its beginning
     trace_mw: tuple[float, ...]
+
+    @property
+    def title(self) -> str:
+        """The heading of a table of the facts."""
+        return "By the meter"
+
+    @property
+    def caption(self) -> str:
+        """A sentence below the trace."""
+        return (
+            f"The board's power, measured by the {self.meter} before, during and after a batch of "
+            f"{self.repetitions:,} predictions (maximum: {max(self.trace_mw):.4g} mW)."
+        )
+
+    def facts(self, latency_ms: float) -> list[tuple[str, str]]:
+        """Return the rows of a table, for a prediction of this latency."""
+
+        def energy(watts: float, error: float) -> str:
+            ms = latency_ms
+            return f"{ms * watts:.4f} +- {ms * error:.4f} mJ, at {watts:.4f} +- {error:.4f} W"
+
+        lost = f", {self.dropped:,} more lost" if self.dropped else ""
+        return [
+            (f"energy by {self.meter}", energy(self.busy_watts, self.busy_uncertainty_watts)),
+            ("above idle", energy(self.net_watts, self.net_uncertainty_watts)),
+            ("the meter's samples", f"{self.samples:,} at {self.rate_hz:,.6g} Hz{lost}"),
+        ]
 
     def to_json(self, latency_ms: float) -> dict[str, Any]:
         """Return it with the energies of a prediction of this latency."""
@@ -88,7 +115,8 @@ def metered(
     - `repetitions`: predictions per batch; by default as many as take 0.25 s.
 
     Returns the power, and the prediction with the cycles of a batch. Raises the errors of
-    `Session.repeat`, `InputError` if batches are too long, `MeterError` if the meter is at fault.
+    `Session.repeat`, `InputError` if batches are too long, `InstrumentError` if the meter is at
+    fault.
     """
     host = host or Host()
     each_s = (session.predict(features).cycles + _BETWEEN_CYCLES) / board.clock_hz
@@ -108,10 +136,10 @@ def metered(
 
 
 def power_of(samples: MeterSamples, meter: Meter, work: Work) -> MeteredPower:
-    """Return a board's power; `MeterError` if the samples do not show its batches."""
+    """Return a board's power; `InstrumentError` if the samples do not show its batches."""
     seconds, volts, power = samples.seconds, samples.volts, samples.volts * samples.amperes
     if len(power) < 2 or not (np.abs([volts, samples.amperes]) < _MOST).all():
-        raise MeterError(f"the {meter.NAME} sends impossible values; plug the meter in again")
+        raise InstrumentError(f"the {meter.NAME} sends impossible values; plug the meter in again")
     spans = _batches(samples, meter, work)
     pauses = spans[:, 1:] + [0.0, work.pause_s]
     # Whole predictions: their phases differ.
@@ -125,7 +153,7 @@ def power_of(samples: MeterSamples, meter: Meter, work: Work) -> MeteredPower:
     )
     total, rest, offset = busy_w.mean(), idle_w.mean(), meter.OFFSET_AMPERES * volts.mean()
     if total <= 0:
-        raise MeterError(
+        raise InstrumentError(
             f"the {meter.NAME} measured {total:.3g} W, but a board that predicts draws more than 0 "
             "W; connect the meter between the supply and the board, in the right direction"
         )
@@ -162,7 +190,7 @@ def _batches(samples: MeterSamples, meter: Meter, work: Work) -> Floats:
     slack_s = _DURATION_ERROR * work.batch_s + 2 * np.median(np.diff(samples.seconds))
     marked = pulses[np.abs(pulses[:, 1] - pulses[:, 0] - work.batch_s) <= slack_s]
     if len(marked) != _BATCHES or (marked[1:, 0] - marked[:-1, 1] < 0.9 * work.pause_s).any():
-        raise MeterError(
+        raise InstrumentError(
             f"the {meter.NAME} detected {len(marked)} of {_BATCHES} expected pulses of "
             f"{1000 * work.batch_s:.4g} ms, and {len(pulses) - len(marked)} other pulses; connect "
             f"{work.board.busy_pin} of {work.board.name} to the meter's {meter.TRIGGER}, and "
@@ -178,7 +206,7 @@ def _places(
     part = span[0] + np.array(shares) * (span[1] - span[0])
     places = np.arange(*np.searchsorted(seconds, part))
     if len(places) < _LEAST_SAMPLES:
-        raise MeterError(
+        raise InstrumentError(
             f"the {meter.NAME} took {len(places)} samples in {1000 * (part[1] - part[0]):.3g} ms, "
             f"but at least {_LEAST_SAMPLES} are needed; give a larger --repeat"
         )

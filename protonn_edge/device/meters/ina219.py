@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 from protonn_edge.device.meters.meter import MeterSamples, SerialMeter, steps_of
-from protonn_edge.errors import MeterError
+from protonn_edge.errors import InstrumentError
 
 RATE_HZ, BAUD, TRIGGER_PIN = 1_000, 500_000, 2  # as in the sketch
 _SHUNT_OHMS = 0.1
@@ -42,7 +42,7 @@ class Ina219(SerialMeter):
         numbers, shunt, bus, trigger, _ = np.array(rows).T
         shunt = shunt.astype(np.uint16).astype(np.int16).astype(np.int64)
         if np.abs(shunt).max() >= _FULL_SCALE:
-            raise MeterError(
+            raise InstrumentError(
                 "the INA219 measures up to 0.4 A, but the board draws more; use another meter"
             )
         steps = steps_of(numbers, 1 << 16)

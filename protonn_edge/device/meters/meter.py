@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.device.connection import Deadline, Host, Link, LinkError
-from protonn_edge.errors import DeviceError, InputError, MeterError, ProtoNNEdgeError, shortened
+from protonn_edge.errors import (
+    DeviceError,
+    InputError,
+    InstrumentError,
+    ProtoNNEdgeError,
+    shortened,
+)
 
 LONGEST_S = 100.0  # seconds of sampling
 _MOST_BYTES = 1 << 26  # received from a meter in this time
@@ -44,8 +50,8 @@ class Meter(ABC):
     """A power meter, as a context manager that opens it.
 
     `place` is the part of its name after the colon; `volts` is the supply's voltage, if known.
-    Methods raise `MeterError` if the meter is at fault or does not stop in time; `DeviceError` is
-    reserved for the board.
+    Methods raise `InstrumentError` if the meter is at fault or does not stop in time; `DeviceError`
+    is reserved for the board.
     """
 
     NAME: ClassVar[str]
@@ -99,15 +105,17 @@ class Meter(ABC):
         try:
             return future.result()
         except DeviceError as error:  # of its line
-            raise MeterError(str(error)) from error
+            raise InstrumentError(str(error)) from error
         except ProtoNNEdgeError:
             raise
         except Exception as error:
             summary = shortened(" ".join(f"{type(error).__name__} {error}".split()), 200)
             raise self._fault(f"failed ({summary})") from error
 
-    def _fault(self, what: str) -> MeterError:
-        return MeterError(f"the {self.NAME} {what}; check its cable, and plug the meter in again")
+    def _fault(self, what: str) -> InstrumentError:
+        return InstrumentError(
+            f"the {self.NAME} {what}; check its cable, and plug the meter in again"
+        )
 
     @abstractmethod
     def _open(self) -> None: ...
@@ -169,7 +177,7 @@ class SerialMeter(Meter):
 
     @abstractmethod
     def _decode(self, data: bytes) -> MeterSamples:
-        """Return the samples in received bytes; `MeterError` if there are none."""
+        """Return the samples in received bytes; `InstrumentError` if there are none."""
 
 
 def steps_of(counts: NDArray[Any], modulus: int) -> NDArray[np.int64]:
