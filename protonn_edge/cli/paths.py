@@ -120,10 +120,9 @@ PREDICTIONS = FileKind(
 )
 SEARCH = FileKind("a search file", _is_search)
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
-BILL = FileKind("a bill of materials", _has_key("bomFormat"))
 FRONT = FileKind("a file that 'tune --front' wrote", _is_front)
 TABLE = FileKind("a table", _is_table)
-_NO_POINTS = (MODEL, RESULTS, REPORT, TAUGHT, CERTIFICATE, BILL)
+_NO_POINTS = (MODEL, RESULTS, REPORT, TAUGHT, CERTIFICATE)
 LABELLED = FileKind(
     "a table, or another file of points",
     lambda path: not any(kind.includes(path) for kind in _NO_POINTS),

@@ -23,7 +23,6 @@ from protonn_edge.errors import InputError
 _EXTRAS = {
     "PIL": "images",
     "cbor2": "cbor",
-    "cyclonedx": "bill",
     "distributed": "dask",
     "joulescope": "meters",
     "matplotlib": "plots",
