@@ -33,9 +33,6 @@ static uint16_t chunk_cycles;
 #endif
 static uint16_t features_missing;
 static bool out_of_range;
-#ifdef PNN_RAW_INPUTS
-static bool has_low;
-#endif
 static uint32_t cycles;
 static uint32_t saturations;
 
@@ -70,9 +67,6 @@ void prediction_begin(void)
     features_missing = PNN_FEATURES;
     out_of_range = false;
     cycles = 0;
-#ifdef PNN_RAW_INPUTS
-    has_low = false;
-#endif
 #if PREDICTION_HOLDS_FEATURES
     chunk_count = 0;
 #else
@@ -95,16 +89,6 @@ void prediction_push(uint8_t feature)
     if (features_missing == 0) {
         return;
     }
-#ifdef PNN_RAW_INPUTS
-    static uint8_t low;
-    has_low = !has_low;
-    if (has_low) {
-        low = feature;
-        return;
-    }
-    const uint16_t raw = (uint16_t)(low | (uint16_t)feature << 8);
-    feature = pnn_quantize(PNN_FEATURES - features_missing, (int16_t)raw);
-#endif
     features_missing--;
 #if PNN_INPUT_MAXIMUM < 255
     if (feature > PNN_INPUT_MAXIMUM) {

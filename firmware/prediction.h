@@ -10,19 +10,10 @@
 /* Whether the model's plan holds all features before it computes anything. */
 #define PREDICTION_HOLDS_FEATURES (PNN_CHUNK_FEATURES >= PNN_FEATURES)
 
-/* With -DPNN_RAW_INPUTS, a feature arrives as a raw int16, low byte first, and pnn_quantize
- * converts it, as in a sketch. 'protonn-edge verify' and 'hil' check the library this way on the
- * emulated board. To the host, such firmware has twice as many features, of one byte each. */
-#ifdef PNN_RAW_INPUTS
-#define PREDICTION_BYTES (2u * PNN_FEATURES)
-#else
-#define PREDICTION_BYTES PNN_FEATURES
-#endif
-
 /* Start a prediction; an earlier one is discarded, finished or not. */
 void prediction_begin(void);
 
-/* Take the next feature, or the next byte of one; bytes beyond PREDICTION_BYTES are ignored. */
+/* Take the next feature; those beyond PNN_FEATURES are ignored. */
 void prediction_push(uint8_t feature);
 
 /* Whether a feature exceeded PNN_INPUT_MAXIMUM, which makes the class meaningless. */

@@ -149,7 +149,7 @@ static void answer(void)
 {
     const uint8_t type = head.type;
     const uint8_t at = features_at(type);
-    uint16_t expected = (at != 0 ? PREDICTION_BYTES + at : HEADER_BYTES) + FRAME_CRC_BYTES;
+    uint16_t expected = (at != 0 ? PNN_FEATURES + at : HEADER_BYTES) + FRAME_CRC_BYTES;
     uint16_t more_bytes = 0;
     uint8_t payload_bytes;
 #ifdef PNN_TEACHABLE
@@ -168,7 +168,7 @@ static void answer(void)
     } else if (decoder.length != expected) {
         payload_bytes = refuse(WRONG_LENGTH);
     } else if (type == HELLO) {
-        reply_hello(&head.payload.hello, PREDICTION_BYTES, UART_WINDOW_BYTES);
+        reply_hello(&head.payload.hello, PNN_FEATURES, UART_WINDOW_BYTES);
         payload_bytes = sizeof head.payload.hello;
     } else if (type == STATS) {
         payload_bytes = report();

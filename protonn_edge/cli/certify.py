@@ -13,25 +13,17 @@ from protonn_edge.certificate.program import certify_program
 from protonn_edge.certificate.project import certify_project
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import BOARD, PATH
-from protonn_edge.cli.paths import (
-    BILL,
-    CERTIFICATE,
-    REPORT,
-    OutputFile,
-    check_replaceable,
-    check_there,
-)
+from protonn_edge.cli.paths import CERTIFICATE, REPORT, OutputFile, check_replaceable, check_there
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export.certificate import certify_library, is_library
 from protonn_edge.export.folder import LIVE, check_project, written_in
 from protonn_edge.report.terminal import row_table
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.lazy import require
 
 _SHOWN = 3
 
 
-@command("certify", apart={"--check": "--board --entry --points --prove -o --html --bill"})
+@command("certify", apart={"--check": "--board --entry --points --prove -o --html"})
 def certify_command(
     path: Path = argument(PATH),
     board_name: str = BOARD,
@@ -49,10 +41,6 @@ def certify_command(
     ),
     page: Path | None = option(
         "Also write an HTML page.", OutputFile(REPORT, dir_okay=False), flag="--html"
-    ),
-    bill: Path | None = option(
-        "Also write a bill of materials, in CycloneDX's JSON format.",
-        OutputFile(BILL, dir_okay=False),
     ),
     earlier: Path | None = option(
         "Certify again with the settings of this certificate and compare the results; nothing is "
@@ -75,17 +63,11 @@ def certify_command(
     _check_applicable(path, settings)
     output = output or Path("certificate.json")
     check_replaceable(output, CERTIFICATE)
-    if bill is not None:
-        require("cyclonedx")
     certificate = _certify(out, path, settings)
     write_atomically(output, certificate.text())
     if page is not None:
         write_atomically(page, certificate.page())
-    if bill is not None:
-        from protonn_edge.certificate.bill import bill_of_materials  # noqa: PLC0415 - an extra
-
-        write_atomically(bill, bill_of_materials(certificate))
-    written = ", ".join(map(str, filter(None, (output, page, bill))))
+    written = ", ".join(map(str, filter(None, (output, page))))
     out.say(_table(certificate), f"wrote {written}")
     out.finish(certificate.to_json())
 

@@ -5,35 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
-from protonn_edge.boards import Board, load_board
+from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.options import BOARD, POINTS, PROJECT, FiniteRange, board_words, power_draw
 from protonn_edge.cli.paths import RESULTS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for, words_of
-from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import Notice, TableOptions
 from protonn_edge.device import check_finished
 from protonn_edge.device.instruments import NONE, instrument_of
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.errors import Interrupted, counted
-from protonn_edge.evaluation.library_check import LibraryCheck, LibraryWay, check_library
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import check_project
 from protonn_edge.projects.folder import Project
-from protonn_edge.quantization import DeviceModel
 from protonn_edge.report import terminal
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import Agreement, PossibleCycles, disagreement, outcome
-
-_FIRST_SHOWN = 5
 
 
 @command(
@@ -89,8 +81,7 @@ def hil_command(
 
     The device is the board at --port or, without --port, the emulated board; it runs the firmware
     that 'build' made in this folder. Several boards share the points; if one is lost, the others
-    take over its points. The points are also classified as a sketch would, through the exported
-    library's pnn_quantize: on this computer and, without --port, on the emulated board.
+    take over its points.
     """
     if len(set(ports)) < len(ports):
         raise click.UsageError("the same --port is given twice; name each board once")
@@ -127,11 +118,9 @@ def hil_command(
     show(measurement, out, model)
     say_agreement([measurement.agreement], out, measurement.reference.score_tolerance)
     say_unproven(measurement.possible, out)
-    plan = None if ports else measurement.plan
-    library = library_check(out, model, measurement.reference, plan, board, points, emulator)
     if output is not None and measurement.summary.labelled:
         out.say("write a report:", f"  {_report_line(output, folder, data, board_name, table)}")
-    out.finish(measurement.to_json() | library.to_json(), measurement.failure or library.failure)
+    out.finish(measurement.to_json(), measurement.failure)
 
 
 def _interrupted(done: int, output: Path | None) -> Interrupted:
@@ -207,45 +196,3 @@ def say_agreement(agreements: Sequence[Agreement], out: Output, tolerance: int =
         )
         executions = outcome(agreements, tolerance)
         out.say(f"all {what} on {counted(agreements[0].n, 'point')}: {executions}")
-
-
-def library_check(
-    out: Output,
-    model: Model,
-    reference: DeviceModel,
-    plan: DevicePlan | None,
-    board: Board,
-    points: tuple[NDArray[Any], NDArray[np.int64]],
-    emulator: str | None = None,
-) -> LibraryCheck:
-    """Run points through the library's pnn_quantize, with a progress bar, and print the result."""
-    way = LibraryWay(reference, *points)
-    with out.progress("through pnn_quantize", len(points[1])) as bar:
-        check = check_library(model, way, plan, board, lambda _: bar.advance(), emulator)
-    out.say(
-        "the same points, quantized by pnn_quantize as in a sketch:",
-        terminal.fact_table(_library_facts(check, reference)),
-    )
-    return check
-
-
-def _library_facts(check: LibraryCheck, reference: DeviceModel) -> list[tuple[str, str]]:
-    n = len(check.differing)
-    first = ", ".join(map(str, check.differing[:_FIRST_SHOWN]))
-    more = ", ..." if n > _FIRST_SHOWN else ""
-    agreements = [
-        replace(each, execution=each.execution.split(" through")[0]) for each in check.agreements
-    ]
-    facts = []
-    if check.library_accuracy is not None and check.accuracy is not None:
-        facts += [
-            ("accuracy", f"{100 * check.library_accuracy:.2f} %"),
-            ("without pnn_quantize", f"{100 * check.accuracy:.2f} %"),
-        ]
-    facts += [
-        ("answers changed", f"{n:,} of {check.n:,} points" + (f": {first}{more}" if n else "")),
-        ("scores", outcome(agreements, reference.score_tolerance)),
-    ]
-    return facts + (
-        [("emulated board", f"not used, because {check.left_out}")] if check.left_out else []
-    )

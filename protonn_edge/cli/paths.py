@@ -110,7 +110,6 @@ WINDOWS = FileKind(
     "a data set of windows", lambda path: {"X_train", "y_train", "class_names"} <= _arrays(path)
 )
 REPORT = FileKind("a report", _is_report)
-TAUGHT = FileKind("a file of taught examples", lambda path: "taught_model" in _arrays(path))
 RECORDING = FileKind("a recording", _begins(RECORDING_MARK))
 RESULTS = FileKind(
     "a results file", _begins("index,label,predicted,cycles,mismatch,"), "'hil -o' writes"
@@ -120,10 +119,9 @@ PREDICTIONS = FileKind(
 )
 SEARCH = FileKind("a search file", _is_search)
 CERTIFICATE = FileKind("a certificate", _has_key("claims"))
-BILL = FileKind("a bill of materials", _has_key("bomFormat"))
 FRONT = FileKind("a file that 'tune --front' wrote", _is_front)
 TABLE = FileKind("a table", _is_table)
-_NO_POINTS = (MODEL, RESULTS, REPORT, TAUGHT, CERTIFICATE, BILL)
+_NO_POINTS = (MODEL, RESULTS, REPORT, CERTIFICATE)
 LABELLED = FileKind(
     "a table, or another file of points",
     lambda path: not any(kind.includes(path) for kind in _NO_POINTS),

@@ -15,12 +15,13 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.devices import EMULATOR, chosen_emulator
-from protonn_edge.cli.hil import library_check, say_agreement, say_unproven
+from protonn_edge.cli.hil import say_agreement, say_unproven
 from protonn_edge.cli.options import BOARD, FOLDER, MODEL_FILE, POINTS, PRECISION
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.accuracy import is_labelled, share_right
 from protonn_edge.export.folder import check_project
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
@@ -55,9 +56,7 @@ def verify_command(
 
     The points are the test part of DATA; if there is none, the points that training held out from
     DATA; otherwise, all points. Any difference in the scores is a failure (with --precision
-    float32, any difference larger than rounding errors). The points are also classified as a sketch
-    would, through the exported library's pnn_quantize; a loss of more than half a percentage point
-    of accuracy is a failure.
+    float32, any difference larger than rounding errors).
     """
     model, board = load_model(model_file), load_board(board_name)
     reference = device_model(model, precision)
@@ -73,16 +72,13 @@ def verify_command(
             pass  # fail at once if the board is missing or has another model
     with out.status("host C"):
         agreements = [compared.verify_host(reference, Q)]
-    plan = None
     if emulator is not None:
-        plan, agreement = device.emulated(model, emulator)
-        agreements.append(agreement)
+        agreements.append(device.emulated(model, emulator))
     if port is not None:
         agreements.append(device.at(port, port, device.possible_at_port(plan_at_port)))
 
     out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
-    library = library_check(out, model, reference, plan, board, (X, y), emulator)
     saturations = reference.features.saturations(X)
     if saturations:
         out.say(": ".join(saturation_fact(saturations, X.size, why_clamped(model))))
@@ -95,10 +91,9 @@ def verify_command(
             "saturations": saturations,
             "executions": [asdict(agreement) for agreement in agreements],
             "model_sha256": reference.model_sha256,
-            "accuracy": library.accuracy,
-            **library.to_json(),
+            "accuracy": share_right(reference.predict(Q), y) if is_labelled(y) else None,
         },
-        failure=compared.disagreement(agreements) or library.failure,
+        failure=compared.disagreement(agreements),
     )
 
 
@@ -144,7 +139,7 @@ class _Device:
             )
         return agreement
 
-    def emulated(self, model: Model, emulator: str) -> tuple[DevicePlan, compared.Agreement]:
+    def emulated(self, model: Model, emulator: str) -> compared.Agreement:
         """Compare firmware that is built now with NumPy on the emulated board."""
         board = self.board
         with ExitStack() as stack:
@@ -155,7 +150,7 @@ class _Device:
             url = stack.enter_context(emulated).url
             agreement = self.at(f"emulated {board.name}", url, trial.possible)
             say_unproven(trial.possible, self.out)
-            return trial.plan, agreement
+            return agreement
 
     def possible_at_port(self, plan: DevicePlan | None) -> compared.PossibleCycles | None:
         """Return the possible cycles of a prediction; None if cycles are not counted."""

@@ -28,11 +28,8 @@ from protonn_edge.projects.folder import Project, check_folder, copy_over, exclu
 from protonn_edge.quantization import DeviceModel, Float32Model, IntegerChain, quantize
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.folders import scratch_folder
-from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.verification.agreement import PossibleCycles
 from protonn_edge.verification.tryout import NOT_TRIED, Tried, try_firmware, try_on_host
-
-_RAW_INPUTS = "PNN_RAW_INPUTS"
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,22 +178,6 @@ def trial_build(
     allowed = options.within(board)
     with scratch_folder() as scratch:
         yield _first_that_fits(model, allowed, options, scratch, firmware_of)
-
-
-@contextmanager
-def raw_input_build(
-    model: Model, reference: DeviceModel, plan: DevicePlan, board: Board
-) -> Iterator[Path]:
-    """Yield the ELF of firmware that accepts raw integers (``firmware/prediction.h``).
-
-    It is this package's own, even if a user has changed theirs. Raises `OverBudget` if it does not
-    fit: ``pnn_quantize`` and its tables take flash.
-    """
-    with scratch_folder() as scratch:
-        project = write_project(model, reference, plan, scratch, None, board)
-        elf = build_firmware(project.folder, board.environment, define=_RAW_INPUTS)
-        check_budget(read_program(elf), board, model.all_remedies)
-        yield elf
 
 
 def try_plan(model: Model, reference: IntegerChain, plan: Plan, board: Board) -> Tried:

@@ -20,7 +20,6 @@ from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.evaluation.library_check import LibraryWay
 from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import answers, panels
@@ -223,12 +222,6 @@ def headlines_of(one: Evidence) -> list[tuple[str, str, str, str]]:
             ("latency", f"{mean:.3f}", "ms", bound),
             ("energy", f"{energy:.4f}", "mJ", f"at {board.power_watts} W"),
         ]
-    if one.points is not None:
-        check = LibraryWay(one.reference, one.points.raw, one.points.labels).check()
-        if check.differing and check.library_accuracy is not None:
-            what = f"{len(check.differing):,} of {check.n:,} points change their class"
-            accuracy = f"{100 * check.library_accuracy:.2f}"
-            headlines.insert(1, ("through pnn_quantize", accuracy, "%", what))
     return headlines
 
 

@@ -24,7 +24,6 @@ from protonn_edge.errors import InputError
 _EXTRAS = {
     "PIL": "images",
     "cbor2": "cbor",
-    "cyclonedx": "bill",
     "distributed": "dask",
     "matplotlib": "plots",
     "onnx": "onnx",

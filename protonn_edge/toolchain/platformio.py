@@ -33,7 +33,6 @@ from protonn_edge.toolchain.process import BUSY, relevant_lines, run_within
 _SHIM = Path(__file__).parent / "shim"
 _COMPILER = "packages/toolchain-atmelavr"  # in PlatformIO's core folder
 _CHOICE = "PROTONN_EDGE_PLATFORMIO"
-_BUILD_FLAGS = "PLATFORMIO_BUILD_FLAGS"  # PlatformIO adds them to platformio.ini's
 _TELEMETRY = "PLATFORMIO_SETTING_ENABLE_TELEMETRY"
 _PROBE_SECONDS = 2.5
 _BUILD_DEADLINE_S = 600.0  # the first build on a new machine downloads a compiler
@@ -47,20 +46,15 @@ _UNATTENDED = {
 
 
 def build_firmware(
-    project: Path,
-    environment: str = "uno",
-    *,
-    product: str = "firmware.elf",
-    define: str | None = None,
+    project: Path, environment: str = "uno", *, product: str = "firmware.elf"
 ) -> Path:
     """Compile and link the PlatformIO project in a folder; return the linked file.
 
-    It builds the section ``[env:...]`` of platformio.ini for `environment`, with an additional
-    macro if `define` names one; the platform calls the linked file `product`, an ELF file for a
-    chip. The .su files of ``-fstack-usage`` are below its folder. This function does not check the
-    size. Raises `InputError` if `project` is not a PlatformIO project, has no such section, or
-    there is no compiler, and `CheckFailed`, with their messages, if the compiler or the linker
-    refuses the firmware.
+    It builds the section ``[env:...]`` of platformio.ini for `environment`; the platform calls the
+    linked file `product`, an ELF file for a chip. The .su files of ``-fstack-usage`` are below its
+    folder. This function does not check the size. Raises `InputError` if `project` is not a
+    PlatformIO project, has no such section, or there is no compiler, and `CheckFailed`, with their
+    messages, if the compiler or the linker refuses the firmware.
     """
     settings = project / "platformio.ini"
     if not settings.is_file():
@@ -76,9 +70,6 @@ def build_firmware(
     builds = project.resolve() / ".pio" / "build"
     # A user's own PLATFORMIO_BUILD_DIR would move the ELF away.
     variables = {"PLATFORMIO_BUILD_DIR": str(builds)}
-    if define is not None:
-        flags = os.environ.get(_BUILD_FLAGS, "")
-        variables[_BUILD_FLAGS] = f"{flags} -D{define}".strip()
     arguments = ("run", "--environment", environment)
     run_pio(project, *arguments, variables=variables, accepted=_TOO_LARGE)
     elf = builds / environment / product

@@ -299,18 +299,15 @@ def verify_device(
     sink: Callable[[Result], None] | None = None,
     board: Board | None = None,
     possible: PossibleCycles | None = None,
-    raw: NDArray[np.int16] | None = None,
 ) -> tuple[Agreement, list[Result]]:
     """Compare the device at the serial line `url`, on quantized points Q, (n, D) uint8.
 
-    It must match `board`, and its cycles `possible`, if given. Firmware for raw integers is sent
-    `raw`, (n, D), which it converts to Q.
+    It must match `board`, and its cycles `possible`, if given.
     """
     expected = ReferenceAnswers.of(model, Q)
     assert expected.classes is not None, "a model has answered"
-    sent = Q if raw is None else np.ascontiguousarray(raw, "<i2").view(np.uint8)
-    with open_session(url, model, board, feature_bytes=1 if raw is None else 2) as session:
-        results = run([session], sent, expected.classes, expected, sink=sink).results
+    with open_session(url, model, board) as session:
+        results = run([session], Q, expected.classes, expected, sink=sink).results
     return compare_results(execution, expected, results, possible), results
 
 
@@ -340,18 +337,16 @@ def open_session(
     model: DeviceModel,
     board: Board | None = None,
     *,
-    feature_bytes: int = 1,
     host: Host | None = None,
 ) -> Session:
     """Return a session for the device at `url`, which must be this board with exactly this model.
 
-    Any board is accepted if none is given; the line then has the baud rate of an Uno. Firmware for
-    raw integers has two bytes per feature.
+    Any board is accepted if none is given; the line then has the baud rate of an Uno.
     """
     return Session(
         url,
         model_hash=bytes.fromhex(model.model_sha256),
-        n_features=feature_bytes * model.n_features,
+        n_features=model.n_features,
         n_classes=model.n_classes,
         board=board,
         host=host,

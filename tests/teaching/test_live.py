@@ -11,13 +11,11 @@ import pytest
 from audio_factory import audio_of, hearing, random_audio_model
 from avr_tools import needs_emulated_avr
 from chains import replace as with_numbers
-from command_line import run_json
 from logger_builds import listening, noise
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.boards import Board as TargetBoard
 from protonn_edge.boards import load_board
-from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.device import protocol
 from protonn_edge.device import teaching as device
@@ -200,19 +198,6 @@ def test_it_answers_requests_as_other_firmware_does(name: str, tmp_path: Path) -
         device.write_store(session, teaching.stored(moving.model, known))
         assert session.ask(TeachRequest(1, 40_000), LearnReply).examples == 1
         assert uno.stats().faults == ()
-
-
-def test_its_examples_are_kept_in_a_file_and_restored(moving: Board, tmp_path: Path) -> None:
-    model = moving.model
-    save_model(teachable(MOVING, 6), tmp_path / "model.npz")
-    points = model.coordinates(np.zeros((2, model.n_features), np.uint8)).astype(np.int8)
-    taught = Taught(points, np.array([1, 3], np.uint8))
-    teaching.save_taught(tmp_path / "taught.npz", model, taught)
-    with EmulatedUno(moving.elf, sensors=moving.sensors) as uno:
-        words = ["taught", tmp_path / "model.npz", "--port", uno.url]
-        assert run_json(*words, "--restore", tmp_path / "taught.npz")["examples"] == 2
-        assert run_json(*words, "-o", tmp_path / "again.npz", "--clear")["examples"] == 0
-    assert teaching.load_taught(tmp_path / "again.npz", model) == taught
 
 
 class TooShort(Message, number=protocol.LEARN):

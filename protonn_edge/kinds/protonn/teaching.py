@@ -17,24 +17,19 @@ from __future__ import annotations
 import binascii
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.dataset import Features, dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.teaching import CRC_BYTES, Store, Taught, Teaching
-from protonn_edge.system.files import write_atomically
 
 EMPTY = 0xFF  # an erased byte
-_TAUGHT_ARRAYS = ("taught_model", "points", "classes")  # the first one is the model's hash
-_FILE_LIMIT_BYTES = 1 << 18  # the largest store takes 65 kB
 
 
 def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.float32]:
@@ -143,34 +138,6 @@ def recalled(model: IntegerChain, content: bytes) -> Taught:
         del records[hidden if hidden < teaching.slots else 0]
     examples = np.frombuffer(b"".join(records), np.uint8).reshape(len(records), 1 + last.n_inputs)
     return Taught(examples[:, 1:].copy().view(np.int8), examples[:, 0].copy())
-
-
-def save_taught(path: Path, model: IntegerChain, taught: Taught) -> None:
-    """Write examples of a model to an .npz file."""
-    contents = (np.array(model.model_sha256), taught.points, taught.classes)
-    write_atomically(path, packed(dict(zip(_TAUGHT_ARRAYS, contents, strict=True))))
-
-
-def load_taught(path: Path, model: IntegerChain) -> Taught:
-    """Return the examples of a file that `save_taught` wrote for this model.
-
-    Raises `InputError` for any other file, and if the model cannot be taught.
-    """
-    with ArrayArchive(path, limit_bytes=_FILE_LIMIT_BYTES) as archive:
-        if set(archive.names) != set(_TAUGHT_ARRAYS):
-            raise InputError(
-                f"{path} is not a file of examples; name a file that 'protonn-edge taught -o' wrote"
-            )
-        model_hash, points, classes = map(archive.read, _TAUGHT_ARRAYS)
-        if model_hash.tolist() != model.model_sha256:
-            raise InputError(
-                f"{path} has examples of a model other than the given one, "
-                f"{model.model_sha256[:16]}; teach the given model again, or give the one that was "
-                "taught"
-            )
-    taught = Taught(points, classes)
-    with_taught(model, taught)
-    return taught
 
 
 def _start(model: IntegerChain) -> bytes:

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from chains import replace
-from command_line import run
 from model_factory import random_inputs, random_model
 from teaching.serving import on_host
 from teaching.test_teacher import BEGIN, Line, live, named, sent, window
@@ -17,8 +16,7 @@ from protonn_edge.device.protocol import StoreReply, StoreRequest, decode_frame,
 from protonn_edge.device.sensor_board import TaughtMessage
 from protonn_edge.device.teacher import TeachingListener
 from protonn_edge.kinds.protonn.prototypes.teaching import ERASED, Taught
-from protonn_edge.kinds.protonn.teaching import recalled, save_taught, stored
-from protonn_edge.projects.project import build
+from protonn_edge.kinds.protonn.teaching import stored
 from protonn_edge.quantization import quantize
 
 MODEL, OTHER = (
@@ -42,20 +40,6 @@ def test_generated_c_knows_whose_examples_it_has(tmp_path: Path) -> None:
                 program.store = changed
                 program.start()
                 assert program.has_others == expected
-
-
-def test_taught_says_it_before_it_restores(tmp_path: Path) -> None:
-    build(MODEL, "uno", tmp_path / "project")
-    eeprom, examples = tmp_path / "chip.eep", tmp_path / "taught.npz"
-    words = ["taught", "--project", tmp_path / "project", "--eeprom", eeprom]
-    model = quantize(MODEL)
-    save_taught(examples, model, Taught.nothing(3).learn([1, 2, 3], 1, room=4))
-    eeprom.write_bytes(store_of(OTHER).ljust(1024, b"\xff"))
-    assert f"warning: {ERASED}" in run(*words).stderr
-    assert eeprom.read_bytes()[: len(store_of(OTHER))] == store_of(OTHER)
-    assert f"warning: {ERASED}" in run(*words, "--restore", examples).stderr
-    assert len(recalled(model, eeprom.read_bytes()[: len(store_of(MODEL))])) == 1
-    assert ERASED not in run(*words).stderr
 
 
 @pytest.mark.parametrize(

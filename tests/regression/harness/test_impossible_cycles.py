@@ -5,8 +5,7 @@ They were printed, drawn and turned into energy, whatever the plan said.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
@@ -92,16 +91,6 @@ def test_a_report_refuses_them(tmp_path: Path, cycles: int):
         gather(path, [model], [], UNO)
 
 
-def answered_by(session: Session) -> Callable[..., AbstractContextManager[Session]]:
-    """Open `session` instead of a line, but for firmware that takes raw integers."""
-    really = agreement.open_session
-
-    def opened(*device, feature_bytes=1):
-        return session if feature_bytes == 1 else really(*device, feature_bytes=feature_bytes)
-
-    return opened
-
-
 def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
     model = random_model(features=4, projections=2, prototypes=3, classes=2)
     reference = quantize(model)
@@ -117,7 +106,7 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
         mock.patch.object(verify, "trial_build", return_value=built),
         mock.patch.object(agreement, "watched_board", return_value=nullcontext(device)),
         mock.patch.object(device, "url", "the board", create=True),
-        mock.patch.object(agreement, "open_session", answered_by(session)),
+        mock.patch.object(agreement, "open_session", return_value=session),
     ):
         done = run("verify", tmp_path / "model.npz", tmp_path / "points.csv")
     assert done.exit_code == 1
@@ -136,8 +125,7 @@ def verify_at_port(folder: Path, cycles: int, *options: str) -> CommandResult:
     (folder / "points.csv").write_text(f"label,a,b,c,d\n{rows}\n")
     device = HostileDevice(ReferenceModel(quantize(model), cycles))
     session = Session("the board", board=UNO, host=SimulatedHost(device))
-    answered = answered_by(session)
-    opened = chain([lambda *_: nullcontext()], repeat(answered))  # first it is only asked
+    opened = chain([lambda *_: nullcontext()], repeat(lambda *_: session))  # first it is only asked
 
     def open_session(*device: Any, **more: Any) -> Any:
         return next(opened)(*device, **more)

@@ -5,7 +5,6 @@ The library takes whole numbers, and took them in the unit of the training data:
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from dataclasses import replace
@@ -13,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from avr_tools import needs_emulated_avr
-from command_line import run, run_json, succeed
+from command_line import run_json, succeed
 from decimal_data import in_sketch, trained
 from model_factory import random_window_model, window_features_of
 
@@ -42,21 +40,6 @@ int main(void)
     }
 }
 """
-
-
-@needs_emulated_avr
-def test_verify_finds_no_loss_on_the_librarys_own_way(decimals: tuple[Path, Path]) -> None:
-    record = run_json("verify", *decimals)
-    assert record["library_differs"]["n"] <= 1
-    assert abs(record["library_accuracy"] - record["accuracy"]) <= 1.5 / record["n"]
-    assert record["library_left_out"] is None
-    executions = {each["execution"]: each for each in record["library_executions"]}
-    assert set(executions) == {
-        "host C through pnn_quantize",
-        "emulated uno through pnn_quantize",
-    }
-    for each in executions.values():
-        assert (each["n"], each["mismatches"], each["lost"]) == (record["n"], 0, 0)
 
 
 def test_exported_c_answers_as_the_model(decimals: tuple[Path, Path], tmp_path: Path) -> None:
@@ -88,24 +71,6 @@ def factors_of(header: Path) -> list[float]:
 def cancer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return the file of a model of breast_cancer, and of its test points."""
     return trained("breast_cancer", tmp_path_factory.mktemp("cancer"))
-
-
-def test_verify_fails_where_whole_numbers_lose_too_much(
-    cancer: tuple[Path, Path], tmp_path: Path
-) -> None:
-    model = load_model(cancer[0])
-    whole = replace(model, raw_exponents=np.zeros(model.n_features, np.int64))
-    save_model(whole, tmp_path / "whole.npz")
-    done = run("verify", "--board", "host", tmp_path / "whole.npz", cancer[1], "--json")
-    assert done.exit_code == 1
-    record = json.loads(done.stdout)
-    assert record["library_accuracy"] < record["accuracy"] - 0.1
-    assert record["library_differs"]["n"] > 0.1 * record["n"]
-    assert len(record["library_differs"]["first"]) == 10
-    (sentence,) = (line for line in done.stderr.splitlines() if line.startswith("error: "))
-    assert "changes the features too much, mostly" in sentence
-    assert "pnn_quantize_float" in sentence
-    assert record["error"] == sentence.removeprefix("error: ")
 
 
 def test_a_model_without_units_gets_them_from_its_ranges(cancer: tuple[Path, Path]) -> None:

@@ -8,14 +8,11 @@ from chains import replace
 from hypothesis import given
 from hypothesis import strategies as st
 from model_factory import (
-    random_images,
     random_model,
-    random_pooling_model,
     random_window_model,
     window_features_of,
 )
 
-from protonn_edge.boards import load_board
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.raw_inputs import (
     MANY_DECIMALS,
@@ -23,11 +20,8 @@ from protonn_edge.chain.raw_inputs import (
     decimals_of,
     raw_quantizer,
 )
-from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.context import sendings
 from protonn_edge.codegen.host import host_program
-from protonn_edge.evaluation.library_check import LibraryWay, check_library
-from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import IntegerChain, quantize
 
 ENDS = st.floats(-1e6, 1e6).map(lambda x: round(x, 4))
@@ -117,31 +111,6 @@ def test_decimals_are_counted_column_by_column_and_in_turn() -> None:
     assert decimals_of(X, 4).tolist() == [0, MANY_DECIMALS, 0, 3]
     assert decimals_of(X, 2).tolist() == [0, MANY_DECIMALS]
     assert decimals_of(X[:, [0, 2]], 1).tolist() == [0]
-
-
-def test_bytes_that_pass_unchanged_are_not_emulated() -> None:
-    pooling = AveragePooling((8, 8), (8, 8), (4, 4))
-    model = random_pooling_model(pooling)
-    reference = quantize(model)
-    images = random_images(0, 20, pooling)
-    way = LibraryWay(reference, images, np.zeros(20, np.int64))
-    check = check_library(model, way, make_plan(reference), load_board("uno"))
-    assert check.identity
-    assert check.differing == ()
-    assert check.left_out == "pnn_quantize returns its argument unchanged"
-    assert [each.execution for each in check.agreements] == ["host C through pnn_quantize"]
-
-
-def test_a_board_without_room_for_pnn_quantize_is_left_out() -> None:
-    model = random_model()
-    reference = quantize(model)
-    X = model.inputs.mean[None]
-    small = replace(load_board("uno"), flash_bytes=1000)
-    way = LibraryWay(reference, X, np.zeros(1, np.int64))
-    check = check_library(model, way, make_plan(reference), small)
-    assert "does not fit the uno" in check.left_out
-    assert check.failure is None
-    assert check.to_json()["library_left_out"] == check.left_out
 
 
 def test_channels_of_windows_have_units_of_their_own() -> None:

@@ -32,7 +32,7 @@ STORE_FORMAT = 1
 
 ERASED = (
     "the board's EEPROM has examples of another model, and the first new example will erase them; "
-    "to keep them, upload that model and run 'protonn-edge taught -o'"
+    "to keep them, upload that model"
 )
 
 

@@ -1,0 +1,107 @@
+"""A board's store is read and written over the serial line, and is whole or empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from chains import replace as with_numbers
+from model_factory import random_inputs, random_model
+
+from protonn_edge.boards import load_board
+from protonn_edge.device import protocol
+from protonn_edge.device import teaching as device
+from protonn_edge.device.session import Session
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import CheckFailed
+from protonn_edge.kinds.protonn import teaching
+from protonn_edge.kinds.protonn.prototypes.teaching import Taught
+from protonn_edge.projects.project import Project, build
+from protonn_edge.quantization import quantize
+
+FLOATS = with_numbers(random_model(projections=3, features=6, classes=3), teachable=40)
+MODEL = quantize(FLOATS)
+Q = random_inputs(0, 20, MODEL)
+CLASSES = np.array([0, 2, 2, 0, 2, 1], np.uint8)
+STORE_BYTES = teaching.store_of(MODEL).size
+TAUGHT = Taught(MODEL.coordinates(Q[:6]).astype(np.int8), CLASSES)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("project")
+    build(FLOATS, "uno", made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def uno(folder: Path) -> Iterator[EmulatedUno]:
+    with EmulatedUno(Project(folder).compile(load_board("uno"))) as board:
+        yield board
+
+
+def test_a_board_learns_forgets_and_takes_examples_back(uno: EmulatedUno) -> None:
+    with Session(uno.url) as session:
+        for features, label in zip(Q[:6], CLASSES, strict=True):
+            session.predict(features)
+            device.learn(session, int(label))
+        kept = device.read_store(session)
+        assert teaching.recalled(MODEL, kept) == TAUGHT
+        assert device.forget(session) == 0
+        assert len(teaching.recalled(MODEL, device.read_store(session))) == 0
+        device.write_store(session, kept)
+    with Session(uno.url) as session:  # which resets the board
+        scores = [session.predict(q, with_scores=True).scores for q in Q]
+        assert np.array_equal(scores, teaching.with_taught(MODEL, TAUGHT).scores(Q))
+
+
+class Watched(Session):
+    """Notes what is kept, and what an input scores, after each part that is written."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.kept: list[Taught] = []
+        self.scores: list[Any] = []
+
+    def ask(self, request: Any, kind: Any, policy: Any = None) -> Any:
+        reply = super().ask(request, kind, policy)
+        self.kept.append(teaching.recalled(MODEL, reply.content))
+        self.scores.append(self.predict(Q[0], with_scores=True).scores)
+        return reply
+
+
+def test_a_store_that_is_partly_written_has_no_examples(uno: EmulatedUno) -> None:
+    many = Taught(MODEL.coordinates(Q).astype(np.int8), np.arange(20, dtype=np.uint8) % 3)
+    with Watched(uno.url) as session:
+        device.write_store(session, teaching.stored(MODEL, TAUGHT))
+        session.kept.clear()
+        session.scores.clear()
+        device.write_store(session, teaching.stored(MODEL, many))
+        *between, last = session.kept
+        assert len(between) == -(-STORE_BYTES // 16) + 1
+        assert [len(each) for each in between] == [0] * len(between)
+        assert last == many
+        *between_scores, scores = session.scores
+        assert set(between_scores) == {tuple(MODEL.scores(Q[:1])[0])}
+        assert scores == tuple(teaching.with_taught(MODEL, many).scores(Q[:1])[0])
+
+
+@pytest.mark.parametrize(
+    ("place", "count"), [(STORE_BYTES - 1, 2), (STORE_BYTES, 1), (0xFFFF, 16), (0, 17)]
+)
+def test_nothing_beyond_the_store_is_written(uno: EmulatedUno, place: int, count: int) -> None:
+    with Session(uno.url) as session:
+        before = device.read_store(session)
+        with pytest.raises(CheckFailed, match=r"error 2 \(wrong length of payload\)"):
+            session.ask(protocol.StoreRequest(place, b"\xaa" * count), protocol.StoreReply)
+        assert device.read_store(session) == before
+
+
+def test_the_last_byte_is_written(uno: EmulatedUno) -> None:
+    with Session(uno.url) as session:
+        for value in (b"\xaa", b"\xff"):
+            request = protocol.StoreRequest(STORE_BYTES - 1, value)
+            assert session.ask(request, protocol.StoreReply).content[-1:] == value
