@@ -26,7 +26,6 @@ _FREQUENT = 5  # if a class with this many times as many points has a similar na
 _MOST_FEATURES = 500  # maximum described one by one, and compared with the label
 _MOST_ROWS = 20_000
 _JUDGED_VALUES = 1_000
-_MOST_STEPS = 1 << 24  # different numbers that are counted without sorting
 _STAND_INS = [sign * (10**digits - 1) for sign in (-1, 1) for digits in (2, 3, 4, 5)]  # for gaps
 _FEWEST_ROWS = 50  # with fewer rows, a feature may agree with the label by chance
 _MOST_COUNTS = 2_000_000
@@ -112,16 +111,17 @@ def _counts(y: Any, n_classes: int) -> list[int]:
 def _decimals(values: NDArray[np.float32]) -> int | None:
     """Return the number of decimals of the values, as far as float32 preserves it."""
     values = values[~np.isnan(values)]  # gaps, in a table that is only summarized
-    for some in (values[:_JUDGED_VALUES], values):  # most columns are judged by a few values
+    least: int | None = 0
+    for some in (values[:_JUDGED_VALUES], values):  # a few values show how many there are at least
         doubles = some.astype(np.float64)
         decimals = (
             decimals
-            for decimals in range(_MOST_DECIMALS + 1)
+            for decimals in range(least, _MOST_DECIMALS + 1)
             if np.array_equal(np.round(doubles, decimals).astype(np.float32), some)
         )
-        if (found := next(decimals, None)) is None:
+        if (least := next(decimals, None)) is None:
             return None
-    return found
+    return least
 
 
 def repetitions(dataset: Dataset) -> dict[str, int] | None:
@@ -303,15 +303,9 @@ def profile(column: Column, dataset: Dataset) -> ColumnProfile:
 
 
 def _distinct(values: NDArray[Any]) -> int:
-    """Return how many numbers are different; decimals of few digits are counted fast."""
-    decimals = _decimals(values.astype(np.float32)) if len(values) > _MOST_ROWS else None
-    if decimals is not None:
-        steps = np.rint(values.astype(np.float64) * 10**decimals)
-        if np.ptp(steps) < _MOST_STEPS:
-            seen = np.zeros(int(np.ptp(steps)) + 1, np.bool_)
-            seen[(steps - steps.min()).astype(np.int64)] = True
-            return int(seen.sum())
-    return len(np.unique(values))
+    """Return how many numbers are different; sorting is the fastest way."""
+    ordered = np.sort(values)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(values))
 
 
 def leaks(dataset: Dataset) -> Iterator[Notice]:

@@ -18,6 +18,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.datasets.blocks import add_block
 from protonn_edge.datasets.cells import ColumnCells, Form, Notation, form_of, is_number, stamped
 from protonn_edge.datasets.columns import Column
 from protonn_edge.datasets.naming import Notice, listed, quoted
@@ -46,8 +47,7 @@ _LINE_LIMIT = 1 << 20
 _FIRST_ROWS = 200
 _FIRST_CELLS = 200_000
 _MOST_SKIPPED = 50  # lines above a table
-_BLOCK_CELLS = 100_000
-_MOST_FAILURES = 5  # of reading lines at once
+_BLOCK_CELLS = 250_000
 
 _Line = tuple[int, Row]
 
@@ -125,6 +125,11 @@ class TableFile:
         return type(self)(
             **{**vars(self), "names": tuple(names), "first": tuple(rows), "stamps": stamps}
         )
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each cell stands between two delimiters, and each of these between two cells."""
+        return self.stamps is None and not self.trailing and self.delimiter != " "
 
     @property
     def columns(self) -> list[Column]:
@@ -250,8 +255,8 @@ class RawTable:
                         else:
                             lines.append(line)
                     _add(cells, block, order, comma=comma)
-                    if order is None and not comma:
-                        while count := _add_numbers(cells, file, source, at_once):
+                    if order is None and not comma and file.is_plain:
+                        while count := add_block(cells, source, at_once, file.delimiter):
                             lines.extend(range(source.number - count + 1, source.number + 1))
         divided = np.zeros(len(lines) + 1, np.bool_)
         divided[[row for row in breaks if row not in {0, *begins}]] = True
@@ -335,41 +340,6 @@ def _add(
         columns = [absent if place is None else columns[place] for place in order]
     for each, column in zip(cells, columns, strict=True):
         each.add(column, comma=comma)
-
-
-def _add_numbers(cells: Sequence[ColumnCells], file: TableFile, source: Lines, at_once: int) -> int:
-    """Read the next lines with NumPy's reader, if they have nothing special; return their number.
-
-    This takes half as long as reading each cell. The columns of numbers must be known.
-    """
-    numeric = [index for index, each in enumerate(cells) if each.has_numbers]
-    plain = file.stamps is None and not file.trailing and file.delimiter != " "
-    if not plain or not numeric or len(source.given_back) >= _MOST_FAILURES:
-        return 0
-    block, delimiter, width = source.take(at_once), file.delimiter, len(file.names)
-    regular = '"' not in "".join(block)
-    if not block or not regular or any(line.count(delimiter) + 1 != width for line in block):
-        source.give_back(block)
-        return 0
-    try:
-        values = np.loadtxt(
-            block, delimiter=delimiter, usecols=numeric, comments=None, ndmin=2, max_rows=len(block)
-        )
-    except ValueError:
-        values = np.full((1, 1), np.inf)
-    if len(values) != len(block) or not np.isfinite(values).all():
-        source.give_back(block)
-        return 0
-    for index, column in zip(numeric, values.T, strict=True):
-        cells[index].add_numbers(column)
-    for index in set(range(width)).difference(numeric):
-        if 2 * index < width:
-            texts = [line.split(delimiter, index + 1)[index] for line in block]
-        else:
-            texts = [line.rsplit(delimiter, width - index)[index - width] for line in block]
-        last = index == width - 1
-        cells[index].add([text.rstrip("\r\n") for text in texts] if last else texts)
-    return len(block)
 
 
 def _name_by_key(column: Column) -> None:
