@@ -23,7 +23,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import Host, Session
 from protonn_edge.device.connection import Link
-from protonn_edge.device.instruments import Instrument
+from protonn_edge.device.instruments import BenchInstrument
 from protonn_edge.device.listener import Listener
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
@@ -160,7 +160,7 @@ def measure_under_test(
     *,
     retries: int,
     fault: Callable[[str], None],
-    instrument: Instrument | None = None,
+    instrument: BenchInstrument | None = None,
 ) -> Measurement | CheckFailed:
     """Measure boards, again while they are at fault; see `measure`.
 

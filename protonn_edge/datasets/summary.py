@@ -111,16 +111,13 @@ def _counts(y: Any, n_classes: int) -> list[int]:
 def _decimals(values: NDArray[np.float32]) -> int | None:
     """Return the number of decimals of the values, as far as float32 preserves it."""
     values = values[~np.isnan(values)]  # gaps, in a table that is only summarized
-    least: int | None = 0
+    least = 0
     for some in (values[:_JUDGED_VALUES], values):  # a few values show how many there are at least
         doubles = some.astype(np.float64)
-        decimals = (
-            decimals
-            for decimals in range(least, _MOST_DECIMALS + 1)
-            if np.array_equal(np.round(doubles, decimals).astype(np.float32), some)
-        )
-        if (least := next(decimals, None)) is None:
-            return None
+        while not np.array_equal(np.round(doubles, least).astype(np.float32), some):
+            least += 1
+            if least > _MOST_DECIMALS:
+                return None
     return least
 
 

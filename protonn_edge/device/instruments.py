@@ -25,7 +25,7 @@ WRITTEN_BY = "'hil --meter METER --json'"
 """The command that writes a reading."""
 
 
-class Reading(Protocol):
+class BenchReading(Protocol):
     """What an instrument measured: a frozen dataclass of numbers, texts and tuples of numbers."""
 
     @property
@@ -56,7 +56,7 @@ class Reading(Protocol):
 
 
 @dataclass(frozen=True)
-class Instrument:
+class BenchInstrument:
     """An instrument for one run.
 
     `watch` takes a session, quantized features, the board, the number of repetitions or None, and
@@ -66,11 +66,11 @@ class Instrument:
 
     opened: AbstractContextManager[Any]  # has to be entered before `watch`
     watch: Callable[
-        [Session, ArrayLike, Board, int | None, Host | None], tuple[Reading, Prediction]
+        [Session, ArrayLike, Board, int | None, Host | None], tuple[BenchReading, Prediction]
     ]
 
 
-def instrument_of(text: str, volts: float | None = None) -> Instrument | None:
+def instrument_of(text: str, volts: float | None = None) -> BenchInstrument | None:
     """Return the instrument that a text such as ``ppk2:/dev/ttyACM1`` names; None for ``none``.
 
     `volts` is the board's supply, for an instrument that does not measure it. Raises `InputError`
@@ -78,7 +78,7 @@ def instrument_of(text: str, volts: float | None = None) -> Instrument | None:
     """
     if text == NONE:
         return None
-    found: Instrument = meters().instrument_of(text, volts)
+    found: BenchInstrument = meters().instrument_of(text, volts)
     return found
 
 

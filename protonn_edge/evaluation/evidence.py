@@ -16,7 +16,7 @@ from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device import Origin, Result, Summary, summarize
-from protonn_edge.device.instruments import Reading
+from protonn_edge.device.instruments import BenchReading
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.projects.checks import Usage
 from protonn_edge.quantization import DeviceModel, StageLoss
@@ -78,7 +78,7 @@ class Evidence:
     # comparison of the generated C on this computer with the reference; None without points or a
     # compiler
     on_host: Agreement | None = None
-    power: Reading | None = None  # of the board, if an instrument measured it
+    power: BenchReading | None = None  # of the board, if an instrument measured it
 
     @cached_property
     def answered(self) -> list[Result]:

@@ -19,7 +19,7 @@ from protonn_edge.chain.observation import Health
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets.naming import listed, quoted
 from protonn_edge.device import protocol
-from protonn_edge.device.instruments import Instrument, Reading
+from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.device.results import names_of
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
@@ -38,7 +38,7 @@ class Repetition:
 
     n: int  # how often
     prediction: device.Prediction  # the class, and the cycles of all of them
-    power: Reading | None = None  # by an instrument, during ten times as many
+    power: BenchReading | None = None  # by an instrument, during ten times as many
 
     @property
     def cycles(self) -> int:
@@ -219,7 +219,7 @@ def measure(
     results: Path | None = None,
     resume: bool = False,
     repeat: int | None = None,
-    instrument: Instrument | None = None,
+    instrument: BenchInstrument | None = None,
     emulator: str | None = None,
     on_result: Callable[[device.Result], None] = lambda _: None,
     host: device.Host | None = None,
@@ -272,7 +272,6 @@ def measure(
     if repetition is not None:
         repetition.check(everything[0], possible)
     agreement = compared.compare_results(executed, expected, everything, possible)
-    stacks = [share.stats.stack_bytes for share in shares if share.n and share.stats]
     return Measurement(
         board,
         reference,
@@ -282,13 +281,19 @@ def measure(
         agreement,
         possible,
         reference.features.saturations(X),
-        stack_peak_bytes=max(stacks, default=None),
+        stack_peak_bytes=_stack_peak(shares),
         confusion=answer_matrix(everything, reference),
         shares=shares,
         comparison=comparison,
         repetition=repetition,
         health=health,
     )
+
+
+def _stack_peak(shares: Sequence[device.DeviceShare]) -> int | None:
+    """Return the most bytes of stack that a device with points reports; None if none does."""
+    stacks = [share.stats.stack_bytes for share in shares if share.n and share.stats]
+    return max(stacks, default=None)
 
 
 def _health(session: device.Session, reference: DeviceModel) -> Health | None:
@@ -304,7 +309,7 @@ def _repeated(
     features: NDArray[np.uint8],
     board: Board,
     repeat: int | None,
-    instrument: Instrument | None,
+    instrument: BenchInstrument | None,
     host: device.Host | None,
 ) -> Repetition | None:
     """Repeat a prediction, if that is requested or an instrument watches."""

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from markupsafe import Markup
 
 from protonn_edge.boards import Board
-from protonn_edge.device.instruments import WRITTEN_BY, Reading, reading_type
+from protonn_edge.device.instruments import WRITTEN_BY, BenchReading, reading_type
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.system.files import read_file
@@ -300,12 +300,12 @@ def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
         return people
 
 
-def read_power(path: Path, model_sha256: str) -> Reading:
+def read_power(path: Path, model_sha256: str) -> BenchReading:
     """Return an instrument's reading of a run of a model; `InputError` for other files."""
     kind = reading_type()
     checks = {each.name: _READING[str(each.type)] for each in fields(kind)}
     with _record(path, WRITTEN_BY, model_sha256) as record:
-        power: Reading = _objects(kind, checks, [record["power"]])[0]
+        power: BenchReading = _objects(kind, checks, [record["power"]])[0]
         _check_lengths(power.trace_ms, power.trace_mw)
         return power
 

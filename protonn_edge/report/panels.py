@@ -14,7 +14,7 @@ from protonn_edge.certificate.claims import Settings
 from protonn_edge.certificate.project import agreed, arithmetic_claims, cycles_measured
 from protonn_edge.chain.model import why_clamped
 from protonn_edge.codegen import Plan
-from protonn_edge.device.instruments import Reading
+from protonn_edge.device.instruments import BenchReading
 from protonn_edge.errors import counted
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.teaching import TaughtPerson
@@ -95,7 +95,7 @@ def energy_panels(one: Evidence, battery: Battery) -> list[Panel]:
     return [Panel(caption=caption, table=table), *measured]
 
 
-def _power_panel(power: Reading, latency_ms: float) -> Panel:
+def _power_panel(power: BenchReading, latency_ms: float) -> Panel:
     """Return an instrument's trace around a batch of predictions, and the energy of one."""
     rows, texts = tuple(power.facts(latency_ms)), frozenset({1})
     table = PageTable(power.title, ("", "per prediction"), rows, texts)

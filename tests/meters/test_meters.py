@@ -34,7 +34,7 @@ from simulated_run import honest_model, measure_on
 
 from protonn_edge.device import Session, protocol
 from protonn_edge.device.connection import Link, LinkError
-from protonn_edge.device.instruments import Instrument
+from protonn_edge.device.instruments import BenchInstrument
 from protonn_edge.device.meters import meter_of
 from protonn_edge.device.meters.energy import MeteredPower, Work, metered, power_of
 from protonn_edge.device.meters.meter import Meter, MeterSamples
@@ -270,7 +270,7 @@ def test_a_measurement_has_the_power_and_the_energy_of_its_mean_prediction() -> 
             self.opened = False
 
     meter = Opened()
-    instrument = Instrument(meter, repeated)
+    instrument = BenchInstrument(meter, repeated)
     done, _ = measure_on([HostileDevice(honest_model())], instrument=instrument)
     record = json.loads(json.dumps(done.to_json()))
     assert record["power"]["net_mj"] == pytest.approx(0.04 * record["latency_ms"]["mean"])

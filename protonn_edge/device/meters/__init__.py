@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from protonn_edge.device.instruments import Instrument
+from protonn_edge.device.instruments import BenchInstrument
 from protonn_edge.device.meters.energy import MeteredPower, metered
 from protonn_edge.device.meters.ina219 import Ina219
 from protonn_edge.device.meters.meter import Meter
@@ -16,10 +16,10 @@ __all__ = ["MeteredPower", "instrument_of", "meter_of"]
 _METERS: dict[str, type[Meter]] = {"ppk2": Ppk2, "ina219": Ina219}
 
 
-def instrument_of(text: str, volts: float | None = None) -> Instrument:
+def instrument_of(text: str, volts: float | None = None) -> BenchInstrument:
     """Return the meter that a text names, for a run; see `meter_of`."""
     meter = meter_of(text, volts)
-    return Instrument(meter, partial(metered, meter))
+    return BenchInstrument(meter, partial(metered, meter))
 
 
 def meter_of(text: str, volts: float | None = None) -> Meter:
