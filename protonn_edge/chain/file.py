@@ -26,7 +26,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import Arrays, check_type, single_value
 from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.head import Head
+from protonn_edge.chain.head import Head, members_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.chain.other_files import other_file
@@ -35,6 +35,7 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError
+from protonn_edge.extensions import check_installed
 from protonn_edge.sensors import instruments
 from protonn_edge.system.files import write_atomically
 
@@ -251,6 +252,12 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
     of_features = (name for each in FEATURE_STAGES.values() for name in each.ARRAYS)
     optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_features)
     allowed = {*needed, *optional, *(each.name for each in members)}
+    for _, added in kind.additions():
+        own = [each.name for each in members_of(added).values()]
+        allowed |= set(own)
+        if missing := [name for name in own if name not in arrays and arrays.keys() & set(own)]:
+            raise _missing(missing[0])
+    check_installed(arrays)
     for name in arrays:
         if name not in allowed:
             raise InputError(f"the model has an unknown array {name[:40]!r}; train the model again")

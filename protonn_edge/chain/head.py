@@ -21,6 +21,7 @@ from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.extensions import brought
 from protonn_edge.system.facts_repr import FactsRepr
 
 _VALUE_BYTES = 4
@@ -105,6 +106,21 @@ def member(name: str, dtype: str, *axes: str, optional: bool = False, **options:
     return field(metadata={"member": Member(name, dtype, axes, optional)}, **options)
 
 
+def addition(point: str) -> Any:
+    """Return a dataclass field of a head with what an extension brings at a point, or None.
+
+    It is a dataclass of members, whose names in a file begin with the extension's name and a ".".
+    """
+    return field(default=None, metadata={"addition": point})
+
+
+def members_of(kind: type) -> dict[str, Member]:
+    """Return the members of a dataclass, by the names of its fields."""
+    assert is_dataclass(kind)
+    declared = ((each.name, each.metadata.get("member")) for each in fields(kind))
+    return {name: each for name, each in declared if each is not None}
+
+
 class Head(Dimensions):
     """A kind of classifier: its matrices, and the scores of normalized points.
 
@@ -142,9 +158,19 @@ class Head(Dimensions):
     @classmethod
     def members(cls) -> dict[str, Member]:
         """Return its members in a file, by the names of its fields."""
+        return members_of(cls)
+
+    @classmethod
+    def additions(cls) -> list[tuple[str, type]]:
+        """Return the names of its fields for additions, with the types of those that there are."""
         assert is_dataclass(cls)
-        declared = ((each.name, each.metadata.get("member")) for each in fields(cls))
-        return {name: each for name, each in declared if each is not None}
+        points = {each.name: each.metadata.get("addition") for each in fields(cls)}
+        return [
+            (name, kind)
+            for name, point in points.items()
+            if point is not None
+            for kind in brought(point).values()
+        ]
 
     @property
     def n_inputs(self) -> int:
@@ -185,10 +211,14 @@ class Head(Dimensions):
             default = getattr(type(self), name, None) if each.optional else None
             if number != default:
                 arrays[each.name] = np.array(number)
+        for name, kind in self.additions():
+            if isinstance(added := getattr(self, name), kind):
+                for own, each in members_of(kind).items():
+                    arrays[each.name] = np.array(getattr(added, own))
         return arrays
 
     def check_eeprom(self, board: Board) -> None:
-        """Raise `CheckFailed` if a board's EEPROM cannot hold the examples that it keeps."""
+        """Raise `CheckFailed` if a board's EEPROM cannot hold what the model keeps there."""
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
@@ -198,7 +228,12 @@ class Head(Dimensions):
             for name, each in cls.members().items()
             if each.name in arrays or not each.optional
         )
-        return cls(**{name: each.read(arrays) for name, each in readers})
+        given = {name: each.read(arrays) for name, each in readers}
+        for name, kind in cls.additions():
+            members = members_of(kind)
+            if any(each.name in arrays for each in members.values()):
+                given[name] = kind(**{own: each.read(arrays) for own, each in members.items()})
+        return cls(**given)
 
     @property
     @abstractmethod

@@ -290,10 +290,7 @@ class IntegerChain(StagedInput):
         return scores, nearest
 
     def coordinates(self, Q: NDArray[np.uint8]) -> NDArray[Any]:
-        """Return the inputs (n, d) of the last stage for quantized points Q (n, features) uint8.
-
-        A ProtoNN on a device is taught with these.
-        """
+        """Return the inputs (n, d) of the last stage for quantized points Q (n, features) uint8."""
         values = self.own_inputs(Q)
         for stage in self.own_stages[:-1]:
             values = stage.run(values)

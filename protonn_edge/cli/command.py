@@ -27,6 +27,7 @@ from rich.markup import escape
 
 from protonn_edge.cli.paths import check_paths
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
+from protonn_edge.extensions import brought
 from protonn_edge.system.lazy import sentence_of
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was pri
 _GROUPS = {
     "Data and model": "output classifier groups holdout label drop keep delimiter decimal name "
     "missing one-hot size seed",
-    "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
-    " teachable",
+    "Training": "budget projection-dim prototypes epochs normalization class-weight start-from",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
     "Features": "features image-shape window sample-rate copies augment",
     "Rejection": "rejection rejection-by one-class normal",
@@ -274,7 +274,10 @@ def row(option: click.Option, ctx: click.Context) -> tuple[str, str]:
 
 def group_of(param: click.Parameter) -> str:
     """Return the title of an option's group, or an empty string."""
-    return next((_GROUP_OF[name] for name in param.opts if name in _GROUP_OF), "")
+    groups = dict(_GROUP_OF)
+    for added in brought("options").values():
+        groups |= added
+    return next((groups[name] for name in param.opts if name in groups), "")
 
 
 def _refusal(error: Exception) -> tuple[str, int] | None:

@@ -28,11 +28,11 @@ from protonn_edge.datasets import Notice
 from protonn_edge.device.listener import Answer, Listener
 from protonn_edge.device.protocol import LearnReply
 from protonn_edge.device.sensor_board import LiveDescription, WindowAnswer
-from protonn_edge.device.teacher import TeachingListener
 from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.export.folder import LIVE
-from protonn_edge.kinds.protonn.prototypes.teaching import ERASED
 from protonn_edge.projects.folder import PLAN_FILE, read_plan
+from protonn_edge.teaching.examples import ERASED
+from protonn_edge.teaching.listener import TeachingListener
 
 _BAR_CELLS = 40
 _CERTAIN = 99  # in per cent; more is rounded to 100

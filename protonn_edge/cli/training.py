@@ -58,7 +58,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
         _default_outlier_exposure(learner, dataset)
     fitting.check_options(learner, dataset, rejecting=rate is not None)
     fitting.check_sizes(learner, dataset)
-    out.notice(fitting.eeprom_notices(learner, dataset))
+    out.notice(fitting.added_notices(learner, dataset))
     if rate is not None:
         _check_rejection(dataset, rate, by)
     report = DataReport(dataset, out)

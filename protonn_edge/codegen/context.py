@@ -19,6 +19,7 @@ from protonn_edge.chain.decision import EXPONENTIAL, UNKNOWN
 from protonn_edge.chain.raw_inputs import RAW_SHIFT, FloatQuantizer, RawQuantizer, unit_words
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.datasets.naming import channel_names
+from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.kernel import CHUNK_CYCLES, Kernel
 from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChain
 
@@ -84,7 +85,7 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
         "answers_unknown": model.stages[-1].output.ends[1] == UNKNOWN,
         "confidence": model.confidence,
         "confidence_table": EXPONENTIAL,
-        "teaching": getattr(model.own_stages[-1], "teaching", None),
+        "parts": parts_of(model),
         "observed": getattr(plan.kernels[-1].stage, "expected", None),
     }
 

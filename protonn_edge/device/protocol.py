@@ -242,7 +242,7 @@ class ForgetReply(LearnReply, number=REPLY | FORGET):
 
 
 class StoreReply(Message, number=REPLY | STORE):
-    """The answer to STORE, which `kinds.protonn.teaching.recalled` reads."""
+    """The answer to STORE, which `protonn_edge.teaching.board.recalled` reads."""
 
     content: Bytes
 

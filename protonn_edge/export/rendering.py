@@ -23,10 +23,10 @@ from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.features.convolution.stage import Convolutions
-from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 from protonn_edge.projects.windowing import Windowing
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
+from protonn_edge.teaching.examples import Teaching
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

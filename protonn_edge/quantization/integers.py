@@ -61,9 +61,10 @@ def device_model(model: Model, precision: str = "int8") -> DeviceModel:
         raise InputError(
             f"there are no float builds of {model.head.kind} models; build in int8, the default"
         )
-    if model.head.teachable:
+    if model.head.voters is not None:
         raise InputError(
-            "float builds cannot be taught; build in int8, or train without --teachable"
+            "float builds do not support what votes beside the prototypes of this model; build in "
+            "int8, the default"
         )
     return float32_model(model, integers)
 

@@ -15,9 +15,9 @@ from markupsafe import Markup
 from protonn_edge.boards import Board
 from protonn_edge.device.instruments import WRITTEN_BY, BenchReading, reading_type
 from protonn_edge.errors import InputError, ProtoNNEdgeError
-from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import Check, list_of, number, record_of, text, whole
+from protonn_edge.teaching.people import TaughtPerson
 from protonn_edge.toolchain.javascript import PAGE, script_file
 
 _Taken = TypeVar("_Taken")

@@ -20,11 +20,11 @@ from protonn_edge import __version__
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import answers, panels
 from protonn_edge.report.content import Battery, Front, PageScript, PageTable, Panel, Section
 from protonn_edge.report.points import payload, row_prompt
+from protonn_edge.teaching.people import TaughtPerson
 
 _PAGE_MCU = "atmega328p"  # of web/uno.js
 _SOCKET = re.compile(r"^(socket://.*):\d+$")

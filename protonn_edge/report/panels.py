@@ -17,13 +17,13 @@ from protonn_edge.codegen import Plan
 from protonn_edge.device.instruments import BenchReading
 from protonn_edge.errors import counted
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section
 from protonn_edge.report.terminal import PLAN_CAPTION, plan_rows, stage_rows
 from protonn_edge.system.schema import list_of, number
+from protonn_edge.teaching.people import TaughtPerson
 from protonn_edge.verification.agreement import Agreement
 
 _NOTHING = 1e-9  # an objective that never exceeds this is not shown

@@ -11,9 +11,9 @@ from evidence_factory import evidence_of
 from model_factory import random_model
 
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.report.content import PageScript, read_taught
 from protonn_edge.report.page import render_page
+from protonn_edge.teaching.people import TaughtPerson
 
 PEOPLE = [
     {"name": "<b>", "n": 20, "accuracies": [0.5, 0.9]},

@@ -24,17 +24,17 @@ from protonn_edge.device.listener import Listener
 from protonn_edge.device.protocol import LearnReply, Message
 from protonn_edge.device.sensor_board import TeachRequest, WindowAnswer
 from protonn_edge.device.session import Session
-from protonn_edge.device.teacher import TeachingListener
 from protonn_edge.emulator import EmulatedBoard, EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.kinds.protonn import teaching
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import build_live
 from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
 from protonn_edge.system.files import write_atomically
+from protonn_edge.teaching.examples import Taught
+from protonn_edge.teaching.listener import TeachingListener
 from protonn_edge.toolchain.platformio import build_firmware
 
 pytestmark = needs_emulated_avr

@@ -15,11 +15,11 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import device_model, quantize
+from protonn_edge.teaching import board as teaching
+from protonn_edge.teaching.examples import Taught
 
 
 def teachable_model(room: int = 7, seed: int = 0, **options: float) -> IntegerChain:
@@ -43,7 +43,7 @@ def test_the_nearest_examples_vote(new_classes: int) -> None:
     taught = Taught(points, np.array([0, 0, 0, 0, 1, 2, 1], np.uint8))
     last = model.own_stages[-1]
     assert isinstance(last, IntegerPrototypes)
-    assert last.teaching is not None
+    assert last.voters is not None
     P, expected, agreements = model.coordinates(Q), [], 0
     for point, scores in zip(P.tolist(), last.run(P).tolist(), strict=True):
         nearest = sorted(
@@ -59,7 +59,7 @@ def test_the_nearest_examples_vote(new_classes: int) -> None:
         agree = len({label for _, label in voters}) == 1
         agreements += agree
         for place, label in voters:
-            scores[label] += int(last.table[place]) * last.teaching.vote * (2 if agree else 1)
+            scores[label] += int(last.table[place]) * last.voters.vote * (2 if agree else 1)
         expected.append(scores)
     assert 0 < agreements < len(P)
     assert (teaching.with_taught(model, taught).scores(Q) == expected).all()

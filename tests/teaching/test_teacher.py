@@ -21,8 +21,8 @@ from protonn_edge.device.sensor_board import (
     TaughtMessage,
     WindowAnswer,
 )
-from protonn_edge.device.teacher import TeachingListener
 from protonn_edge.errors import CheckFailed
+from protonn_edge.teaching.listener import TeachingListener
 
 
 def sent(*messages: Message, number: int = 0) -> bytes:

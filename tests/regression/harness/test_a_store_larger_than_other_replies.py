@@ -16,9 +16,9 @@ from protonn_edge.device.protocol import StoreReply, encode_message
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.kinds.protonn import teaching
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching.examples import Taught
 
 MEGA = load_board("mega2560")
 

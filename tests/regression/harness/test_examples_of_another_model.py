@@ -14,10 +14,10 @@ from teaching.test_teacher import BEGIN, Line, live, named, sent, window
 from protonn_edge.cli.monitor import Labels
 from protonn_edge.device.protocol import StoreReply, StoreRequest, decode_frame, encode_message
 from protonn_edge.device.sensor_board import TaughtMessage
-from protonn_edge.device.teacher import TeachingListener
-from protonn_edge.kinds.protonn.prototypes.teaching import ERASED, Taught
-from protonn_edge.kinds.protonn.teaching import stored
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching.board import stored
+from protonn_edge.teaching.examples import ERASED, Taught
+from protonn_edge.teaching.listener import TeachingListener
 
 MODEL, OTHER = (
     replace(random_model(seed, projections=3, features=6, classes=3), teachable=4)

@@ -17,7 +17,7 @@ from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.monitor import Labels
 from protonn_edge.device.protocol import ForgetReply, LearnReply
 from protonn_edge.device.sensor_board import WindowAnswer
-from protonn_edge.device.teacher import TeachingListener
+from protonn_edge.teaching.listener import TeachingListener
 
 Press = Callable[[str], None]
 

@@ -32,7 +32,7 @@ def forget(session: Session, label: int = ALL_CLASSES) -> int:
 
 
 def read_store(session: Session) -> bytes:
-    """Return the device's store in EEPROM, for `protonn_edge.kinds.protonn.teaching`."""
+    """Return the device's store in EEPROM, for `protonn_edge.teaching.board`."""
     return session.ask(protocol.StoreRequest(), protocol.StoreReply).content
 
 

@@ -17,7 +17,7 @@ from protonn_edge.device.protocol import (
 )
 from protonn_edge.device.sensor_board import READ_S, TaughtMessage, TeachRequest, WindowAnswer
 from protonn_edge.errors import CheckFailed
-from protonn_edge.kinds.protonn.prototypes.teaching import is_of_another
+from protonn_edge.teaching.examples import is_of_another
 
 _NAMES_S = 15.0  # a board sends the name of a class about once a second
 _STORE_S = 3.0
