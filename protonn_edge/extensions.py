@@ -12,7 +12,7 @@ model's firmware, or None. Other points are documented where they are asked abou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -67,14 +67,19 @@ class Part:
     # macros of the firmware of a board with a sensor, and of sketches and texts of an export
     live: ClassVar[str] = ""
     export: ClassVar[str] = ""
-    # the sketches of an export; those that read the board's own sensor and have pins for buttons
-    sketches: ClassVar[tuple[str, ...]] = ()
-    live_sketches: ClassVar[tuple[str, ...]] = ()
+    # the templates of sketches of an export, by their names; and of those that read the board's own
+    # sensor, and need pins for buttons
+    sketches: ClassVar[Mapping[str, str]] = {}
+    live_sketches: ClassVar[Mapping[str, str]] = {}
     receives: ClassVar[bool] = False  # whether a board with a sensor receives requests for it
-    payload_bytes: int = 0  # of the message that a board with a sensor sends about once a second
+
+    @property
+    def status_bytes(self) -> int:
+        """Bytes of the body of the message that a board with a sensor sends about once a second."""
+        return 0
 
 
-def parts_of(chain: Any) -> tuple[Part, ...]:
-    """Return the parts of the firmware of an integer model, or of a float build, which has none."""
-    parts = (part_of(chain) for part_of in brought("parts").values())
+def parts_of(model: Any) -> tuple[Part, ...]:
+    """Return the parts of the firmware of a model; those without integers have none."""
+    parts = (part_of(model) for part_of in brought("parts").values())
     return tuple(part for part in parts if part is not None)

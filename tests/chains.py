@@ -131,7 +131,8 @@ def replace(instance: Instance, **changes: Any) -> Instance:
         changed = {name: changes.pop(name) for name in own_names}
         head = dataclasses.replace(changes.pop("head", instance.head), **changed)
         if room := changes.pop("teachable", 0):
-            voters = Teachable(room, new_classes=changes.pop("new_classes", 0))
+            more = {"vote": changes.pop("taught_vote", 0.25)}
+            voters = Teachable(room, new_classes=changes.pop("new_classes", 0), **more)
             head = dataclasses.replace(head, voters=voters)
         return dataclasses.replace(instance, head=head, **changes)
     if not isinstance(instance, IntegerChain):

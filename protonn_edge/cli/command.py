@@ -114,6 +114,23 @@ def options_of(kind: type[Any]) -> Any:
     return together(kind, parts)
 
 
+def additions(name: str) -> Any:
+    """Declare what extensions add to a command: for each, an object of its options.
+
+    At the point "command NAME", they bring dataclasses with declared options as their fields'
+    defaults, and a constant `NEEDS` for `command`.
+    """
+    return together(_objects, {e: options_of(kind) for e, kind in _added(name).items()})
+
+
+def _added(name: str) -> dict[str, Any]:
+    return brought(f"command {name}")
+
+
+def _objects(**added: Any) -> list[Any]:
+    return list(added.values())
+
+
 def command(
     name: str,
     kind: type[Command] | None = None,
@@ -138,7 +155,10 @@ def command(
             callback=lambda **given: whole.value(name, given),
             help=cleandoc(function.__doc__ or ""),
         )
-        whole_command.needs, whole_command.apart = needs or {}, apart or {}
+        every = dict(needs or {})
+        for added in _added(name).values():
+            every |= added.NEEDS
+        whole_command.needs, whole_command.apart = every, apart or {}
         return whole_command
 
     return made

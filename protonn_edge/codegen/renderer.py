@@ -14,10 +14,12 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from protonn_edge import __version__
 from protonn_edge.codegen.context import c_float, program_context, render_context
 from protonn_edge.codegen.plan import DevicePlan, Plan, make_float32_plan
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.errors import InputError, shortened
+from protonn_edge.extensions import parts_of
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.images.image_rows import image_text
 from protonn_edge.quantization import DeviceModel, Float32Model
@@ -127,6 +129,12 @@ def render_c(
 
 
 @cache
+def render_parts(model: DeviceModel) -> str:
+    """Return the list of the parts of a model's firmware, for firmware/parts.h."""
+    template = template_environment("c").get_template("parts.h.j2")
+    return template.render(tool_version=__version__, parts=parts_of(model))
+
+
 def template_environment(folder: str, prefix: str = PREFIX) -> Environment:
     """Return the environment for templates of a folder of ``templates/``, each compiled once."""
     loader = PrefixedLoader(resource("templates") / folder, prefix)

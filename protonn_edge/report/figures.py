@@ -141,7 +141,7 @@ def stage_figure(stages: Sequence[str], accuracies: Sequence[float]) -> str:
         places = range(len(stages))
         area.plot(places, accuracies, color=ACCENT)
         labels = (f"{stage}: {100 * a:.2f} %" for stage, a in zip(stages, accuracies, strict=True))
-        _dots(area, places, accuracies, labels, ACCENT)
+        dots(area, places, accuracies, labels, ACCENT)
         area.set_xlim(-0.4, len(stages) - 0.6)
         area.set_xticks(places, stages)
         _share_axis(area, accuracies)
@@ -163,7 +163,7 @@ def training_figure(values: Sequence[float], what: str, *, shares: bool = False)
         chosen = spaced(len(values), _CURVE_MARKS)
         texts = (f"{100 * values[i]:.2f} %" if shares else f"{values[i]:.4g}" for i in chosen)
         labels = (f"epoch {i + 1:,}: {what} {text}" for i, text in zip(chosen, texts, strict=True))
-        _dots(area, [i + 1 for i in chosen], [values[i] for i in chosen], labels, colour, alpha=0)
+        dots(area, [i + 1 for i in chosen], [values[i] for i in chosen], labels, colour, alpha=0)
     return drawn[0]
 
 
@@ -184,13 +184,13 @@ def threshold_figure(
                 f"threshold {threshold:,.0f}: {100 * value:.1f} % of {name} rejected"
                 for threshold, value in zip(thresholds, values, strict=True)
             )
-            _dots(area, thresholds, values, labels, colour, alpha=0)
+            dots(area, thresholds, values, labels, colour, alpha=0)
         line = area.axvline(chosen, color=INK, linewidth=1.2, linestyle=_DOTTED)
         line.set_gid(f"{MARK}the model's threshold: {chosen:,.0f}")
         area.set(xlabel=f"threshold of the {what}", ylabel="rejected", ylim=(-0.03, 1.03))
         area.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         area.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        _percent_axis(area, 0)
+        percent_axis(area, 0)
     return drawn[0]
 
 
@@ -200,29 +200,12 @@ def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str)
         area.step(costs, accuracies, where="post", color=ACCENT)
         pairs = zip(costs, accuracies, strict=True)
         labels = (f"{100 * accuracy:.2f} % for {x:,g} ({cost})" for x, accuracy in pairs)
-        _dots(area, costs, accuracies, labels, ACCENT, markersize=6)
+        dots(area, costs, accuracies, labels, ACCENT, markersize=6)
         area.set_xlabel(cost)
         area.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        _percent_axis(area, 1)
+        percent_axis(area, 1)
         area.xaxis.set_major_locator(MaxNLocator(5))
         area.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    return drawn[0]
-
-
-def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
-    """Return the accuracies, 0..1, after 0, 1, 2, ... examples, of people and the worst one."""
-    with drawing(230) as (area, drawn):
-        for who, accuracies, colour in (("mean", mean, ACCENT), ("worst", worst, MUTED)):
-            counts = list(range(len(accuracies)))
-            area.plot(counts, accuracies, color=colour)
-            labels = (
-                f"{who}, {counted(n, 'example')}: {100 * accuracies[n]:.2f} %" for n in counts
-            )
-            _dots(area, counts, accuracies, labels, colour, markersize=6)
-        area.set_xlabel("taught examples per class (lower line: lowest accuracy of any person)")
-        area.xaxis.set_major_locator(MaxNLocator(integer=True))
-        area.set_ylim(top=min(area.get_ylim()[1], 1.01))  # room for a dot at 100 %
-        _percent_axis(area, 1)
     return drawn[0]
 
 
@@ -275,7 +258,7 @@ def spaced(count: int, most: int) -> list[int]:
     return sorted({*range(0, count, max(1, count // most)), count - 1})
 
 
-def _dots(
+def dots(
     area: Axes,
     xs: Sequence[float],
     ys: Sequence[float],
@@ -315,10 +298,11 @@ def _share_axis(area: Axes, shares: Sequence[float]) -> None:
     ticks = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(bottom, top)
     area.set_yticks([tick for tick in ticks if bottom - 1e-9 <= tick <= top + 1e-9])
     area.set_ylim(bottom, top + 0.05 * spread)  # room for a dot at 100 %
-    _percent_axis(area, 2 if spread < 0.005 else 1 if spread < 0.05 else 0)
+    percent_axis(area, 2 if spread < 0.005 else 1 if spread < 0.05 else 0)
 
 
-def _percent_axis(area: Axes, decimals: int) -> None:
+def percent_axis(area: Axes, decimals: int) -> None:
+    """Show the vertical axis, of shares, in per cent."""
     area.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=decimals, symbol=" %"))
 
 

@@ -4,7 +4,13 @@ See `docs/teaching.md`.
 """
 
 BRINGS = {
+    "answer stream": "listener:TaughtStream",
+    "command inspect": "commands:InspectOptions",
+    "command monitor": "commands:MonitorOptions",
+    "command report": "commands:ReportOptions",
+    "messages": "messages:MESSAGES",
     "parts": "part:part_of",
+    "proof": "part:PROOF",
     "protonn.voters": "model:Teachable",
     "protonn.kernels": "loop:TaughtVoting",
     "protonn.parameters": "parameters:TeachingParameters",

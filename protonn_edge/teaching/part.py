@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.extensions import Part
+from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.teaching.examples import Store, Teaching
 
 
@@ -16,18 +17,35 @@ class TeachingPart(Part):
 
     name: ClassVar[str] = "teaching"
     header: ClassVar[str] = "teaching/examples.j2"
+    live: ClassVar[str] = "teaching/live.j2"
+    export: ClassVar[str] = "teaching/export.j2"
+    sketches: ClassVar[Mapping[str, str]] = {
+        name: f"teaching/{name}.ino.j2" for name in ("TeachButtons", "TeachPresses")
+    }
+    live_sketches: ClassVar[Mapping[str, str]] = {"LiveButtons": "teaching/LiveButtons.ino.j2"}
+    receives: ClassVar[bool] = True
 
     teaching: Teaching
     store: Store  # its layout
+    n_classes: int
+
+    @property
+    def status_bytes(self) -> int:
+        """Bytes of the body of the message about the examples of each class."""
+        return 3 + self.n_classes
 
     @classmethod
-    def of(cls, chain: IntegerChain) -> TeachingPart | None:
+    def of(cls, model: DeviceModel) -> TeachingPart | None:
         """Return the part of a model's firmware; None if the model cannot be taught."""
-        last = chain.own_stages[-1]
+        if not isinstance(model, IntegerChain):
+            return None
+        last = model.own_stages[-1]
         teaching = getattr(last, "voters", None)
         if not isinstance(teaching, Teaching):
             return None
-        return cls(teaching, teaching.store(last.n_inputs))
+        return cls(teaching, teaching.store(last.n_inputs), last.n_outputs)
 
 
 part_of = TeachingPart.of
+PROOF = "recall", "teaching/proof.j2"
+"""A function of firmware with this part, and the template of calls for a proof."""

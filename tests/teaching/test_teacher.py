@@ -9,8 +9,6 @@ import pytest
 
 from protonn_edge.cli.monitor import Labels
 from protonn_edge.device.protocol import (
-    ForgetReply,
-    LearnReply,
     Message,
     decode_frame,
     encode_message,
@@ -18,11 +16,11 @@ from protonn_edge.device.protocol import (
 from protonn_edge.device.sensor_board import (
     LiveDescription,
     NameMessage,
-    TaughtMessage,
     WindowAnswer,
 )
 from protonn_edge.errors import CheckFailed
 from protonn_edge.teaching.listener import TeachingListener
+from protonn_edge.teaching.messages import ForgetReply, LearnReply, TaughtMessage
 
 
 def sent(*messages: Message, number: int = 0) -> bytes:

@@ -12,12 +12,12 @@ from teaching.serving import on_host
 from teaching.test_teacher import BEGIN, Line, live, named, sent, window
 
 from protonn_edge.cli.monitor import Labels
-from protonn_edge.device.protocol import StoreReply, StoreRequest, decode_frame, encode_message
-from protonn_edge.device.sensor_board import TaughtMessage
+from protonn_edge.device.protocol import decode_frame, encode_message
 from protonn_edge.quantization import quantize
 from protonn_edge.teaching.board import stored
 from protonn_edge.teaching.examples import ERASED, Taught
 from protonn_edge.teaching.listener import TeachingListener
+from protonn_edge.teaching.messages import StoreReply, StoreRequest
 
 MODEL, OTHER = (
     replace(random_model(seed, projections=3, features=6, classes=3), teachable=4)
@@ -47,7 +47,7 @@ def test_generated_c_knows_whose_examples_it_has(tmp_path: Path) -> None:
     [(b"\x01" + bytes(9), True), (b"\x01" + bytes(range(8)), False), (b"\xff" * 40, False)],
 )
 def test_who_teaches_is_warned(content: bytes, warned: bool) -> None:
-    none = sent(live(), TaughtMessage(9, (0, 0)), *named("rest", "wave"))
+    none = sent(live(), (9, (0, 0)), *named("rest", "wave"))
     line = Line(none, sent(window(1)), sent(StoreReply(content)), sent(window(5)))
     teacher, told = TeachingListener(line, "there"), list[str]()  # type: ignore[arg-type]
     teacher.wait()

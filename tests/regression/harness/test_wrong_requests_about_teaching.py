@@ -17,6 +17,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching import messages
 
 FLOATS = replace(random_model(projections=3, features=6, classes=3), teachable=4)
 
@@ -41,7 +42,7 @@ def test_a_class_that_is_not_there_is_not_forgotten(uno: EmulatedUno) -> None:
         assert [teaching.forget(session, label) for label in (1, 255)] == [1, 0]
 
 
-class ShortStore(protocol.Message, number=protocol.STORE):
+class ShortStore(protocol.Message, number=messages.STORE):
     """A STORE without a place, or with half of one, or with too many bytes."""
 
     content: protocol.Bytes = b""
@@ -55,5 +56,5 @@ def test_a_store_of_another_length_writes_nothing(uno: EmulatedUno, content: byt
         taught(session)
         before = teaching.read_store(session)
         with pytest.raises(CheckFailed):
-            session.ask(ShortStore(content), protocol.StoreReply)
+            session.ask(ShortStore(content), messages.StoreReply)
         assert teaching.read_store(session) == before
