@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from inspect import cleandoc, signature
@@ -120,11 +120,13 @@ def command(
     *,
     needs: Mapping[str, str] | None = None,
     apart: Mapping[str, str] | None = None,
+    examples: Sequence[str] = (),
 ) -> Callable[[Callable[..., None]], Command]:
     """Return a decorator that makes a command of a function with declared parameters.
 
     - `needs`: options, such as "--votes --refractory", without effect unless one of others is given
     - `apart`: options that cannot be used together with any of others
+    - `examples`: arguments after the command's name; the first is the most common use
 
     Another option may have a value, as in "--precision=float32".
     """
@@ -137,11 +139,18 @@ def command(
             params=whole.parameters(name),
             callback=lambda **given: whole.value(name, given),
             help=cleandoc(function.__doc__ or ""),
+            epilog=_epilog(name, examples),
         )
         whole_command.needs, whole_command.apart = needs or {}, apart or {}
+        whole_command.examples = examples
         return whole_command
 
     return made
+
+
+def _epilog(name: str, examples: Sequence[str]) -> str:
+    lines = [f"  protonn-edge {name} {words}".rstrip() for words in examples]
+    return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *lines])
 
 
 class Command(click.Command):
@@ -149,6 +158,7 @@ class Command(click.Command):
 
     needs: Mapping[str, str] = {}
     apart: Mapping[str, str] = {}
+    examples: Sequence[str] = ()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; refuse null bytes, which no file name can have."""
