@@ -12,7 +12,8 @@ from command_line import every_command, run
 
 from protonn_edge import cli as commands
 from protonn_edge.cli import main
-from protonn_edge.cli.command import Command, group_of
+from protonn_edge.cli.command import Command
+from protonn_edge.cli.option_groups import group_of
 
 IN_NO_GROUP = {"verbose", "as_json", "set_by_name"}
 
