@@ -20,6 +20,7 @@ By convention, the folder of a kind of classifier has in
 and the folder of a stage in
 
 ``kernels``   ``kernels(stage, core)``, the ways to compute it
+``onnx``      ``formula(x, stage)``, its formula in ONNX, if that can express it
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from __future__ import annotations
 from collections import UserDict
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -132,3 +134,10 @@ EXPORTS: Mapping[str, str] = {
 def quantizer_of(kind: str) -> Any:
     """Return the module that quantizes models of a kind."""
     return import_module(f"protonn_edge.{_FOLDER_OF[kind]}.quantize")
+
+
+def module_of_stage(stage: str, name: str) -> Any:
+    """Return a module of the folder of an integer stage; None if there is none of this name."""
+    folder = _STAGE_FOLDERS.get(stage)
+    module = f"protonn_edge.{folder}.{name}"
+    return import_module(module) if folder and find_spec(module) else None
