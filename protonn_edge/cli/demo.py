@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,7 @@ def demo_command(
     if only_table:
         _write_digits(dataset, output, out)
         return
-    require("matplotlib")  # for the report, at the end
-    reports = room("protonn_edge.cli.report", "reports")
+    reports = _reports()
     board = load_board(board_name)
     check_folder(output, board)
     check_replaceable(output / "results.csv", RESULTS)
@@ -108,6 +108,12 @@ def demo_command(
         reports.show_report(report)
     record = measurement.to_json() | {"report": str(report)}
     out.finish(record, disagreement([on_host, measurement.agreement]))
+
+
+def _reports() -> ModuleType:
+    """Return what writes a report; refuse to begin without it."""
+    require("matplotlib")
+    return room("protonn_edge.cli.report", "reports")
 
 
 def _write_digits(dataset: Dataset, folder: Path, out: Output) -> None:

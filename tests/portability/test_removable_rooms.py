@@ -66,6 +66,16 @@ ROOMS = {
         "convert model.npz -o model.onnx",
         "No such command 'convert'",
     ),
+    "bonsai": Room(
+        "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
+        "train data.csv -o bonsai.npz --classifier bonsai",
+        "'bonsai' is not one of",
+    ),
+    "basis images": Room(
+        "protonn_edge/kinds/basis_images tests/basis_images docs/basis-images.md",
+        "train data.csv -o basis.npz --classifier basis-images",
+        "'basis-images' is not one of",
+    ),
 }
 
 
