@@ -18,8 +18,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-from protonn_edge.errors import InputError
-
 KNOWN = {"teaching": "--teachable --new-classes --teach --teaching"}
 """The options and commands of every extension, by which one that is not installed is recognized."""
 
@@ -42,17 +40,18 @@ def _imported(extension: str, place: str) -> Any:
     return getattr(import_module(f"protonn_edge.{extension}.{module}"), name)
 
 
-def check_installed(words: Iterable[str]) -> None:
-    """Raise `InputError` if a word is of an extension that is not installed.
+def missing(words: Iterable[str]) -> str | None:
+    """Return a sentence if a word is of an extension that is not installed, else None.
 
-    It may be the extension's name, one of its options or commands, or the name of an array of a
-    model file, such as "name.array".
+    The word may be one of its options or commands, or the name of an array of a model file, such as
+    "name.array".
     """
     for word in words:
         for name, own in KNOWN.items():
             is_own = word in own.split() or word.partition(".")[0] == name
             if is_own and name not in installed():
-                raise InputError(f"{name} is not installed; install protonn-edge with it")
+                return f"{name} is not installed; install protonn-edge with it"
+    return None
 
 
 class Part:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge import extensions
 from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import Arrays, check_type, single_value
@@ -35,7 +36,6 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError
-from protonn_edge.extensions import check_installed
 from protonn_edge.sensors import instruments
 from protonn_edge.system.files import write_atomically
 
@@ -257,7 +257,8 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
         allowed |= set(own)
         if missing := [name for name in own if name not in arrays and arrays.keys() & set(own)]:
             raise _missing(missing[0])
-    check_installed(arrays)
+    if sentence := extensions.missing(arrays):
+        raise InputError(sentence)
     for name in arrays:
         if name not in allowed:
             raise InputError(f"the model has an unknown array {name[:40]!r}; train the model again")

@@ -1,4 +1,4 @@
-"""``protonn-edge build``: from a model to a project with firmware that fits the board."""
+"""``protonn-edge build``: Build a model's firmware and check that it fits the board."""
 
 from __future__ import annotations
 
@@ -36,6 +36,13 @@ from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.evaluation.terminal import (
+    bound_facts,
+    budget_facts,
+    fact_table,
+    plan_table,
+    stage_parts,
+)
 from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
@@ -46,13 +53,6 @@ from protonn_edge.quantization import (
     device_model,
     measure_activity,
     stage_losses,
-)
-from protonn_edge.report.terminal import (
-    bound_facts,
-    budget_facts,
-    fact_table,
-    plan_table,
-    stage_parts,
 )
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.kinds import ANALOG_PINS
@@ -70,6 +70,7 @@ from protonn_edge.system.shell import command_line
         "--sensor": "--precision=float32 --max-flash --max-sram --plan --data",
         "--precision=float32": "--plan --observe",
     },
+    examples=("model.npz", "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5"),
 )
 def build_command(
     model_file: Path = options.MODEL_FILE,

@@ -1,4 +1,4 @@
-"""``protonn-edge inspect``: show the contents of a model file."""
+"""``protonn-edge inspect``: Show the contents of a model, in floats and in integers."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.errors import shortened
+from protonn_edge.evaluation.terminal import fact_table, stage_parts
 from protonn_edge.quantization import quantize, why_floats_alone
-from protonn_edge.report.terminal import fact_table, stage_parts
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.reading import ModelPoints
@@ -46,7 +46,7 @@ _NAMES_SHOWN = 12
 _FEATURES_SHOWN = 4
 
 
-@command("inspect", needs={TABLE_FLAGS: "--data"})
+@command("inspect", needs={TABLE_FLAGS: "--data"}, examples=("model.npz --data test.csv",))
 def inspect_command(
     model_file: Path = MODEL_FILE,
     data: Path | None = option(

@@ -21,8 +21,8 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.device.listener import Listener
 from protonn_edge.device.protocol import Message
 from protonn_edge.errors import CheckFailed, counted
+from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.quantization import quantize
-from protonn_edge.report.terminal import fact_table
 from protonn_edge.teaching.examples import ERASED
 from protonn_edge.teaching.listener import TeachingListener
 from protonn_edge.teaching.messages import LearnReply
@@ -78,7 +78,11 @@ class MonitorOptions:
 class InspectOptions:
     """The options of `inspect` for people who teach a board."""
 
-    NEEDS: ClassVar[Mapping[str, str]] = {"--groups": "--teach", "--teach": "--groups"}
+    NEEDS: ClassVar[Mapping[str, str]] = {
+        "--groups --teach": "--data",
+        "--groups": "--teach",
+        "--teach": "--groups",
+    }
 
     groups: str | None = GROUPS
     teach: int | None = _TEACH_GROUPS
