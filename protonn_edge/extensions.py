@@ -6,7 +6,7 @@ what it brings there, as "module:name" in the folder, imported when a point is a
 outside of the folder imports it. If the folder is deleted, the idea is gone: what still refers to
 it, such as a model file, is refused in one sentence.
 
-At the point "parts", an extension has a function of an integer model that returns a `Part` of the
+At the point "parts", an extension has a function of an integer model that returns a `FirmwarePart` of the
 model's firmware, or None. Other points are documented where they are asked about.
 """
 
@@ -54,7 +54,7 @@ def missing(words: Iterable[str]) -> str | None:
     return None
 
 
-class Part:
+class FirmwarePart:
     """A part of a model's firmware: its facts, and its templates in ``templates/``.
 
     Templates that a part does not have are "".
@@ -78,7 +78,7 @@ class Part:
         return 0
 
 
-def parts_of(model: Any) -> tuple[Part, ...]:
+def parts_of(model: Any) -> tuple[FirmwarePart, ...]:
     """Return the parts of the firmware of a model; those without integers have none."""
     parts = (part_of(model) for part_of in brought("parts").values())
     return tuple(part for part in parts if part is not None)

@@ -23,7 +23,7 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.extensions import Part, parts_of
+from protonn_edge.extensions import FirmwarePart, parts_of
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.projects.windowing import Windowing
 from protonn_edge.quantization import IntegerChain
@@ -146,7 +146,7 @@ class Library:
     imprint: Imprint = field(default_factory=Imprint)  # its author and version
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[FirmwarePart, ...]:
         """The parts of the model's code beside predictions."""
         return parts_of(self.model)
 

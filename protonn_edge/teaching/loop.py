@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from protonn_edge.kernels.kernel import Step
+from protonn_edge.kernels.kernel import Cost, Step
 from protonn_edge.kernels.listing import BEGIN, END, Facts, Listing, Passed, repeated
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
@@ -249,16 +249,13 @@ class TaughtVoting(VotersKernel):
         return facts
 
     @property
-    def step(self) -> Step:
-        """The step of a plan, from no examples to as many as there is room for."""
+    def cost(self) -> Cost:
+        """Its cost, from no examples to as many as there is room for."""
         worst = self.worst + _AROUND_CYCLES
-        return Step("taught", "in EEPROM", _CODE_BYTES, float(self.none), worst, self.none)
-
-    @property
-    def state_bytes(self) -> int:
-        """Its variables."""
-        nearest = _ENTRY_BYTES * (self.teaching.neighbours + 2)
-        return self.teaching.slots + self.stage.n_inputs + _STATE_BYTES + nearest
+        step = Step("taught", "in EEPROM", _CODE_BYTES, float(self.none), worst, self.none)
+        state = self.teaching.slots + self.stage.n_inputs + _STATE_BYTES
+        state += _ENTRY_BYTES * (self.teaching.neighbours + 2)
+        return Cost((step,), tables=0, code=_CODE_BYTES, state=state)
 
     @property
     def none(self) -> int:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protonn_edge.extensions import Part
+from protonn_edge.extensions import FirmwarePart
 from protonn_edge.quantization import DeviceModel, IntegerChain
 from protonn_edge.teaching.examples import Store, Teaching
 
 
 @dataclass(frozen=True)
-class TeachingPart(Part):
+class TeachingPart(FirmwarePart):
     """The examples of a device, and what its firmware and sketches do with them."""
 
     name: ClassVar[str] = "teaching"

@@ -284,10 +284,11 @@ class PrototypesKernel(Kernel):
         state = stage.n_outputs * stage.output_bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
         if self.voters is not None:
-            step = self.voters.step
-            steps.append(step if activity is not None else replace(step, mean=None))
-            code += step.flash_bytes
-            state += self.voters.state_bytes
+            added = self.voters.cost
+            known = activity is not None
+            steps += [each if known else replace(each, mean=None) for each in added.steps]
+            code += added.code
+            state += added.state
         return Cost(
             steps=tuple(step.on(self.core, self.portable) for step in steps),
             tables=flash,

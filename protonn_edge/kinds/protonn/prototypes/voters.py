@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.kernels.kernel import Step
+from protonn_edge.kernels.kernel import Cost
 
 
 class Voters(ABC):
@@ -43,10 +43,5 @@ class VotersKernel(ABC):
 
     @property
     @abstractmethod
-    def step(self) -> Step:
-        """The step of a plan; its mean is for a device without voters."""
-
-    @property
-    @abstractmethod
-    def state_bytes(self) -> int:
-        """Its variables."""
+    def cost(self) -> Cost:
+        """Its cost; mean cycles are those of a device without voters."""
