@@ -147,7 +147,7 @@ def measure_case(case: Case) -> dict[str, Any]:
     model = _model(case)
     plan = plan_of(model, {"projection": case.kernel})
     cycles = _emulated_cycles(model, plan)
-    multiplications = int(np.count_nonzero(model.numbers["projection"]))
+    multiplications = int(np.count_nonzero(model.stage(IntegerProjection).weights))
     floor = floor_cycles(model, plan, case.kernel)
     return {
         "name": case.name,

@@ -28,7 +28,7 @@ from protonn_edge.device import Session, protocol
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 
 DEADLINE_S = 10.0
 
@@ -67,17 +67,17 @@ def pnn_project(
 
 
 @pytest.fixture(scope="session")
-def generated(pnn_project: Project) -> tuple[DeviceModel, DevicePlan]:
+def generated(pnn_project: Project) -> tuple[IntegerChain, DevicePlan]:
     return pnn_project.generated()
 
 
 @pytest.fixture(scope="session")
-def reference(generated: tuple[DeviceModel, DevicePlan]) -> DeviceModel:
+def reference(generated: tuple[IntegerChain, DevicePlan]) -> IntegerChain:
     return generated[0]
 
 
 @pytest.fixture(scope="session")
-def plan(generated: tuple[DeviceModel, DevicePlan]) -> DevicePlan:
+def plan(generated: tuple[IntegerChain, DevicePlan]) -> DevicePlan:
     return generated[1]
 
 
@@ -107,7 +107,7 @@ def pnn_points(
 
 
 @pytest.fixture(scope="session")
-def rows(reference: DeviceModel, pnn_points: tuple[NDArray[np.float32], Any]) -> NDArray[np.uint8]:
+def rows(reference: IntegerChain, pnn_points: tuple[NDArray[np.float32], Any]) -> NDArray[np.uint8]:
     """Return the points (n, D) in the form that the device receives."""
     return reference.quantize(pnn_points[0])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from chains import protonn_chain, replace
+from chains import numbers_of, protonn_chain, replace
 from generated_programs import answers_in_bytes, assert_prints, write_c
 from plans import plan_with
 
@@ -73,7 +73,7 @@ def random_bytes(seed: int, n: int, model: IntegerChain) -> np.ndarray:
     rng = np.random.default_rng(seed)
     Q = rng.integers(0, model.inputs.maximum + 1, (n, model.n_features))
     Q[rng.random(Q.shape) < rng.random((n, 1))] = 0
-    extremes = model.numbers["projection"][
+    extremes = numbers_of(model)["projection"][
         rng.integers(0, model.named_stages["projection"].n_outputs, n)
     ] * rng.choice([-1, 1], (n, 1))
     ends = rng.random(n) < 0.25

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from chains import numbers_of
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
@@ -108,7 +109,7 @@ def prototype_cycles(model: IntegerChain, points: Int64, costs: Int64) -> Int64:
 
 def _middles(model: IntegerChain, generator: np.random.Generator) -> Int64:
     """Return prototypes, what is halfway between two of them, and what is around their mean."""
-    B = model.numbers["prototypes"].T.astype(np.int64)
+    B = numbers_of(model)["prototypes"].T.astype(np.int64)
     some = B[generator.integers(0, len(B), (_PARTNERS, 2))].mean(axis=1)
     mean = B.mean(axis=0) + generator.normal(0, 8, (_PARTNERS // 4, B.shape[1]))
     few = B[generator.permutation(len(B))[:_PARTNERS]]

@@ -9,22 +9,19 @@ read all shifts and scales from the same objects.
 from __future__ import annotations
 
 import hashlib
-from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
 from random import Random
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain import decision, integer_stage
-from protonn_edge.chain.checks import little_endian, set_checked
+from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.head import Head, Size, Sized
+from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, stage_names
 from protonn_edge.chain.model import Model
@@ -36,7 +33,9 @@ from protonn_edge.chain.raw_inputs import (
     float_quantizer,
     raw_quantizer,
 )
+from protonn_edge.chain.stored import parts
 from protonn_edge.errors import InputError
+from protonn_edge.system.facts_repr import FactsRepr
 
 _ROWS_AT_ONCE = 512  # keeps (rows, m, d) differences in the cache and bounds memory
 
@@ -45,70 +44,73 @@ MODEL_HASH_BYTES = 8  # bytes of the SHA-256 by which firmware identifies its mo
 Stage = TypeVar("Stage", bound=IntegerStage)
 
 
-class QuantizedInput(Sized):
-    """The conversion of raw features to the bytes that a device receives."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class IntegerChain(FactsRepr):
+    """The model of a classifier of any kind as a device computes it, from bytes to the class."""
 
+    head: type[Head]  # the class of its float form, which names the kind
     # from raw or computed features to the inputs of the classifier's own stages
     inputs: InputQuantizer
+    # the classifier's stages, from the outputs of `inputs` to the scores
+    own_stages: tuple[IntegerStage, ...]
+    score_scale: float  # the float score that an integer score of 1 stands for
+    classes: tuple[str, ...]  # names of the L classes
+    sizes: tuple[Size, ...] = ()
+    feature_stage: FeatureStage | None = None  # computes features first, on the device
+    # thresholds below which the answer is `UNKNOWN`
+    rejection: decision.IntegerRejection | None = None
+    sharpness: float | None = None  # factor on the float model's scores; see `confidence`
     # The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part of
     # the arithmetic, which begins with bytes, nor of the model's hash.
-    raw_exponents: Exponents | None
+    raw_exponents: Exponents | None = None
     # If raw values are a sensor's counts: the counts per unit of the training data, for each
     # channel or feature. They replace `raw_exponents`, and are not hashed either.
     counts: NDArray[np.float64] | None = None
+    feature_names: tuple[str, ...] = ()  # names of the features of a point, or empty
+    expected: IntegerExpected | None = None  # for devices that observe their answers; not hashed
 
-    @cached_property
-    def features(self) -> InputQuantizer:
-        """Converts raw features to the bytes that the device receives."""
-        stage = self.feature_stage
-        return self.inputs if stage is None else stage.device_inputs(self.inputs)
+    def __post_init__(self) -> None:
+        *before, last = self.own_stages
+        needed = self.rejection is not None and self.rejection.rbf > 0
+        set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
+        maximum = self.inputs.maximum
+        fits = 1 <= maximum <= 255
+        integer_stage.check_holds(fits, f"a largest input of {maximum:,}", "1 to 255")
+        integer_stage.check_counts(features=self.n_features, classes=self.n_classes)
+        if self.feature_stages:
+            made = self.feature_stages[-1]
+            integer_stage.check_holds(
+                made.n_outputs == self.n_inputs,
+                f"{made.n_outputs:,} features for a classifier of {self.n_inputs:,} inputs",
+                "equal numbers",
+            )
+        if self.feature_stage is not None and self.feature_stage.scale is None:
+            same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
+            integer_stage.check_holds(
+                bool(same), "averages of values on different scales", "averages on one scale"
+            )
+        if self.rejection is not None:  # proving its ranges takes time
+            fits = self.n_classes <= decision.UNKNOWN
+            what = f"rejection thresholds and {self.n_classes:,} classes"
+            integer_stage.check_holds(fits, what, f"{decision.UNKNOWN} classes with thresholds")
+            fits = self._decision.holds(last.nearest_maximum)
+            what = "rejection thresholds outside the ranges of the scores, margins or RBFs"
+            integer_stage.check_holds(fits, what, "thresholds within these ranges")
 
-    @cached_property
-    def raw_inputs(self) -> RawQuantizer:
-        """Converts raw integers to these bytes, on the device."""
-        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
-        scaled = scaled and self.counts is None
-        # The same code quantizes computed features, and its cycles are part of the bound.
-        fine = scaled and (self.feature_stage is None or self.feature_stage.scale is None)
-        return raw_quantizer(self.features, self.raw_exponents, fine=fine, counts=self.counts)
-
-    @cached_property
-    def float_inputs(self) -> FloatQuantizer:
-        """Converts raw floats to these bytes, on the device."""
-        return float_quantizer(self.features)
-
-    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
-        """Return raw features (n, D) as the bytes (n, D) that the device receives."""
-        return self.features.quantize(X)
-
-    @abstractmethod
-    def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
-
-        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and keeps its
-        scores.
-        """
-
-    def predict(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
-        return self.answers(Q)[0]
-
-    def scores(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the scores, (n, L) int64, of quantized points Q, (n, features) uint8."""
-        return self.answers(Q)[1]
-
-
-class StagedInput(QuantizedInput):
-    """The stages of an integer model, from the bytes that a device receives to the class."""
-
-    own_stages: tuple[IntegerStage, ...]
-    rejection: decision.IntegerRejection | None
-    expected: IntegerExpected | None = None
+    def facts(self) -> dict[str, str]:
+        """Return its sizes and classes, its size in bytes, and its hash."""
+        own = {"parameters": f"{self.model_bytes:,} B", "model": self.model_sha256[:16]}
+        return {**size_facts(self), **own}
 
     @property
     def n_inputs(self) -> int:
         """Inputs of the classifier's own stages."""
         return self.own_stages[0].n_inputs
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a point, as sent to the device: at least D."""
+        return self.n_inputs if self.feature_stage is None else self.feature_stage.n_features
 
     @property
     def n_classes(self) -> int:
@@ -155,62 +157,29 @@ class StagedInput(QuantizedInput):
             Q = stage.run(Q)
         return Q
 
+    @cached_property
+    def features(self) -> InputQuantizer:
+        """Converts raw features to the bytes that the device receives."""
+        stage = self.feature_stage
+        return self.inputs if stage is None else stage.device_inputs(self.inputs)
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class IntegerChain(StagedInput):
-    """The integer model of a classifier of any kind, in addition to `QuantizedInput`."""
+    @cached_property
+    def raw_inputs(self) -> RawQuantizer:
+        """Converts raw integers to these bytes, on the device."""
+        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
+        scaled = scaled and self.counts is None
+        # The same code quantizes computed features, and its cycles are part of the bound.
+        fine = scaled and (self.feature_stage is None or self.feature_stage.scale is None)
+        return raw_quantizer(self.features, self.raw_exponents, fine=fine, counts=self.counts)
 
-    precision = "int8"
-    score_tolerance: ClassVar[int] = 0
-    """Tolerated difference of scores between executions: none."""
-    head: type[Head]  # the class of its float form, which names the kind and its numbers
-    inputs: InputQuantizer
-    # the classifier's stages, from the outputs of `inputs` to the scores
-    own_stages: tuple[IntegerStage, ...]
-    score_scale: float  # the float score that an integer score of 1 stands for
-    classes: tuple[str, ...]  # names of the L classes
-    sizes: tuple[Size, ...] = ()
-    feature_stage: FeatureStage | None = None  # computes features first, on the device
-    # thresholds below which the answer is `UNKNOWN`
-    rejection: decision.IntegerRejection | None = None
-    sharpness: float | None = None  # factor on the float model's scores; see `confidence`
-    raw_exponents: Exponents | None = None
-    counts: NDArray[np.float64] | None = None
-    feature_names: tuple[str, ...] = ()  # names of the features of a point, or empty
-    expected: IntegerExpected | None = None  # for devices that observe their answers; not hashed
+    @cached_property
+    def float_inputs(self) -> FloatQuantizer:
+        """Converts raw floats to these bytes, on the device."""
+        return float_quantizer(self.features)
 
-    def __post_init__(self) -> None:
-        *before, last = self.own_stages
-        needed = self.rejection is not None and self.rejection.rbf > 0
-        set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
-        maximum = self.inputs.maximum
-        fits = 1 <= maximum <= 255
-        integer_stage.check_holds(fits, f"a largest input of {maximum:,}", "1 to 255")
-        integer_stage.check_counts(features=self.n_features, classes=self.n_classes)
-        if self.feature_stages:
-            made = self.feature_stages[-1]
-            integer_stage.check_holds(
-                made.n_outputs == self.n_inputs,
-                f"{made.n_outputs:,} features for a classifier of {self.n_inputs:,} inputs",
-                "equal numbers",
-            )
-        if self.feature_stage is not None and self.feature_stage.scale is None:
-            same = np.ptp(self.inputs.zero) == 0 and np.ptp(self.inputs.step) == 0
-            integer_stage.check_holds(
-                bool(same), "averages of values on different scales", "averages on one scale"
-            )
-        if self.rejection is not None:  # proving its ranges takes time
-            fits = self.n_classes <= decision.UNKNOWN
-            what = f"rejection thresholds and {self.n_classes:,} classes"
-            integer_stage.check_holds(fits, what, f"{decision.UNKNOWN} classes with thresholds")
-            fits = self._decision.holds(last.nearest_maximum)
-            what = "rejection thresholds outside the ranges of the scores, margins or RBFs"
-            integer_stage.check_holds(fits, what, "thresholds within these ranges")
-
-    def facts(self) -> dict[str, str]:
-        """Return its sizes and classes, its size in bytes, and its hash."""
-        own = {"parameters": f"{self.model_bytes:,} B", "model": self.model_sha256[:16]}
-        return {**super().facts(), **own}
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw features (n, D) as the bytes (n, D) that the device receives."""
+        return self.features.quantize(X)
 
     def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
         """Return test inputs (count, D) that exercise a device's arithmetic, always the same ones.
@@ -252,9 +221,9 @@ class IntegerChain(StagedInput):
         return _sha256(self)
 
     @property
-    def numbers(self) -> dict[str, Any]:
-        """The numbers of its own stages, named and ordered as in the hash."""
-        return {name: _number(self, place) for name, place in self.head.hashed.items()}
+    def score_tolerance(self) -> int:
+        """The tolerated difference of scores between executions: 0 if they compute in integers."""
+        return self.own_stages[-1].score_tolerance
 
     def invert(self, x: IntArray) -> NDArray[np.uint8] | None:
         """Return bytes (n, features) for the device that give the classifier the inputs x, (n, D).
@@ -300,9 +269,21 @@ class IntegerChain(StagedInput):
         return values
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q."""
+        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
+
+        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and keeps its
+        scores.
+        """
         scores, nearest = self.scores_and_nearest(Q)
         return decision.decide(scores, nearest, self.rejection), scores
+
+    def predict(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
+        return self.answers(Q)[0]
+
+    def scores(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the scores, (n, L) int64, of quantized points Q, (n, features) uint8."""
+        return self.answers(Q)[1]
 
 
 def chain_for(
@@ -350,52 +331,15 @@ def observed(chain: IntegerChain, model: Model) -> IntegerChain:
     return replace(chain, expected=IntegerExpected.of(chain, model.expected))
 
 
-def _number(chain: IntegerChain, place: str) -> Any:
-    """Return a stage's attribute, or a tuple with that of every stage that matches a pattern."""
-    pattern, _, path = place.partition(".")
-    names = stage_names(stage.kind for stage in chain.own_stages)
-    numbers = tuple(
-        attrgetter(path)(stage)
-        for name, stage in zip(names, chain.own_stages, strict=True)
-        if fnmatchcase(name, pattern)
-    )
-    return numbers if "*" in pattern else numbers[0]
+_HASHED = ("inputs", "feature_stage", "own_stages", "score_scale", "classes", "rejection")
 
 
 def _sha256(chain: IntegerChain) -> str:
     digest = hashlib.sha256()
-    for name, value in _hashed(chain):
-        if value is not None:
-            digest.update(f"{integer_stage.hashed_name(name)}:".encode())
-            digest.update(_canonical_bytes(value))
-    for stage in chain.feature_stages:
-        for name in stage.hashed:
-            value = getattr(stage, name)
-            digest.update(f"{integer_stage.hashed_name(stage.kind)}_{name}:{value}".encode())
+    for name in _HASHED:
+        for part in parts(getattr(chain, name), name):
+            digest.update(part)
     return digest.hexdigest()
-
-
-def _hashed(chain: IntegerChain) -> Iterator[tuple[str, Any]]:
-    """Yield names and values of the inputs, the own stages, and the parts common to all kinds.
-
-    Optional parts come last, in alphabetical order.
-    """
-    yield from ((field.name, getattr(chain.inputs, field.name)) for field in fields(chain.inputs))
-    yield from chain.numbers.items()
-    yield from (("score_scale", chain.score_scale), ("classes", chain.classes))
-    some: dict[str, Any] = {"rejection": chain.rejection}
-    if chain.feature_stage is not None:
-        some[chain.feature_stage.kind] = chain.feature_stage
-    yield from sorted(some.items())
-
-
-def _canonical_bytes(value: object) -> bytes:
-    if isinstance(value, tuple) and any(isinstance(each, np.ndarray) for each in value):
-        return b"".join(map(_canonical_bytes, value))
-    if isinstance(value, np.ndarray):
-        little = little_endian(value)
-        return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()
-    return integer_stage.hashed_text(value).encode()
 
 
 Scored = tuple[str, NDArray[Any]]

@@ -18,7 +18,7 @@ from protonn_edge.chain.activity import Activity, Sizes
 from protonn_edge.chain.checks import check_count, checked_record, set_checked
 from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
-from protonn_edge.chain.head import Head, Size, Sized
+from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
@@ -28,6 +28,7 @@ from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
+from protonn_edge.system.facts_repr import FactsRepr
 
 _CHUNK_BYTES = 2 * 2**20
 
@@ -35,7 +36,7 @@ Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Model(Sized):
+class Model(FactsRepr):
     """A trained classifier of D inputs and L classes.
 
     Attributes
@@ -118,6 +119,15 @@ class Model(Sized):
             )
         if self.activity is not None:
             Activity.of_array(self.activity.to_array(), self.n_inputs, self.activity_sizes)
+
+    def facts(self) -> dict[str, str]:
+        """Return its sizes and classes."""
+        return size_facts(self)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a point."""
+        return self.n_inputs if self.feature_stage is None else self.feature_stage.n_features
 
     @property
     def n_inputs(self) -> int:

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
+    from protonn_edge.chain.head import WholeModel
     from protonn_edge.chain.integer_stage import IntArray
 
 UNUSUAL_SHARE = 0.01
@@ -54,6 +55,16 @@ _STATISTICS = 2
 
 Verdict = Literal["new", "good", "drift"]
 Float64 = NDArray[np.float64]
+
+
+def watchable_inputs(model: WholeModel) -> int:
+    """Return the number of inputs of the classifier that a device can watch: all, or none.
+
+    Of features, those of windows are watched, unless they come from layers, in parts.
+    """
+    stage = model.feature_stage
+    watchable = stage is None or (stage.signal is not None and not stage.layers)
+    return model.n_inputs if watchable and model.n_inputs < 2**15 else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +105,7 @@ class ExpectedAnswers:
         total = counts.sum(axis=1, keepdims=True)
         usual = (counts >= UNUSUAL_SHARE * total) | (total < FEWEST_POINTS)
         low, high = np.floor(mean - reach) * units, np.ceil(mean + reach) * units
-        zero = chain.own_inputs(Q)[:, : chain.n_watchable] == 0
+        zero = chain.own_inputs(Q)[:, : watchable_inputs(chain)] == 0
         return cls(low, high, edges * units, usual, *_watched(zero, classes, chain.n_classes))
 
     def to_array(self) -> Float64:

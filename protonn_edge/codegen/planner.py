@@ -9,7 +9,14 @@ from itertools import product
 from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Activity
-from protonn_edge.codegen.plan import PartialPlan, Plan, of_each_stage, plan_with
+from protonn_edge.codegen.plan import (
+    DevicePlan,
+    PartialPlan,
+    Plan,
+    make_float32_plan,
+    of_each_stage,
+    plan_with,
+)
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.quantization import IntegerChain
@@ -78,6 +85,19 @@ def plans(
     small_enough = [plan for plan in every if plan.sram_bytes <= limits.sram_bytes]
     smallest = min(small_enough or every, key=lambda plan: (plan.flash_bytes, plan.sram_bytes))
     return [*sorted(fitting, key=_cycles), *([] if smallest in fitting else [smallest])]
+
+
+def device_plans(
+    model: IntegerChain,
+    limits: Limits | None = None,
+    *,
+    kernel: str | None = None,
+    activity: Activity | None = None,
+) -> Sequence[DevicePlan]:
+    """Return `plans`, or the only plan of a float build."""
+    if model.score_tolerance:
+        return [make_float32_plan(model)]
+    return plans(model, limits, kernel=kernel, activity=activity)
 
 
 def every_plan(model: IntegerChain, core: Core = UNO_CORE) -> Iterator[Plan]:

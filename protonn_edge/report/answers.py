@@ -17,7 +17,6 @@ from protonn_edge.evaluation.accuracy import (
     wilson_interval,
 )
 from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
 from protonn_edge.report.plane import plane_of
@@ -185,9 +184,7 @@ def seen_panels(one: Evidence) -> list[Panel]:
 def unknown_panels(one: Evidence) -> list[Panel]:
     """Return the number of points rejected by each threshold, for a model that rejects."""
     reference = one.reference
-    if one.points is None or not isinstance(reference, IntegerChain):
-        return []
-    if reference.rejection is None:
+    if one.points is None or reference.rejection is None:
         return []
     scores, nearest = reference.scores_and_nearest(one.points.fed)
     right, at = scores.argmax(axis=1) == one.points.labels, reference.rejection

@@ -19,7 +19,6 @@ from protonn_edge.errors import counted
 from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.export.rendering import NAME, own_sketch
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section
 from protonn_edge.report.terminal import PLAN_CAPTION, plan_rows, stage_rows
@@ -154,7 +153,7 @@ def _memory_panel(name: str, parts: list[tuple[str, int]], limit: int) -> Panel:
 
 def certificate_panels(one: Evidence) -> list[Panel]:
     """Return the claims about the firmware; the first panel's claims follow from its code."""
-    if not (one.firmware.claims and isinstance(one.reference, IntegerChain)):
+    if not one.firmware.claims or one.reference.score_tolerance:
         return []
     claims = [*arithmetic_claims(one.reference), *one.firmware.claims]
     compared = [each.mismatch for each in one.results if each.mismatch is not None]
@@ -280,7 +279,7 @@ def taught_section(people: Sequence[TaughtPerson]) -> Section:
 
 def sketch_panels(one: Evidence) -> list[Panel]:
     """Return the command for exporting a model, a sketch with it, and its classes' constants."""
-    if not isinstance(one.reference, IntegerChain):
+    if one.reference.score_tolerance:
         return []
     sketch = own_sketch(one.reference, one.board)
     exporting = (

@@ -29,7 +29,7 @@ from protonn_edge.device import ReferenceAnswers
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification.agreement import Agreement, compare, open_session, verify_device
 
 _LEAST, _MOST = 8, 128
@@ -82,7 +82,7 @@ class WrongAnswers(CheckFailed):
 
 def try_firmware(
     model: Model,
-    reference: DeviceModel,
+    reference: IntegerChain,
     plan: DevicePlan,
     elf: Path,
     board: Board,
@@ -116,21 +116,21 @@ def try_firmware(
     return _checked(agreement)
 
 
-def try_on_host(model: Model, reference: DeviceModel, program: Path) -> Tried:
+def try_on_host(model: Model, reference: IntegerChain, program: Path) -> Tried:
     """Try a program for this computer (``firmware/host/main.c``); raises as `try_firmware` does."""
     points = trial_points(model, reference, _MOST)
     host = HostProgram(program, reference.n_features, reference.n_classes)
     return _checked(compare("host C", ReferenceAnswers.of(reference, points), *host.run(points)))
 
 
-def trial_points(model: Model, reference: DeviceModel, count: int) -> NDArray[np.uint8]:
+def trial_points(model: Model, reference: IntegerChain, count: int) -> NDArray[np.uint8]:
     """Return `count` points, at least 8, as bytes for the device, (count, features)."""
-    integers = reference if isinstance(reference, IntegerChain) else quantize(model)
+    integers = quantize(model) if reference.score_tolerance else reference
     ends = extremes(integers, count)
     return np.concatenate([ends, examples(model, integers, count - len(ends))])
 
 
-def _count(reference: DeviceModel, plan: DevicePlan, board: Board) -> int:
+def _count(reference: IntegerChain, plan: DevicePlan, board: Board) -> int:
     """Return the number of points that take a fraction of a second to emulate."""
     cycles = plan.worst_cycles
     if cycles is None:

@@ -12,7 +12,7 @@ from bonsai_factory import (
     random_kernel_chain,
     random_kernel_model,
 )
-from chains import replace
+from chains import numbers_of, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_points
@@ -122,7 +122,7 @@ def test_the_hash_depends_on_every_number() -> None:
     names = ("projection", "offset", "weights", "weight_bias", "gates", "gate_bias", "branches")
     others = []
     for name in (*names, "branch_bias", "table"):
-        array = chain.numbers[name].copy()
+        array = numbers_of(chain)[name].copy()
         array[-1] += 256 if name == "offset" else 1 if array.flat[-1] < 0 else -1
         others.append(replace(chain, **{name: array}))
     assert len({each.model_sha256 for each in (chain, *others)}) == len(others) + 1

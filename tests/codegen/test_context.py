@@ -14,7 +14,8 @@ from protonn_edge.codegen.context import raw_context, render_context
 from protonn_edge.codegen.plan import ENTRY_BYTES, plan_with
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.kernels.kernel import CHUNK_CYCLES
-from protonn_edge.quantization import float32_model, quantize
+from protonn_edge.kinds.protonn.floats import in_floats
+from protonn_edge.quantization import quantize
 
 
 @pytest.mark.parametrize("feeding", ["held", "streamed"])
@@ -40,7 +41,7 @@ def test_each_of_many_features_chooses_its_scale() -> None:
 
 def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
     model = random_model(features=30, projections=6, prototypes=7, classes=5)
-    plan = make_float32_plan(float32_model(model, quantize(model)))
+    plan = make_float32_plan(in_floats(model, quantize(model)))
     assert plan.table_bytes == 4 * (6 * 30 + 6 * 7 + 5 * 7 + 6)
     assert plan.state_bytes == ENTRY_BYTES + 30 + 2 * 4 * 5
     assert plan.fed_feature_cycles == 95

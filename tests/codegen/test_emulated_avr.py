@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from chains import replace
+from chains import numbers_of, replace
 from generated_programs import (
     READING_THE_TIMER,
     compile_model,
@@ -275,7 +275,9 @@ def test_projections_that_leave_8_bits_are_clamped_and_agree() -> None:
     board = load_board("uno")
     Q = random_inputs(7, 30, integer_model)
     Q[1:9] = np.where(
-        integer_model.numbers["projection"][[0, 1, 2, 3] * 2] > 0, integer_model.inputs.maximum, 0
+        numbers_of(integer_model)["projection"][[0, 1, 2, 3] * 2] > 0,
+        integer_model.inputs.maximum,
+        0,
     )
     with trial_build(model, board) as trial, EmulatedUno(trial.elf) as uno:
         agreement, _ = verify_device("emulated uno", uno.url, integer_model, Q)

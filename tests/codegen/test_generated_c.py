@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from drawn_poolings import poolings
 from generated_programs import assert_equal_to_reference
 from hypothesis import given, settings
@@ -131,7 +131,7 @@ def test_features_without_weights_give_the_reference_scores(
     kernel: KernelName, without: int | slice
 ) -> None:
     model = quantize(random_model(features=20, projections=12))
-    projection = model.numbers["projection"].copy()
+    projection = numbers_of(model)["projection"].copy()
     projection[10:, without] = 0
     projection[:, 19 if without == 19 else 20 :] = 0
     model = of_weights_for(kernel, replace(model, projection=projection))
@@ -141,8 +141,8 @@ def test_features_without_weights_give_the_reference_scores(
 
 def test_wide_accumulators_and_wide_scores_give_the_reference_scores() -> None:
     model = quantize(random_model(features=1500, projections=7, gamma_numerator=12.0))
-    model = replace(model, labels=np.sign(model.numbers["labels"]) * np.int8(127))
-    assert (model.numbers["accumulator_bits"], model.score_bits) == (24, 32)
+    model = replace(model, labels=np.sign(numbers_of(model)["labels"]) * np.int8(127))
+    assert (numbers_of(model)["accumulator_bits"], model.score_bits) == (24, 32)
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(3, 50, model))
 

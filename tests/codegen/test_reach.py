@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from model_factory import random_model, tiny_integer_model
 from worst_inputs import moved_cycles, prototype_cycles, worst_inputs
 
@@ -33,7 +33,7 @@ def with_prototypes(prototypes: np.ndarray) -> IntegerChain:
 def test_no_point_is_near_more_prototypes(d: int, spread: int) -> None:
     rng = np.random.default_rng(d * spread)
     model = with_prototypes(np.clip(np.rint(rng.normal(0, spread, (d, 80))), -128, 127))
-    B = model.numbers["prototypes"].T.astype(np.int64)
+    B = numbers_of(model)["prototypes"].T.astype(np.int64)
     pairs = B[rng.integers(0, 80, (2_000, 4))].mean(axis=1).astype(np.int64)
     points = np.concatenate([B, pairs, rng.integers(-128, 128, (500, d))])
     near = model.named_stages["prototypes"].compared(points)[:, :, 1:].sum(axis=1)

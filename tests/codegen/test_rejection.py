@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
-from chains import replace
+from chains import numbers_of, replace
 from generated_programs import write_c
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -155,7 +155,7 @@ def test_the_plan_has_a_stage_for_it_only_where_there_is_something_to_do() -> No
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])
 def test_it_compiles_for_every_chip(tmp_path: Path, flags: str, chip: str) -> None:
     model = replace(tiny_integer_model(), labels=np.full((3, 4), -128, np.int8))
-    model.numbers["labels"][0] = 127
+    numbers_of(model)["labels"][0] = 127
     assert model.score_range()[1] > 32_767
     model = replace(model, rejection=IntegerRejection(900, 12, 40_000))
     write_c(model, tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from chains import replace
+from chains import numbers_of, replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model
 
@@ -17,7 +17,7 @@ def instances() -> Iterator[Instance]:
     """Yield projections."""
     model = quantize(random_model(1, features=100, projections=10, prototypes=20))
     yield _instance("within a byte", _reaching(model, 120))
-    sparse = model.numbers["projection"].copy()
+    sparse = numbers_of(model)["projection"].copy()
     sparse[:, 7:30], sparse[3:, 40:] = 0, 0
     yield _instance("sparse", replace(model, projection=sparse))
     yield _instance("24 bits", _with_large_weights(model))
@@ -40,13 +40,15 @@ def _instance(name: str, model: IntegerChain) -> Instance:
 
 def _with_large_weights(model: IntegerChain) -> IntegerChain:
     weights = np.random.default_rng(0).integers(
-        -128, 128, model.numbers["projection"].shape, np.int8
+        -128, 128, numbers_of(model)["projection"].shape, np.int8
     )
     return _in_24_bits(model, weights, 400)
 
 
 def _with_weights_of_4_bits(model: IntegerChain) -> IntegerChain:
-    weights = np.random.default_rng(1).integers(-7, 8, model.numbers["projection"].shape, np.int8)
+    weights = np.random.default_rng(1).integers(
+        -7, 8, numbers_of(model)["projection"].shape, np.int8
+    )
     return _in_24_bits(model, weights, 20)
 
 
@@ -59,7 +61,7 @@ def _in_24_bits(model: IntegerChain, weights: np.ndarray, largest: int) -> Integ
 def _reaching(model: IntegerChain, largest: int) -> IntegerChain:
     """Return the model whose coordinates are as large at most, with prototypes at some points."""
     upper = max(map(abs, model.named_stages["projection"].accumulators.ends)) >> (
-        model.numbers["accumulator_bits"] - 16
+        numbers_of(model)["accumulator_bits"] - 16
     )
     offset = np.full(model.named_stages["projection"].n_outputs, 1 << 15)
     scaled = replace(model, multiplier=65_536 * largest // upper, offset=offset)

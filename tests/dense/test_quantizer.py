@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from dense_factory import random_chain, random_dense_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -94,9 +94,9 @@ def test_listed_weights_can_be_read_back(density: float) -> None:
 def test_weights_count_in_their_smallest_form(density: float, largest: int) -> None:
     chain = random_chain(0, bits=(24, 24), largest=(largest, 60), density=density)
     (weights,) = chain.own_stages[0].parameters()
-    forms = [chain.numbers["weights"][0].nbytes, listed(chain.numbers["weights"][0]).nbytes]
+    forms = [numbers_of(chain)["weights"][0].nbytes, listed(numbers_of(chain)["weights"][0]).nbytes]
     if largest == 7:
-        forms.append(packed(chain.numbers["weights"][0]).nbytes)
+        forms.append(packed(numbers_of(chain)["weights"][0]).nbytes)
     assert weights.nbytes == min(forms)
 
 
@@ -105,8 +105,10 @@ def test_the_hash_depends_on_every_number() -> None:
     assert isinstance(chain, IntegerChain)
     others = [replace(chain, multipliers=(4, 6)), replace(chain, accumulator_bits=(24, 24, 24))]
     for place in range(3):
-        weights = [W.copy() for W in chain.numbers["weights"]]
+        weights = [W.copy() for W in numbers_of(chain)["weights"]]
         weights[place][-1, -1] ^= 1
-        biases = [bias + (number == place) for number, bias in enumerate(chain.numbers["biases"])]
+        biases = [
+            bias + (number == place) for number, bias in enumerate(numbers_of(chain)["biases"])
+        ]
         others += [replace(chain, weights=tuple(weights)), replace(chain, biases=tuple(biases))]
     assert len({each.model_sha256 for each in (chain, *others)}) == 9

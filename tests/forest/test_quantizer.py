@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from forest_factory import random_chain, random_forest_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -132,9 +132,9 @@ def test_what_no_counter_holds_is_refused() -> None:
 
 def test_the_hash_depends_on_every_number() -> None:
     chain = random_chain(0)
-    changed = [replace(chain, bias=chain.numbers["bias"] + np.array([0, 0, 0, 1]))]
+    changed = [replace(chain, bias=numbers_of(chain)["bias"] + np.array([0, 0, 0, 1]))]
     for name in ("nodes", "thresholds", "leaves"):
-        array = chain.numbers[name].copy()
+        array = numbers_of(chain)[name].copy()
         array[tuple(np.argwhere(array > 0)[-1])] ^= 1
         changed.append(replace(chain, **{name: array}))
     assert len({each.model_sha256 for each in (chain, *changed)}) == 5

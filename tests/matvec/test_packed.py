@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from generated_programs import assert_equal_to_reference
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -92,7 +92,7 @@ def test_weights_of_7_at_most_may_be_packed(core: Core) -> None:
     model = tiny_packed_model()
     assert "packed" in names(model)
     for weight in (8, -8):
-        weights = model.numbers["projection"].copy()
+        weights = numbers_of(model)["projection"].copy()
         weights[0, 0] = weight
         assert "packed" not in names(replace(model, projection=weights))
     assert "packed" not in names(tiny_integer_model())
@@ -101,7 +101,7 @@ def test_weights_of_7_at_most_may_be_packed(core: Core) -> None:
 def test_half_a_byte_is_counted_for_a_weight() -> None:
     weights = random_weights(0, 5, 40)
     model = model_of(weights, 24, 63)
-    others = model.numbers["prototypes"].size + model.numbers["labels"].size
+    others = numbers_of(model)["prototypes"].size + numbers_of(model)["labels"].size
     assert model.model_bytes == 3 * 40 + others
     columns, halves = (plan_with(model, kernel) for kernel in ("columns", "packed"))
     assert columns.table_bytes - halves.table_bytes == 2 * 40

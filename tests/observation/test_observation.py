@@ -42,6 +42,7 @@ from protonn_edge.chain.observation import (
     ExpectedAnswers,
     Health,
     _watched,
+    watchable_inputs,
 )
 from protonn_edge.codegen import make_plan
 from protonn_edge.device.listener import AnswerStream
@@ -276,14 +277,14 @@ def test_features_of_images_and_of_layers_are_not_watched() -> None:
     layers = (random_layers(), random_window_layers())
     for model in (random_pooling_model(pooling), *map(random_convolution_model, layers)):
         chain = quantize(model)
-        assert chain.n_watchable == model.n_watchable == 0
+        assert watchable_inputs(chain) == watchable_inputs(model) == 0
         expected = ExpectedAnswers.of(chain, np.ones((400, chain.n_features), np.uint8))
         assert expected is not None
         assert expected.watched == range(0)
         assert ExpectedAnswers.of_array(expected.to_array(), chain.n_classes, 0).watched == range(0)
     windows = random_window_model(window_features_of("mean,deviation", 8, 2))
-    assert windows.n_watchable == windows.n_inputs == 4
-    assert random_linear_model(features=2**15, classes=2).n_watchable == 0
+    assert watchable_inputs(windows) == windows.n_inputs == 4
+    assert watchable_inputs(random_linear_model(features=2**15, classes=2)) == 0
 
 
 def test_about_one_in_a_hundred_known_answers_is_unusual() -> None:

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import (
@@ -29,19 +29,23 @@ def scores_by_plain_loops(model: IntegerChain, q: np.ndarray) -> list[int]:
     """The arithmetic of the module's text, one Python integer at a time."""
     projection = []
     for k in range(model.named_stages["projection"].n_outputs):
-        a = int(model.numbers["bias"][k])
+        a = int(numbers_of(model)["bias"][k])
         for i in range(model.n_features):
-            a += int(model.numbers["projection"][k, i]) * int(q[i])
-        upper = a >> (model.numbers["accumulator_bits"] - 16)
-        p = (upper * model.numbers["multiplier"] + int(model.numbers["offset"][k])) >> 16
+            a += int(numbers_of(model)["projection"][k, i]) * int(q[i])
+        upper = a >> (numbers_of(model)["accumulator_bits"] - 16)
+        p = (upper * numbers_of(model)["multiplier"] + int(numbers_of(model)["offset"][k])) >> 16
         projection.append(min(max(p, -128), 127))
     scores = [0] * model.n_classes
     for j in range(model.named_stages["prototypes"].n_prototypes):
-        differences = [p - int(model.numbers["prototypes"][k, j]) for k, p in enumerate(projection)]
+        differences = [
+            p - int(numbers_of(model)["prototypes"][k, j]) for k, p in enumerate(projection)
+        ]
         squared = sum(difference**2 for difference in differences)
-        if squared < 256 << model.numbers["distance_shift"]:
-            kernel = int(model.numbers["table"][squared >> model.numbers["distance_shift"]])
-            scores = [s + kernel * int(model.numbers["labels"][c, j]) for c, s in enumerate(scores)]
+        if squared < 256 << numbers_of(model)["distance_shift"]:
+            kernel = int(numbers_of(model)["table"][squared >> numbers_of(model)["distance_shift"]])
+            scores = [
+                s + kernel * int(numbers_of(model)["labels"][c, j]) for c, s in enumerate(scores)
+            ]
     return scores
 
 
@@ -75,7 +79,7 @@ def test_proven_ranges_hold_on_the_inputs_that_reach_furthest(
     seed: int, prototypes: int, features: int
 ) -> None:
     model = quantize(random_model(seed, prototypes=prototypes, features=features))
-    signs = model.numbers["projection"].astype(int)
+    signs = numbers_of(model)["projection"].astype(int)
     extremes = np.concatenate([signs > 0, signs < 0]).astype(np.uint8) * np.uint8(
         model.inputs.maximum
     )
@@ -84,16 +88,16 @@ def test_proven_ranges_hold_on_the_inputs_that_reach_furthest(
     assert (accumulators.min(), accumulators.max()) == model.named_stages[
         "projection"
     ].accumulators.ends
-    limit = 1 << (model.numbers["accumulator_bits"] - 1)
+    limit = 1 << (numbers_of(model)["accumulator_bits"] - 1)
     assert accumulators.min() >= -limit
     assert accumulators.max() < limit
     low, high = stage.projection_range
     projections = model.named_stages["projection"].run(extremes)
     assert max(low, -128) <= projections.min()
     assert projections.max() <= min(high, 127)
-    scaled = (accumulators >> (model.numbers["accumulator_bits"] - 16)) * model.numbers[
+    scaled = (accumulators >> (numbers_of(model)["accumulator_bits"] - 16)) * numbers_of(model)[
         "multiplier"
-    ] + model.numbers["offset"]
+    ] + numbers_of(model)["offset"]
     assert np.abs(scaled).max() < 1 << 31
     low, high = model.score_range()
     scores = model.scores(extremes)
@@ -142,7 +146,7 @@ def test_hash_changes_with_every_field() -> None:
     assert model.model_sha256 == tiny_integer_model().model_sha256
     others = []
     shared = {"score_scale": model.score_scale, "classes": model.classes}
-    for name, old in (model.numbers | shared).items():
+    for name, old in (numbers_of(model) | shared).items():
         numbers = {"multiplier": 1601, "distance_shift": 5, "accumulator_bits": 24}
         numbers["teaching"] = Teaching(room=2, vote=9)
         new = old + 256 if name == "offset" else numbers.get(name) or changed(old)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bonsai_factory import random_bonsai_model, random_kernel_model
-from chains import replace
+from chains import numbers_of, replace
 from dense_factory import random_dense_model
 from forest_factory import random_forest_model
 from linear_factory import random_linear_model
@@ -143,7 +143,7 @@ def integers_of(value: Any) -> Iterator[bytes]:
 
 def digest_of(chain: IntegerChain) -> str:
     digest = hashlib.sha256(chain.inputs.maximum.to_bytes(1))
-    for value in (chain.raw_exponents, *chain.numbers.values()):
+    for value in (chain.raw_exponents, *numbers_of(chain).values()):
         for numbers in integers_of(value):
             digest.update(numbers)
     return digest.hexdigest()[:16]

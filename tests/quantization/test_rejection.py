@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, random_points, tiny_integer_model
@@ -138,7 +138,7 @@ def test_answers_follow_from_scores_and_the_nearest_rbf(seed: int, data: st.Data
     low, high = model.score_range()
     rejection = IntegerRejection(
         data.draw(st.integers(0, high)),
-        data.draw(st.integers(1, int(model.numbers["table"].max()))),
+        data.draw(st.integers(1, int(numbers_of(model)["table"].max()))),
         data.draw(st.integers(0, high - low)),
     )
     rejecting = replace(model, rejection=rejection)

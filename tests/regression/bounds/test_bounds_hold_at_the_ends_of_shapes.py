@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from avr_tools import needs_emulated_avr
-from chains import replace
+from chains import numbers_of, replace
 from fuzz.bounds import check_points
 from plans import plan_with
 from random_shapes import Shape, random_model_of, random_points
@@ -31,7 +31,7 @@ def crowded_model(shape: Shape, labels: int, seed: int = 0) -> tuple[IntegerChai
     model = random_model_of(rng, shape)
     Q = random_points(rng, 6, model)[::-1]
     place = model.named_stages["projection"].run(model.own_inputs(Q[:1]))
-    Z = rng.integers(-labels, labels, model.numbers["labels"].shape)
+    Z = rng.integers(-labels, labels, numbers_of(model)["labels"].shape)
     return replace(
         model,
         prototypes=np.repeat(place.T, shape.m, axis=1).astype(np.int8),
@@ -48,7 +48,7 @@ def check(model: IntegerChain, kernel: KernelName, Q: np.ndarray, folder: Path) 
 
 def test_inputs_without_weights_take_longer_where_they_are_0(tmp_path: Path) -> None:
     model, Q = crowded_model(Shape(d=1, m=1, classes=2, inputs=400), labels=20)
-    model = replace(model, projection=np.zeros_like(model.numbers["projection"]))
+    model = replace(model, projection=np.zeros_like(numbers_of(model)["projection"]))
     assert not Q.all(axis=1).all()
     check(model, "unrolled", Q, tmp_path)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from avr_tools import needs_emulated_avr
-from chains import protonn_chain
+from chains import numbers_of, protonn_chain
 from fuzz.bounds import check_points
 from plans import plan_with
 
@@ -47,7 +47,7 @@ def test_squares_are_those_of_all_inputs() -> None:
     places = model.named_stages["projection"].run(np.array([[0], [1]], np.uint8))
     feed = model.named_stages["prototypes"].feed
     for k, place in enumerate(coordinates_of(model.named_stages["prototypes"])):
-        differences = places[:, k, None] - model.numbers["prototypes"][k]
+        differences = places[:, k, None] - numbers_of(model)["prototypes"][k]
         assert np.square(differences.astype(np.int64)).max() <= place.largest_square
         assert feed.low[k] <= places[:, k].min()
         assert places[:, k].max() <= feed.high[k]

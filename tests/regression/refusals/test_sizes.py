@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from model_factory import random_inputs, tiny_integer_model
 
 from protonn_edge.kinds.protonn.prototypes import integers, kernels
@@ -38,7 +38,7 @@ def test_scores_of_very_many_prototypes_are_bounded_by_their_labels():
     labels, prototypes, _, _ = parts(16_000)
     model = replace(tiny_integer_model(), prototypes=prototypes, labels=labels)
     model = replace(model, classes=("a", "b"))
-    largest = int(model.numbers["table"].max())
+    largest = int(numbers_of(model)["table"].max())
     wide = labels.astype(np.int64)
     low = largest * np.minimum(wide, 0).sum(axis=1).min()
     high = largest * np.maximum(wide, 0).sum(axis=1).max()
@@ -53,9 +53,9 @@ def test_only_what_needs_the_range_of_scores_proves_it(monkeypatch):
     assert classes.tolist() == scores.argmax(axis=1).tolist() == model.predict(Q).tolist()
     assert (
         model.model_bytes
-        == model.numbers["projection"].size
-        + model.numbers["prototypes"].size
-        + model.numbers["labels"].size
+        == numbers_of(model)["projection"].size
+        + numbers_of(model)["prototypes"].size
+        + numbers_of(model)["labels"].size
     )
     with pytest.raises(TypeError):
         model.score_range()
