@@ -26,6 +26,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from protonn_edge.chain.integer_chain import own_inputs, stage_of
+
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 import rounding  # noqa: F401 - before NumPy
@@ -281,16 +283,16 @@ def _parts(Q: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
 
 
 def _floors(model: IntegerChain, fed: NDArray[np.uint8]) -> NDArray[np.int64]:
-    inputs = model.own_inputs(fed)
-    weights = (inputs != 0) @ np.count_nonzero(model.stage(IntegerProjection).weights, axis=0)
-    P = model.stage(IntegerProjection).run(inputs)
-    difference = P[:, None, :] - model.stage(IntegerPrototypes).prototypes.T.astype(np.int64)
+    inputs = own_inputs(model, fed)
+    weights = (inputs != 0) @ np.count_nonzero(stage_of(model, IntegerProjection).weights, axis=0)
+    P = stage_of(model, IntegerProjection).run(inputs)
+    difference = P[:, None, :] - stage_of(model, IntegerPrototypes).prototypes.T.astype(np.int64)
     squares = np.cumsum(np.square(difference), axis=2)
-    passed = np.count_nonzero(squares < model.stage(IntegerPrototypes).distance_limit, axis=2)
-    looked_at = np.minimum(passed + 1, model.stage(IntegerProjection).n_outputs).sum(axis=1)
-    near = np.count_nonzero(model.stage(IntegerPrototypes).rbf(P), axis=1)
+    passed = np.count_nonzero(squares < stage_of(model, IntegerPrototypes).distance_limit, axis=2)
+    looked_at = np.minimum(passed + 1, stage_of(model, IntegerProjection).n_outputs).sum(axis=1)
+    near = np.count_nonzero(stage_of(model, IntegerPrototypes).rbf(P), axis=1)
     total: NDArray[np.int64] = (
-        WEIGHT_CYCLES[model.stage(IntegerProjection).accumulator_bits] * weights
+        WEIGHT_CYCLES[stage_of(model, IntegerProjection).accumulator_bits] * weights
         + COORDINATE_CYCLES * looked_at
         + LABEL_CYCLES * model.n_classes * near
     )

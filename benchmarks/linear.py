@@ -40,7 +40,7 @@ from printing import Columns
 from rows import SplitRow, integer_accuracy, over_seeds, table_command
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, own_inputs, stage_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
@@ -118,15 +118,15 @@ def _run(model: Model, dataset: Dataset) -> dict[str, Any]:
     integers, record = on_uno.reference, on_uno.record
     assert isinstance(integers, IntegerChain)
     assert isinstance(on_uno.plan, Plan)
-    used = integers.own_inputs(on_uno.Q) != 0
+    used = own_inputs(integers, on_uno.Q) != 0
     multiplications = float(
-        (used @ np.count_nonzero(integers.stage(IntegerLinear).weights, axis=0)).mean()
+        (used @ np.count_nonzero(stage_of(integers, IntegerLinear).weights, axis=0)).mean()
     )
     multiplying = record["cycles"]["mean"] - _besides(on_uno.plan, used)
     return record | {
-        "nonzero": float(np.mean(integers.stage(IntegerLinear).weights != 0)),
+        "nonzero": float(np.mean(stage_of(integers, IntegerLinear).weights != 0)),
         "input_bits": int(integers.inputs.maximum).bit_length(),
-        "accumulator_bits": integers.stage(IntegerLinear).accumulator_bits,
+        "accumulator_bits": stage_of(integers, IntegerLinear).accumulator_bits,
         "multiplications": multiplications,
         "cycles_a_multiplication": multiplying / multiplications,
     }

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.bench.boards import BoardUnderTest, built_project
 from protonn_edge.boards import Board
-from protonn_edge.chain.model import Model, expected_by
+from protonn_edge.chain.model import Model, expected_by, raw_ends
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import load_digits_dataset, load_points
 from protonn_edge.device import Session, protocol
@@ -101,7 +101,7 @@ def pnn_points(
     if labelled:
         digits = load_digits_dataset()
         return np.asarray(digits.X_test, np.float32), digits.y_test
-    low, high = (np.resize(end, pnn_model.n_features) for end in pnn_model.raw_ends)
+    low, high = (np.resize(end, pnn_model.n_features) for end in raw_ends(pnn_model))
     X = np.random.default_rng(0).uniform(low, high, (200, len(low)))
     return X.astype(np.float32), np.zeros(len(X), np.int64)
 

@@ -153,7 +153,7 @@ def _name(model: IntegerChain, label: int, size: int) -> bytes:
 
 
 def _score_bytes(model: IntegerChain) -> int:
-    return model.score_bits // 8 if isinstance(model, IntegerChain) else 4
+    return model.own_stages[-1].output_bits // 8 if isinstance(model, IntegerChain) else 4
 
 
 def _hears(model: IntegerChain) -> bool:

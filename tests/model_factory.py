@@ -10,6 +10,7 @@ from chains import numbers_of, protonn_chain, protonn_model, replace
 from protonn_edge.chain.decision import IntegerRejection, margins
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.features.average_pooling.pooling import AveragePooling
@@ -214,7 +215,7 @@ def with_large_labels(model: IntegerChain) -> IntegerChain:
     """Return a model of prototypes with scores of 32 bits."""
     labels = np.sign(numbers_of(model)["labels"]) * np.int8(127)
     model = replace(model, labels=labels)
-    assert model.score_bits == 32
+    assert model.own_stages[-1].output_bits == 32
     return model
 
 
@@ -223,7 +224,7 @@ def rejecting_some(model: IntegerChain, Q: np.ndarray, which: int) -> IntegerCha
 
     A model without RBFs has no threshold for them.
     """
-    (scores, nearest), low_high = model.scores_and_nearest(Q), model.score_range()
+    (scores, nearest), low_high = scores_and_nearest(model, Q), model.own_stages[-1].output.ends
     middle = [
         float(np.quantile(values, 0.4)) for values in (scores.max(axis=1), nearest, margins(scores))
     ]

@@ -99,11 +99,11 @@ def firmware_claims(
 
 def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     """Yield the claims about a model's integers, and about C that `Project.generated` compared."""
-    low, high = reference.score_range()
+    low, high = reference.own_stages[-1].output.ends
     yield Claim(
         "ranges",
         f"no sum overflows its integer for any input; scores are from {low:,} to {high:,} and take "
-        f"{reference.score_bits} bits",
+        f"{reference.own_stages[-1].output_bits} bits",
         claims.PROVEN,
         "the ranges of all stages, computed from their weights (docs/arithmetic.md)",
     )

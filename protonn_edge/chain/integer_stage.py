@@ -130,6 +130,13 @@ class IntegerStage(ABC):
         yield from ()
 
 
+def run_through(stages: Iterable[IntegerStage], x: NDArray[Any]) -> NDArray[Any]:
+    """Return the values of the last of some stages, (n, n_outputs), from the first one's inputs."""
+    for stage in stages:
+        x = stage.run(x)
+    return x
+
+
 def stage_names(kinds: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the stages of a chain: their kinds; kind_2 for the second of a kind."""
     counts: dict[str, int] = {}

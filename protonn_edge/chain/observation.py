@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class ExpectedAnswers:
         total = counts.sum(axis=1, keepdims=True)
         usual = (counts >= UNUSUAL_SHARE * total) | (total < FEWEST_POINTS)
         low, high = np.floor(mean - reach) * units, np.ceil(mean + reach) * units
-        zero = chain.own_inputs(Q)[:, : watchable_inputs(chain)] == 0
+        zero = run_through(chain.feature_stages, Q)[:, : watchable_inputs(chain)] == 0
         return cls(low, high, edges * units, usual, *_watched(zero, classes, chain.n_classes))
 
     def to_array(self) -> Float64:
@@ -322,7 +323,7 @@ def _watched(
 
 def _shifted_bytes(chain: Any) -> int:
     """Return how many lowest bytes to drop so that differences of scores fit 16 bits."""
-    low, high = chain.score_range()
+    low, high = chain.own_stages[-1].output.ends
     return next(count for count in range(3) if (high >> 8 * count) - (low >> 8 * count) <= _FULL)
 
 

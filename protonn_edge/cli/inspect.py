@@ -154,8 +154,8 @@ def _describe_integers(model: Model) -> dict[str, Any]:
         "step": integer_model.features.step.tolist(),
         "raw_scale": [float(f"1e{k}") for k in integer_model.raw_inputs.exponents.tolist()],
         **integer_model.own_stages[0].describe(),
-        "score_bits": integer_model.score_bits,
-        "score_range": list(integer_model.score_range()),
+        "score_bits": integer_model.own_stages[-1].output_bits,
+        "score_range": list(integer_model.own_stages[-1].output.ends),
         "table_bytes": plan.table_bytes,
         "state_bytes": plan.state_bytes,
     }

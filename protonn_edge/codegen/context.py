@@ -17,7 +17,13 @@ from protonn_edge import __version__
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.chain.decision import EXPONENTIAL, UNKNOWN
 from protonn_edge.chain.head import channels_of
-from protonn_edge.chain.raw_inputs import RAW_SHIFT, FloatQuantizer, RawQuantizer, unit_words
+from protonn_edge.chain.raw_inputs import (
+    RAW_SHIFT,
+    FloatQuantizer,
+    RawQuantizer,
+    float_quantizer,
+    unit_words,
+)
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.kernels.kernel import CHUNK_CYCLES, Kernel
@@ -122,7 +128,7 @@ def raw_context(model: IntegerChain) -> dict[str, Any]:
     repeats = chosen < model.n_features
     return {
         "integers": _scales(raw, chosen),
-        "floats": _scales(model.float_inputs, chosen),
+        "floats": _scales(float_quantizer(model.features), chosen),
         "each": chosen,
         "repeats": repeats,
         "what": "channel" if repeats else "feature",

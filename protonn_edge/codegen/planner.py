@@ -9,6 +9,7 @@ from itertools import product
 from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen.plan import (
     DevicePlan,
     PartialPlan,
@@ -144,7 +145,7 @@ def plan_of(
     this chip.
     """
     kernels = []
-    for name, stage in model.named_stages.items():
+    for name, stage in named_stages(model).items():
         able = {kernel.name: kernel for kernel in kernels_of(stage, core)}
         choice = choices.get(name, next(iter(able)))
         if choice not in able:

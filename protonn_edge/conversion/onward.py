@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, stage_of
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
@@ -76,11 +76,13 @@ def _class(scores: Values, before: Values, chain: IntegerChain) -> Values:
     if least is None:
         return best
     largest = scores.op("ReduceMax", [1])
-    lowest = chain.score_range()[0] if chain.n_classes > 1 else 0  # a margin is above the second
+    lowest = (
+        chain.own_stages[-1].output.ends[0] if chain.n_classes > 1 else 0
+    )  # a margin is above the second
     others = best.op("Equal", np.arange(chain.n_classes)).op("Where", lowest, scores)
     statistics = [(largest, least.score), (largest - others.op("ReduceMax", [1]), least.margin)]
     if least.rbf > 0:
-        nearest = _rbf(before, chain.stage(IntegerPrototypes)).op("ReduceMax", [1])
+        nearest = _rbf(before, stage_of(chain, IntegerPrototypes)).op("ReduceMax", [1])
         statistics.append((nearest, least.rbf))
     for value, threshold in statistics:
         if threshold > 0:

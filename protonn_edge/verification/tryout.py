@@ -8,7 +8,7 @@ a data set.
 The points are made from the model alone, as many as take a fraction of a second: bytes as a device
 receives them, the same ones on every machine. They are both ends of the ranges, where sums are
 largest and values are clipped, and informative inputs of the model
-(`IntegerChain.example_inputs`) or of its feature stage.
+(`example_inputs`) or of its feature stage.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, board_names
+from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.codegen.host import HostProgram
@@ -191,10 +193,38 @@ def extremes(reference: IntegerChain, count: int) -> Bytes:
     return np.concatenate([ends(reference), alternating, single]).astype(np.uint8)
 
 
+def example_inputs(chain: IntegerChain, start: Bytes, count: int) -> IntArray:
+    """Return test inputs (count, D) that exercise a device's arithmetic, always the same ones.
+
+    `start` (D,) are the inputs of a mean point, from which the search begins.
+    """
+    *before, last = chain.own_stages
+    found = last.example_inputs(before, start, count)
+    if found is not None:
+        return found
+    generator = Random(0)  # noqa: S311  (no secret)
+    span = 2 * chain.inputs.maximum + 1
+    moved = [
+        [each + int(generator.random() * span) - chain.inputs.maximum for each in start.tolist()]
+        for _ in range(count)
+    ]
+    return np.clip(np.array(moved, np.int64), 0, chain.inputs.maximum)
+
+
+def inverted(chain: IntegerChain, x: IntArray) -> Bytes | None:
+    """Return bytes (n, features) for the device that give the classifier the inputs x, (n, D).
+
+    None if the feature stage cannot be inverted.
+    """
+    if chain.feature_stage is None:
+        return x.astype(np.uint8)
+    return chain.feature_stage.invert(x, chain.inputs)
+
+
 def examples(model: Model, reference: IntegerChain, count: int) -> Bytes:
     """Return points (count, features) for a model's arithmetic, made of its mean point."""
     start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
-    fed = reference.invert(reference.example_inputs(start, count))
+    fed = inverted(reference, example_inputs(reference, start, count))
     if fed is not None:
         return fed
     stage = reference.feature_stage

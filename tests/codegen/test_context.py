@@ -9,6 +9,7 @@ import pytest
 from dense_factory import random_dense_model
 from model_factory import random_model
 
+from protonn_edge.chain.raw_inputs import float_quantizer
 from protonn_edge.codegen import make_float32_plan, make_plan
 from protonn_edge.codegen.context import raw_context, render_context
 from protonn_edge.codegen.plan import ENTRY_BYTES, plan_with
@@ -31,7 +32,7 @@ def test_each_of_many_features_chooses_its_scale() -> None:
     model = quantize(random_model(features=40))
     raw = raw_context(model)
     assert raw["integers"]["choice"] == model.raw_inputs.choice.tolist()
-    assert raw["floats"]["choice"] == model.float_inputs.choice.tolist()
+    assert raw["floats"]["choice"] == float_quantizer(model.features).choice.tolist()
     assert raw["integers"]["bits"] == 8
     assert (raw["each"], raw["repeats"], raw["what"]) == (40, False, "feature")
     alike = quantize(random_model(features=40)).inputs

@@ -29,6 +29,7 @@ from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Result
@@ -271,7 +272,7 @@ def test_projections_that_leave_8_bits_are_clamped_and_agree() -> None:
     model = random_model(7, features=40, projections=4, prototypes=5, gamma_numerator=100.0)
     model = replace(model, prototypes=model.head.prototypes * np.float32(0.02))
     integer_model = quantize(model)
-    assert integer_model.named_stages["projection"].clamps
+    assert named_stages(integer_model)["projection"].clamps
     board = load_board("uno")
     Q = random_inputs(7, 30, integer_model)
     Q[1:9] = np.where(

@@ -15,7 +15,7 @@ from model_factory import random_model, random_pooling_model
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.raw_inputs import MANY_DECIMALS, choose_exponents
+from protonn_edge.chain.raw_inputs import MANY_DECIMALS, choose_exponents, float_quantizer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.average_pooling.pooling import AveragePooling
@@ -154,7 +154,7 @@ def float_questions(model: IntegerChain) -> tuple[np.ndarray, np.ndarray]:
 
 def expected_of_floats(model: IntegerChain, features: np.ndarray, raw: np.ndarray) -> bytes:
     rows = np.repeat(raw[:, None], model.n_features, axis=1)
-    return model.float_inputs.quantize(rows)[np.arange(len(rows)), features].tobytes()
+    return float_quantizer(model.features).quantize(rows)[np.arange(len(rows)), features].tobytes()
 
 
 def float_wire(features: np.ndarray, raw: np.ndarray) -> bytes:
@@ -169,7 +169,7 @@ def test_floats_give_the_bytes_of_the_host_but_at_half_steps():
     X = (model.features.zero + X * 255 * model.features.step).astype(np.float32)
     steps = (X.astype(np.float64) - model.features.zero) / model.features.step
     edge = np.abs((steps + 0.5) - np.rint(steps + 0.5)) < 1e-3
-    differs = model.float_inputs.quantize(X) != model.quantize(X)
+    differs = float_quantizer(model.features).quantize(X) != model.quantize(X)
     assert not (differs & ~edge).any()
     assert edge.mean() < 0.01
 

@@ -9,6 +9,7 @@ from chains import numbers_of, replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model
 
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -31,7 +32,7 @@ def instances() -> Iterator[Instance]:
 
 
 def _instance(name: str, model: IntegerChain) -> Instance:
-    stage = model.named_stages["projection"]
+    stage = named_stages(model)["projection"]
     ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
     points, extremes = random_inputs(6, 20, model), np.concatenate(ends)
     clamps = stage.clamps
@@ -60,13 +61,13 @@ def _in_24_bits(model: IntegerChain, weights: np.ndarray, largest: int) -> Integ
 
 def _reaching(model: IntegerChain, largest: int) -> IntegerChain:
     """Return the model whose coordinates are as large at most, with prototypes at some points."""
-    upper = max(map(abs, model.named_stages["projection"].accumulators.ends)) >> (
+    upper = max(map(abs, named_stages(model)["projection"].accumulators.ends)) >> (
         numbers_of(model)["accumulator_bits"] - 16
     )
-    offset = np.full(model.named_stages["projection"].n_outputs, 1 << 15)
+    offset = np.full(named_stages(model)["projection"].n_outputs, 1 << 15)
     scaled = replace(model, multiplier=65_536 * largest // upper, offset=offset)
-    coordinates = scaled.named_stages["projection"].run(
-        random_inputs(6, model.named_stages["prototypes"].n_prototypes, model)
+    coordinates = named_stages(scaled)["projection"].run(
+        random_inputs(6, named_stages(model)["prototypes"].n_prototypes, model)
     )
     return replace(scaled, prototypes=coordinates.T.astype(np.int8))
 

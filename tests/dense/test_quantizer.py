@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_points
 
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, own_inputs
 from protonn_edge.chain.matvec import packed
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.integers import IntegerDense, listed
@@ -41,7 +41,7 @@ def test_integer_scores_are_near_those_of_the_float_model(
 def test_values_of_training_points_fill_a_byte() -> None:
     model = random_dense_model(2, features=60, hidden=(20, 10))
     integers = quantize(model)
-    values = integers.own_inputs(integers.quantize(random_points(2, 300, 60)))
+    values = own_inputs(integers, integers.quantize(random_points(2, 300, 60)))
     for stage in integers.own_stages[:-1]:
         values = stage.run(values)
         assert np.quantile(values, 0.9999) > 100

@@ -52,17 +52,17 @@ def test_every_input_is_within_the_proven_range(
     weights, maximum = numbers_of(integers)["weights"].astype(int), integers.inputs.maximum
     ends = np.concatenate([(weights > 0) * maximum, (weights < 0) * maximum]).astype(np.uint8)
     scores = integers.scores(ends)
-    low, high = integers.score_range()
+    low, high = integers.own_stages[-1].output.ends
     assert (low, high) == (scores.min(), scores.max())
-    assert -(1 << (integers.score_bits - 1)) <= low
-    assert high < 1 << (integers.score_bits - 1)
+    assert -(1 << (integers.own_stages[-1].output_bits - 1)) <= low
+    assert high < 1 << (integers.own_stages[-1].output_bits - 1)
 
 
 def test_sums_have_16_bits_where_these_are_enough() -> None:
     few = quantize(random_linear_model(features=40, classes=6))
-    assert (numbers_of(few)["accumulator_bits"], few.score_bits) == (16, 16)
+    assert (numbers_of(few)["accumulator_bits"], few.own_stages[-1].output_bits) == (16, 16)
     many = quantize(random_linear_model(features=2_000, classes=2))
-    assert (numbers_of(many)["accumulator_bits"], many.score_bits) == (24, 32)
+    assert (numbers_of(many)["accumulator_bits"], many.own_stages[-1].output_bits) == (24, 32)
 
 
 def test_a_bias_that_is_far_off_takes_32_bits() -> None:

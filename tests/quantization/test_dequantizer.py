@@ -7,6 +7,7 @@ import pytest
 from chains import numbers_of, replace
 from model_factory import random_model, random_points
 
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.prototypes.integers import (
     EXPONENT_LIMIT,
     RBF_MAXIMUM,
@@ -38,7 +39,7 @@ def test_projections_differ_by_the_rounding_of_a_step(seed: int) -> None:
     exact = (X @ floats.projection.T + floats.bias) / distance_step(
         numbers_of(model)["distance_shift"]
     )
-    errors = np.clip(exact, -128, 127) - model.named_stages["projection"].run(Q)
+    errors = np.clip(exact, -128, 127) - named_stages(model)["projection"].run(Q)
     assert np.abs(errors).max() <= 0.5 + 1e-4
     assert abs(errors.mean()) < 0.1
 
@@ -51,7 +52,7 @@ def test_projections_of_24_bits_are_as_near() -> None:
     exact = (X @ floats.projection.T + floats.bias) / distance_step(
         numbers_of(model)["distance_shift"]
     )
-    errors = np.clip(exact, -128, 127) - model.named_stages["projection"].run(Q)
+    errors = np.clip(exact, -128, 127) - named_stages(model)["projection"].run(Q)
     most = 0.5 + numbers_of(model)["multiplier"] / (
         2 << 16
     )  # of a step, and of what the lower byte is worth
@@ -64,7 +65,7 @@ def test_scores_differ_by_the_rounding_of_projections_alone(seed: int) -> None:
     model = quantize(random_model(seed))
     Q, _ = bytes_and_points(model, seed)
     floats = dequantize(model)
-    steps = model.named_stages["projection"].run(Q) * distance_step(
+    steps = named_stages(model)["projection"].run(Q) * distance_step(
         numbers_of(model)["distance_shift"]
     )
     squares = ((steps[:, None, :] - floats.prototypes.T[None]) ** 2).sum(axis=2)

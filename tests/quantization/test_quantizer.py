@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from model_factory import plain_model, random_model, random_points
 
 from protonn_edge.chain.folding import FoldedMap
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.projection.integers import OFFSET_STEP, REQUANTIZE_SHIFT
@@ -50,10 +51,15 @@ def test_integers_represent_the_floats_to_half_a_step(
 def test_residuals_use_the_range_that_they_have() -> None:
     integer_model = quantize(random_model(features=200))
     assert numbers_of(integer_model)["accumulator_bits"] == 16
-    low, high = integer_model.named_stages["projection"].accumulators.ends
+    low, high = named_stages(integer_model)["projection"].accumulators.ends
     assert high - low > 0.98 * 65534  # limited by the accumulator
-    assert (integer_model.score_bits, numbers_of(integer_model)["distance_shift"]) == (16, 3)
-    assert max(np.abs(integer_model.score_range())) > 0.95 * 32767  # limited by the score
+    assert (
+        integer_model.own_stages[-1].output_bits,
+        numbers_of(integer_model)["distance_shift"],
+    ) == (16, 3)
+    assert (
+        max(np.abs(integer_model.own_stages[-1].output.ends)) > 0.95 * 32767
+    )  # limited by the score
     assert (numbers_of(integer_model)["table"] == exponential_table()).all()
 
 

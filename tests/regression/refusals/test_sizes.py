@@ -9,6 +9,7 @@ import pytest
 from chains import numbers_of, replace
 from model_factory import random_inputs, tiny_integer_model
 
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.prototypes import integers, kernels
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table, score_norms
 
@@ -42,7 +43,7 @@ def test_scores_of_very_many_prototypes_are_bounded_by_their_labels():
     wide = labels.astype(np.int64)
     low = largest * np.minimum(wide, 0).sum(axis=1).min()
     high = largest * np.maximum(wide, 0).sum(axis=1).max()
-    assert model.score_range() == (low, high)
+    assert model.own_stages[-1].output.ends == (low, high)
 
 
 def test_only_what_needs_the_range_of_scores_proves_it(monkeypatch):
@@ -58,7 +59,7 @@ def test_only_what_needs_the_range_of_scores_proves_it(monkeypatch):
         + numbers_of(model)["labels"].size
     )
     with pytest.raises(TypeError):
-        model.score_range()
+        _ = model.own_stages[-1].output
 
 
 def model_of(d, m):
@@ -84,7 +85,7 @@ def test_the_bound_of_near_prototypes_needs_few_decompositions(monkeypatch):
 
     monkeypatch.setattr(kernels, "_least_spare", counted)
     monkeypatch.setattr(kernels, "_PREFIXES", 4)
-    bounds = kernels.near_at_most(model_of(60, 12).named_stages["prototypes"])
+    bounds = kernels.near_at_most(named_stages(model_of(60, 12))["prototypes"])
     assert looked_at == [1, 2, 3, 4, 60]
     assert len(bounds) == 60
     assert (np.diff(bounds) <= 0).all()
@@ -93,4 +94,4 @@ def test_the_bound_of_near_prototypes_needs_few_decompositions(monkeypatch):
 
 def test_what_no_chip_can_hold_is_bounded_by_all_prototypes(monkeypatch):
     monkeypatch.setattr(kernels, "_least_spare", None)
-    assert (kernels.near_at_most(model_of(5, 14_000).named_stages["prototypes"]) == 14_000).all()
+    assert (kernels.near_at_most(named_stages(model_of(5, 14_000))["prototypes"]) == 14_000).all()
