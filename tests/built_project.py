@@ -20,7 +20,7 @@ def write_project(
     """Write what is generated of a model; in integers, and for an Uno, if nothing else is given."""
     reference = reference or quantize(model)
     if plan is None:
-        assert isinstance(reference, IntegerChain)
+        assert not reference.score_tolerance
         plan = make_plan(reference)
     generated = folder / "firmware" / "generated"
     generated.mkdir(parents=True)
