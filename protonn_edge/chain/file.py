@@ -219,7 +219,11 @@ def _model_of(arrays: Arrays) -> Model:
     )
     if "expected" in arrays:
         check_type(arrays["expected"], "expected", "f8")
-        expected = arrays["expected"], model.n_classes, watchable_inputs(model)
+        expected = (
+            arrays["expected"],
+            model.n_classes,
+            watchable_inputs(model.feature_stage, model.n_inputs),
+        )
         model = replace(model, expected=ExpectedAnswers.of_array(*expected))
     if "activity" not in arrays:
         return model

@@ -33,11 +33,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
-    from protonn_edge.chain.head import WholeModel
     from protonn_edge.chain.integer_stage import IntArray
 
 UNUSUAL_SHARE = 0.01
@@ -58,14 +58,13 @@ Verdict = Literal["new", "good", "drift"]
 Float64 = NDArray[np.float64]
 
 
-def watchable_inputs(model: WholeModel) -> int:
+def watchable_inputs(stage: FeatureStage | None, n_inputs: int) -> int:
     """Return the number of inputs of the classifier that a device can watch: all, or none.
 
     Of features, those of windows are watched, unless they come from layers, in parts.
     """
-    stage = model.feature_stage
     watchable = stage is None or (stage.signal is not None and not stage.layers)
-    return model.n_inputs if watchable and model.n_inputs < 2**15 else 0
+    return n_inputs if watchable and n_inputs < 2**15 else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +105,12 @@ class ExpectedAnswers:
         total = counts.sum(axis=1, keepdims=True)
         usual = (counts >= UNUSUAL_SHARE * total) | (total < FEWEST_POINTS)
         low, high = np.floor(mean - reach) * units, np.ceil(mean + reach) * units
-        zero = run_through(chain.feature_stages, Q)[:, : watchable_inputs(chain)] == 0
+        zero = (
+            run_through(chain.feature_stages, Q)[
+                :, : watchable_inputs(chain.feature_stage, chain.n_inputs)
+            ]
+            == 0
+        )
         return cls(low, high, edges * units, usual, *_watched(zero, classes, chain.n_classes))
 
     def to_array(self) -> Float64:

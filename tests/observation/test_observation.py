@@ -277,14 +277,18 @@ def test_features_of_images_and_of_layers_are_not_watched() -> None:
     layers = (random_layers(), random_window_layers())
     for model in (random_pooling_model(pooling), *map(random_convolution_model, layers)):
         chain = quantize(model)
-        assert watchable_inputs(chain) == watchable_inputs(model) == 0
+        assert (
+            watchable_inputs(chain.feature_stage, chain.n_inputs)
+            == watchable_inputs(model.feature_stage, model.n_inputs)
+            == 0
+        )
         expected = ExpectedAnswers.of(chain, np.ones((400, chain.n_features), np.uint8))
         assert expected is not None
         assert expected.watched == range(0)
         assert ExpectedAnswers.of_array(expected.to_array(), chain.n_classes, 0).watched == range(0)
     windows = random_window_model(window_features_of("mean,deviation", 8, 2))
-    assert watchable_inputs(windows) == windows.n_inputs == 4
-    assert watchable_inputs(random_linear_model(features=2**15, classes=2)) == 0
+    assert watchable_inputs(windows.feature_stage, windows.n_inputs) == windows.n_inputs == 4
+    assert watchable_inputs(None, 2**15) == 0
 
 
 def test_about_one_in_a_hundred_known_answers_is_unusual() -> None:
