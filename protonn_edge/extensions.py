@@ -6,8 +6,8 @@ what it brings there, as "module:name" in the folder, imported when a point is a
 outside of the folder imports it. If the folder is deleted, the idea is gone: what still refers to
 it, such as a model file, is refused in one sentence.
 
-At the point "parts", an extension has a function of an integer model that returns a `FirmwarePart` of the
-model's firmware, or None. Other points are documented where they are asked about.
+At the point "parts", an extension has a function of a device's model that returns a `FirmwarePart`,
+or None. Other points are documented where they are asked about.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from protonn_edge.codegen import Plan
 from protonn_edge.device.instruments import BenchReading
 from protonn_edge.evaluation.terminal import PLAN_CAPTION, plan_rows, stage_rows
 from protonn_edge.export.rendering import NAME, own_sketch
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section
 from protonn_edge.report.evidence import Evidence
@@ -236,7 +235,7 @@ def front_section(front: Front) -> Section:
 
 def sketch_panels(one: Evidence) -> list[Panel]:
     """Return the command for exporting a model, a sketch with it, and its classes' constants."""
-    if not isinstance(one.reference, IntegerChain):
+    if one.reference.score_tolerance:
         return []
     sketch = own_sketch(one.reference, one.board)
     exporting = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.extensions import FirmwarePart
-from protonn_edge.quantization import DeviceModel, IntegerChain
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.teaching.examples import Store, Teaching
 
 
@@ -35,7 +35,7 @@ class TeachingPart(FirmwarePart):
         return 3 + self.n_classes
 
     @classmethod
-    def of(cls, model: DeviceModel) -> TeachingPart | None:
+    def of(cls, model: IntegerChain) -> TeachingPart | None:
         """Return the part of a model's firmware; None if the model cannot be taught."""
         if not isinstance(model, IntegerChain):
             return None
