@@ -27,7 +27,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import Arrays, check_type, single_value
 from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.head import Head, members_of
+from protonn_edge.chain.head import Head, additions_to, members_of
 from protonn_edge.chain.model import Model, activity_sizes
 from protonn_edge.chain.observation import ExpectedAnswers, watchable_inputs
 from protonn_edge.chain.other_files import other_file
@@ -256,7 +256,7 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
     of_features = (name for each in FEATURE_STAGES.values() for name in each.ARRAYS)
     optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_features)
     allowed = {*needed, *optional, *(each.name for each in members)}
-    for _, added in kind.additions():
+    for _, added in additions_to(kind):
         own = [each.name for each in members_of(added).values()]
         allowed |= set(own)
         if missing := [name for name in own if name not in arrays and arrays.keys() & set(own)]:

@@ -101,6 +101,18 @@ def members_of(kind: type) -> dict[str, Member]:
     return {name: each for name, each in declared if each is not None}
 
 
+def additions_to(kind: type) -> list[tuple[str, type]]:
+    """Return the names of a dataclass's fields for additions, and the types of what there is."""
+    assert is_dataclass(kind)
+    points = {each.name: each.metadata.get("addition") for each in fields(kind)}
+    return [
+        (name, added)
+        for name, point in points.items()
+        if point is not None
+        for added in brought(point).values()
+    ]
+
+
 class Head(ABC):
     """A kind of classifier: its matrices, and the scores of normalized points.
 
@@ -135,18 +147,6 @@ class Head(ABC):
     def members(cls) -> dict[str, Member]:
         """Return its members in a file, by the names of its fields."""
         return members_of(cls)
-
-    @classmethod
-    def additions(cls) -> list[tuple[str, type]]:
-        """Return the names of its fields for additions, with the types of those that there are."""
-        assert is_dataclass(cls)
-        points = {each.name: each.metadata.get("addition") for each in fields(cls)}
-        return [
-            (name, kind)
-            for name, point in points.items()
-            if point is not None
-            for kind in brought(point).values()
-        ]
 
     @property
     def n_inputs(self) -> int:
@@ -192,7 +192,7 @@ class Head(ABC):
             default = getattr(type(self), name, None) if each.optional else None
             if number != default:
                 arrays[each.name] = np.array(number)
-        for name, kind in self.additions():
+        for name, kind in additions_to(type(self)):
             if isinstance(added := getattr(self, name), kind):
                 for own, each in members_of(kind).items():
                     arrays[each.name] = np.array(getattr(added, own))
@@ -210,7 +210,7 @@ class Head(ABC):
             if each.name in arrays or not each.optional
         )
         given = {name: each.read(arrays) for name, each in readers}
-        for name, kind in cls.additions():
+        for name, kind in additions_to(cls):
             members = members_of(kind)
             if any(each.name in arrays for each in members.values()):
                 given[name] = kind(**{own: each.read(arrays) for own, each in members.items()})

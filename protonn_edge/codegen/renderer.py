@@ -128,13 +128,13 @@ def render_c(
     return rendered(prefix)
 
 
-@cache
 def render_parts(model: IntegerChain) -> str:
     """Return the list of the parts of a model's firmware, for firmware/parts.h."""
     template = template_environment("c").get_template("parts.h.j2")
     return template.render(tool_version=__version__, parts=parts_of(model))
 
 
+@cache
 def template_environment(folder: str, prefix: str = PREFIX) -> Environment:
     """Return the environment for templates of a folder of ``templates/``, each compiled once."""
     loader = PrefixedLoader(resource("templates") / folder, prefix)

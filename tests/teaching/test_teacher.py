@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import pytest
 
-from protonn_edge.cli.monitor import Labels
 from protonn_edge.device.protocol import (
     Message,
     decode_frame,
@@ -19,6 +18,7 @@ from protonn_edge.device.sensor_board import (
     WindowAnswer,
 )
 from protonn_edge.errors import CheckFailed
+from protonn_edge.teaching.commands import Labels
 from protonn_edge.teaching.listener import TeachingListener
 from protonn_edge.teaching.messages import ForgetReply, LearnReply, TaughtMessage
 
@@ -81,7 +81,7 @@ def acted(
                 for key in left.pop(0):
                     labels._press(key)
             else:
-                said.append(labels.learned(answer)[0])
+                said.append(labels.replied(answer)[0])
     except CheckFailed:  # the board fell silent
         pass
     return said, told
