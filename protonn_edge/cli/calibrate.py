@@ -1,4 +1,4 @@
-"""``protonn-edge calibrate``: thresholds and expected answers; `train` shares the options."""
+"""``protonn-edge calibrate``: Let a model reject inputs that belong to none of its classes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,11 @@ def rejection_record(model: Model) -> dict[str, Any] | None:
     }
 
 
-@command("calibrate", needs={"--rejection-by": "--rejection"})
+@command(
+    "calibrate",
+    needs={"--rejection-by": "--rejection"},
+    examples=("model.npz calibration.csv --rejection 1% -o rejecting.npz",),
+)
 def calibrate_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,

@@ -1,4 +1,4 @@
-"""``protonn-edge predict``: classify points on this computer."""
+"""``protonn-edge predict``: Classify points on this computer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,12 @@ from protonn_edge.system.files import write_atomically
 CONFIDENCE = "confidence_percent"
 
 
-@command("predict", needs={"--votes --refractory": "--hop"}, apart={"-o": "--hop"})
+@command(
+    "predict",
+    needs={"--votes --refractory": "--hop"},
+    apart={"-o": "--hop"},
+    examples=("model.npz new.csv -o predicted.csv",),
+)
 def predict_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,

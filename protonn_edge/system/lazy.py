@@ -5,7 +5,9 @@ scipy and a hundred modules of this package. A package that offers names from ma
 them in its `__init__.pyi`, where type checkers and editors look; `lazy_names` reads them there,
 and leaves out those of modules that were removed.
 
-Libraries that only some users need may be missing: `require` names the package to install.
+Libraries that only some users need may be missing: `require` names the package to install. Parts of
+this package may have been removed, too: a part is a folder or a module that nothing imports before
+its work is asked for, so that a failed import is a refusal in one sentence.
 """
 
 from __future__ import annotations
@@ -96,15 +98,21 @@ def room(name: str, what: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        raise InputError(
-            f"{what} are not installed; install protonn-edge again, with all its parts"
-        ) from error
+        raise InputError(_removed(what, "are")) from error
 
 
 def sentence_of(error: ImportError) -> str | None:
-    """Return a sentence on the extra that a failed import needs; None if no extra has it."""
-    library = (error.name or "").partition(".")[0]
-    return _sentence(library) if library in _EXTRAS else None
+    """Return a sentence on the extra, or the part of this package, that a failed import needs."""
+    name = error.name or ""
+    if name.partition(".")[0] in _EXTRAS:
+        return _sentence(name.partition(".")[0])
+    if name.startswith("protonn_edge.") and isinstance(error, ModuleNotFoundError):
+        return _removed(name.rpartition(".")[2].replace("_", " "), "is")
+    return None
+
+
+def _removed(what: str, verb: str) -> str:
+    return f"{what} {verb} not installed; install protonn-edge again, with all its parts"
 
 
 def _sentence(library: str) -> str:
