@@ -18,7 +18,7 @@ from protonn_edge.teaching.board import stored
 from protonn_edge.teaching.commands import Labels
 from protonn_edge.teaching.examples import ERASED, Taught
 from protonn_edge.teaching.listener import TeachingListener
-from protonn_edge.teaching.messages import StoreReply, StoreRequest
+from protonn_edge.teaching.messages import StoreReply, StoreRequest, TaughtMessage
 
 MODEL, OTHER = (
     replace(random_model(seed, projections=3, features=6, classes=3), teachable=4)
@@ -48,7 +48,7 @@ def test_generated_c_knows_whose_examples_it_has(tmp_path: Path) -> None:
     [(b"\x01" + bytes(9), True), (b"\x01" + bytes(range(8)), False), (b"\xff" * 40, False)],
 )
 def test_who_teaches_is_warned(content: bytes, warned: bool) -> None:
-    none = sent(live(), (9, (0, 0)), *named("rest", "wave"))
+    none = sent(live(), TaughtMessage(9, (0, 0)), *named("rest", "wave"))
     line = Line(none, sent(window(1)), sent(StoreReply(content)), sent(window(5)))
     teacher, told = TeachingListener(line, "there"), list[str]()  # type: ignore[arg-type]
     teacher.wait()
