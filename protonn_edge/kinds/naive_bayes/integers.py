@@ -73,10 +73,6 @@ class IntegerNaiveBayes(IntegerStage):
         sums = [self._terms(point).sum(axis=1) for point in x]
         return self.bias - np.array(sums, np.int64).reshape(len(x), self.n_outputs)
 
-    def describe(self) -> dict[str, Any]:
-        """Return the bits and the range of the sums."""
-        return {"accumulator_bits": SCORE_BITS, "accumulator_range": list(self.output.ends)}
-
     @cached_property
     def lines(self) -> tuple[bytes, ...]:
         """The table in flash, low bytes first: for each class the bias, then means and weights."""
