@@ -73,7 +73,9 @@ def test_inspect_shows_window_features(model: Path, windows: Path) -> None:
     done = run("inspect", model, "--data", windows)
     assert done.exit_code == 0, done.output
     assert "40: 20 samples of 2 channels at 50 Hz" in done.output
-    assert "kinds mean deviation min max crossings bands, bands 3, hysteresis 1" in done.output
+    assert "kinds mean deviation min max crossings bands, bands 3, hysteresis 1" in " ".join(
+        done.output.split()
+    )
     declared = json.loads(run("inspect", model, "--json").stdout)["window_features"]
     assert declared["points"]["shape"] == [20, 2]
 
