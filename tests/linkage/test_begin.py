@@ -18,7 +18,7 @@ from protonn_edge.codegen import Limits, every_plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.precision.program import plan_for
-from protonn_edge.quantization import IntegerChain, device_model
+from protonn_edge.quantization import device_model
 
 pytestmark = needs_emulated_avr
 
@@ -52,7 +52,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_beginning_stays_within_its_bound(tmp_path: Path, name: str) -> None:
     model = device_model(*MODELS[name])
-    if not isinstance(model, IntegerChain):
+    if model.score_tolerance:
         taken = marked_cycles(compile_with(model, BEGIN, tmp_path))
         assert 0 < taken <= plan_for(model).begin_cycles
         return
