@@ -11,13 +11,14 @@ from chains import replace
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.device import protocol, teaching
+from protonn_edge.device import protocol
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.teaching import messages
+from protonn_edge.teaching import session as teaching
 
 FLOATS = replace(random_model(projections=3, features=6, classes=3), teachable=4)
 
