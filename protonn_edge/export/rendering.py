@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -26,9 +26,11 @@ from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.extensions import FirmwarePart, parts_of
 from protonn_edge.features.convolution.stage import Convolutions
-from protonn_edge.projects.windowing import Windowing
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
+
+if TYPE_CHECKING:
+    from protonn_edge.projects.windowing import Windowing
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -6,7 +6,7 @@ See `docs/teaching.md`.
 BRINGS = {
     "answer stream": "listener:TaughtStream",
     "command inspect": "commands:InspectOptions",
-    "command monitor": "commands:MonitorOptions",
+    "command monitor": "monitor:MonitorOptions",
     "command report": "commands:ReportOptions",
     "messages": "messages:MESSAGES",
     "parts": "part:part_of",

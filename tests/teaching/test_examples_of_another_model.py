@@ -15,10 +15,10 @@ from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.device.protocol import decode_frame, encode_message
 from protonn_edge.quantization import quantize
 from protonn_edge.teaching.board import stored
-from protonn_edge.teaching.commands import Labels
 from protonn_edge.teaching.examples import ERASED, Taught
 from protonn_edge.teaching.listener import TeachingListener
 from protonn_edge.teaching.messages import StoreReply, StoreRequest, TaughtMessage
+from protonn_edge.teaching.monitor import Labels
 
 MODEL, OTHER = (
     replace(random_model(seed, projections=3, features=6, classes=3), teachable=4)

@@ -18,9 +18,9 @@ from protonn_edge.device.sensor_board import (
     WindowAnswer,
 )
 from protonn_edge.errors import CheckFailed
-from protonn_edge.teaching.commands import Labels
 from protonn_edge.teaching.listener import TeachingListener
 from protonn_edge.teaching.messages import ForgetReply, LearnReply, TaughtMessage
+from protonn_edge.teaching.monitor import Labels
 
 
 def sent(*messages: Message, number: int = 0) -> bytes:
