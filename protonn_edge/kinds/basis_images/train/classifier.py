@@ -12,10 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import SIDES
-from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.layers import Layer, Normalization, Rectifier
 from protonn_edge.features.convolution.train.learning import (
     Layers,
@@ -222,7 +222,7 @@ def learned_student(
     return TaughtStudent(training.rounded(network, student.bits), student)
 
 
-def _stage(taught: TaughtStudent) -> Convolutions:
+def _stage(taught: TaughtStudent) -> Features:
     return taught.wanted.stage(taught.layers)
 
 
