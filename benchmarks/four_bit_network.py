@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.integers import IntegerPooling

@@ -10,10 +10,10 @@ from chains import linear_model
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution, same_margins
 from protonn_edge.features.convolution.making import layered
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 

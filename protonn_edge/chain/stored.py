@@ -106,22 +106,20 @@ def described(value: object) -> Any:
 
 def words(value: object) -> str:
     """Return the numbers and texts in the fields of a value, for display; arrays are left out."""
-    shown = []
-    for each in fields(value):  # type: ignore[arg-type]
-        given = getattr(value, each.name)
-        if is_dataclass(given):
-            shown.append(words(given))
-        elif isinstance(given, tuple) and all(isinstance(one, int | str) for one in given):
-            shown.append(
-                f"{each.name} {('x' if isinstance(given[0], int) else ' ').join(map(str, given))}"
-            )
-        elif isinstance(given, tuple):
-            shown.append(f"{len(given)} {each.name}")
-        elif isinstance(given, int | float | str) and not isinstance(given, bool) and each.repr:
-            shown.append(
-                f"{each.name} {given:,}" if isinstance(given, int) else f"{each.name} {given}"
-            )
-    return ", ".join(part.replace("_", " ") for part in shown if part)
+    shown = (_word(each.name, getattr(value, each.name)) for each in stored_fields(value))
+    return ", ".join(word.replace("_", " ") for word in shown if word)
+
+
+def _word(name: str, given: object) -> str:
+    if is_dataclass(given):
+        return words(given)
+    if isinstance(given, tuple) and given and is_dataclass(given[0]):
+        return f"{len(given)} {name}"
+    if isinstance(given, tuple) and given and not isinstance(given[0], tuple):
+        return f"{name} {('x' if isinstance(given[0], int) else ' ').join(map(str, given))}"
+    if isinstance(given, bool) or not isinstance(given, int | str):
+        return name if given is True else ""
+    return f"{name} {given}"
 
 
 def from_arrays(

@@ -14,7 +14,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import rows_in_order
 from protonn_edge.features.convolution.making import Layer, layered
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.images.image_rows import image_text
 from protonn_edge.kinds.linear.head import LinearHead
 

@@ -33,6 +33,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import protonn_edge
+from protonn_edge.chain import stored
 from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import model_bytes

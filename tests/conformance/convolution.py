@@ -16,7 +16,7 @@ from convolution_factory import (
 )
 
 from protonn_edge.chain.features import Features
-from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.integers import IntegerPooling

@@ -48,7 +48,7 @@ def test_inputs_are_the_bytes_of_the_last_layer(kind: str) -> None:
     for stage in (random_layers(), layered((random_convolution(2, (6, 6, 1)),))):
         integers, images = quantize(behind(stage, kind)), random_images_of(1, 20, stage)
         values = own_inputs(integers, integers.quantize(images))
-        assert integers.inputs.maximum == stage.whole_maximum
+        assert integers.inputs.maximum == stage.stages[-1].maximum
         assert (values == stage.apply(images)).all()
         assert (integers.inputs.quantize(values) == values).all()
 

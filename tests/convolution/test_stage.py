@@ -17,7 +17,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.making import layered
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.quantization import measure_activity, quantize
 
 
@@ -88,7 +88,6 @@ def damaged(stage: int, **changes: object) -> dict[str, np.ndarray]:
         (3, {"window": [5, 2]}, "pooling of 5x2 pixels"),
         (3, {"how": "least"}, "features.stages.3.how must be one of 'maximum', 'average'"),
         (2, {"input_maximum": 14}, "takes 6x6x4 with values up to 14, but receives 6x6x4 with"),
-        (2, {"shape": [3, 12, 4]}, "takes 3x12x4 with values up to 15, but receives 6x6x4 with"),
     ],
 )
 def test_damaged_numbers_are_refused(stage: int, changes: dict[str, object], sentence: str) -> None:

@@ -38,10 +38,10 @@ from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen import make_plan, render_c
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.convolution.making import layered
-from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.quantization import IntegerChain, measure_activity, quantize
 
 BRIEF_CASES = 20

@@ -10,9 +10,9 @@ import numpy as np
 from protonn_edge.chain.features import Features, PointFormat
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.deskew.deskew import BYTES, PixelScale
+from protonn_edge.features.deskew.integers import BYTES, PixelScale
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale

@@ -14,7 +14,7 @@ import pytest
 from protonn_edge import from_network
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.errors import InputError
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 
 onnx_factory = pytest.importorskip("onnx_factory", reason="needs onnx: pip install '.[test]'")
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
 from protonn_edge.features.convolution.making import KIND
 from protonn_edge.features.convolution.train import learning

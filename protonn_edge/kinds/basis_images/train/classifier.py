@@ -36,7 +36,7 @@ from protonn_edge.features.convolution.train.notation import (
 )
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.convolution.train.rounding import integer_stages
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train import images as basis
