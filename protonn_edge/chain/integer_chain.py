@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from operator import attrgetter
@@ -21,14 +21,16 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain import decision, integer_stage
+from protonn_edge.chain import integer_stage
 from protonn_edge.chain.checks import little_endian, set_checked
+from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head, Size, Sized
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.observation import IntegerExpected, why_unobserved
+from protonn_edge.chain.policy import IntegerPolicy, Units, in_integers
 from protonn_edge.chain.raw_inputs import (
     Exponents,
     FloatQuantizer,
@@ -85,8 +87,7 @@ class QuantizedInput(Sized):
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
 
-        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and keeps its
-        scores.
+        Ties go to the lower index. The policy may give an answer that is no class.
         """
 
     def predict(self, Q: NDArray[np.uint8]) -> IntArray:
@@ -102,7 +103,7 @@ class StagedInput(QuantizedInput):
     """The stages of an integer model, from the bytes that a device receives to the class."""
 
     own_stages: tuple[IntegerStage, ...]
-    rejection: decision.IntegerRejection | None
+    policy: IntegerPolicy
     expected: IntegerExpected | None = None
 
     @property
@@ -130,9 +131,9 @@ class StagedInput(QuantizedInput):
         return () if self.feature_stage is None else self.feature_stage.integer_stages(self.inputs)
 
     @cached_property
-    def _decision(self) -> decision.IntegerDecision:
+    def _decision(self) -> IntegerDecision:
         scores, expected = self.own_stages[-1].output, self.expected
-        return decision.IntegerDecision(scores, self.score_bits, self.rejection, expected)
+        return IntegerDecision(scores, self.score_bits, self.policy, expected)
 
     @cached_property
     def stages(self) -> tuple[IntegerStage, ...]:
@@ -171,9 +172,7 @@ class IntegerChain(StagedInput):
     classes: tuple[str, ...]  # names of the L classes
     sizes: tuple[Size, ...] = ()
     feature_stage: FeatureStage | None = None  # computes features first, on the device
-    # thresholds below which the answer is `UNKNOWN`
-    rejection: decision.IntegerRejection | None = None
-    sharpness: float | None = None  # factor on the float model's scores; see `confidence`
+    policy: IntegerPolicy = field(default_factory=IntegerPolicy)  # what it says of its scores
     raw_exponents: Exponents | None = None
     counts: NDArray[np.float64] | None = None
     feature_names: tuple[str, ...] = ()  # names of the features of a point, or empty
@@ -181,7 +180,7 @@ class IntegerChain(StagedInput):
 
     def __post_init__(self) -> None:
         *before, last = self.own_stages
-        needed = self.rejection is not None and self.rejection.rbf > 0
+        needed = any(rule.needs_nearest for rule in self.policy.rules)
         set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
         maximum = self.inputs.maximum
         fits = 1 <= maximum <= 255
@@ -199,13 +198,8 @@ class IntegerChain(StagedInput):
             integer_stage.check_holds(
                 bool(same), "averages of values on different scales", "averages on one scale"
             )
-        if self.rejection is not None:  # proving its ranges takes time
-            fits = self.n_classes <= decision.UNKNOWN
-            what = f"rejection thresholds and {self.n_classes:,} classes"
-            integer_stage.check_holds(fits, what, f"{decision.UNKNOWN} classes with thresholds")
-            fits = self._decision.holds(last.nearest_maximum)
-            what = "rejection thresholds outside the ranges of the scores, margins or RBFs"
-            integer_stage.check_holds(fits, what, "thresholds within these ranges")
+        for rule in self.policy.rules:
+            rule.check(self)
 
     def facts(self) -> dict[str, str]:
         """Return its sizes and classes, its size in bytes, and its hash."""
@@ -228,17 +222,6 @@ class IntegerChain(StagedInput):
             for _ in range(count)
         ]
         return np.clip(np.array(moved, np.int64), 0, self.inputs.maximum)
-
-    @cached_property
-    def confidence(self) -> decision.Confidence | None:
-        """Computes the probability of an answer from its scores; None if `sharpness` is unknown.
-
-        It is None for a single class, too, because there is no other to compare it with.
-        """
-        if self.sharpness is None or self.n_classes == 1:
-            return None
-        new = self.own_stages[-1].n_new_classes
-        return decision.Confidence.of(self.sharpness * self.score_scale, new)
 
     @property
     def model_bytes(self) -> int:
@@ -302,7 +285,7 @@ class IntegerChain(StagedInput):
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q."""
         scores, nearest = self.scores_and_nearest(Q)
-        return decision.decide(scores, nearest, self.rejection), scores
+        return self.policy.answers(scores, nearest), scores
 
 
 def chain_for(
@@ -319,7 +302,8 @@ def chain_for(
     An integer score of 1 stands for a float score of `score_scale`, the integer `rbf_maximum` for
     an RBF of 1. Training needs no units of raw values.
     """
-    rejection = model.rejection
+    last = own_stages[-1]
+    units = Units(score_scale, rbf_maximum, model.n_classes, last.n_new_classes)
     return IntegerChain(
         head=type(model.head),
         inputs=inputs,
@@ -328,8 +312,7 @@ def chain_for(
         classes=model.classes,
         sizes=model.sizes,
         feature_stage=model.feature_stage,
-        rejection=None if rejection is None else rejection.in_integers(score_scale, rbf_maximum),
-        sharpness=model.sharpness,
+        policy=in_integers(model.policy, units),
         feature_names=model.feature_names,
         raw_exponents=model.units if with_units else None,
     )
@@ -383,7 +366,7 @@ def _hashed(chain: IntegerChain) -> Iterator[tuple[str, Any]]:
     yield from ((field.name, getattr(chain.inputs, field.name)) for field in fields(chain.inputs))
     yield from chain.numbers.items()
     yield from (("score_scale", chain.score_scale), ("classes", chain.classes))
-    some: dict[str, Any] = {"rejection": chain.rejection}
+    some: dict[str, Any] = {rule.name: rule for rule in chain.policy.rules if rule.hashed}
     if chain.feature_stage is not None:
         some[chain.feature_stage.kind] = chain.feature_stage
     yield from sorted(some.items())

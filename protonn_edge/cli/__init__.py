@@ -27,7 +27,7 @@ COMMANDS = {
     "train": "Train a model from labelled data",
     "tune": "Search for the most accurate model that fits the board",
     "convert": "Convert models from and to the formats of other programs",
-    "calibrate": "Let a model reject inputs that belong to none of its classes",
+    "calibrate": "Adapt a model's answers to points that it was not trained on",
     "inspect": "Show the contents of a model, in floats and in integers",
     "predict": "Classify points on this computer",
     "build": "Build a model's firmware and check that it fits the board",

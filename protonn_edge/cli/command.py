@@ -44,12 +44,13 @@ _GROUPS = {
     " teachable",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
     "Features": "features image-shape window sample-rate copies augment",
-    "Rejection": "rejection rejection-by one-class normal",
+    "One class": "one-class normal",
     "Search": "metric minutes trials timeout choose folds jobs dask in-flight search front",
 }
 """Options, without their hyphens, by the title of their group."""
 
 _GROUP_OF = {f"--{name}": title for title, names in _GROUPS.items() for name in names.split()}
+_OWN_GROUPS: dict[str, str] = {}  # of options that name their group
 _FEW = 20  # options in one list
 _LONG = 60  # characters of the values of an option
 _METAVARS = ((click.IntRange, "N"), (click.FloatRange, "X"))
@@ -71,7 +72,13 @@ class Declared:
 
 
 def option(
-    text: str | None, kind: Any = None, *, flag: str = "", shown: Any = None, **settings: Any
+    text: str | None,
+    kind: Any = None,
+    *,
+    flag: str = "",
+    shown: Any = None,
+    group: str = "",
+    **settings: Any,
 ) -> Any:
     """Declare an option, as the default of the parameter of a command.
 
@@ -79,6 +86,7 @@ def option(
     - `kind`: its type; by default that of its default value, else a text.
     - `flag`: its name; by default the parameter's, with -o for an output.
     - `shown`: its default value, which the help shows.
+    - `group`: the title of its group in the help, if it is not in the table of groups.
     - `**settings`: of `click.Option`.
     """
     if shown is not None:
@@ -87,7 +95,10 @@ def option(
     def parameters(name: str) -> list[click.Parameter]:
         flags = ["-o"] if name == "output" else []
         flags.append(flag or f"--{name.replace('_', '-')}")
-        return [click.Option([*flags, name], type=kind, help=text, **settings)]
+        made = click.Option([*flags, name], type=kind, help=text, **settings)
+        if group:
+            _OWN_GROUPS[made.opts[-1]] = group
+        return [made]
 
     return Declared(parameters, lambda name, given: given[name])
 
@@ -206,7 +217,7 @@ class Command(click.Command):
         grouped: dict[str, list[tuple[str, str]]] = {}
         for each, _ in shown:
             grouped.setdefault(group_of(each), []).append(row(each, ctx))
-        for title in (*_GROUPS, ""):
+        for title in dict.fromkeys((*_GROUPS, *_OWN_GROUPS.values(), "")):
             if title in grouped:
                 with formatter.section(title or "Other options"):
                     formatter.write_dl(grouped[title])
@@ -274,7 +285,8 @@ def row(option: click.Option, ctx: click.Context) -> tuple[str, str]:
 
 def group_of(param: click.Parameter) -> str:
     """Return the title of an option's group, or an empty string."""
-    return next((_GROUP_OF[name] for name in param.opts if name in _GROUP_OF), "")
+    titles = _GROUP_OF | _OWN_GROUPS
+    return next((titles[name] for name in param.opts if name in titles), "")
 
 
 def _refusal(error: Exception) -> tuple[str, int] | None:

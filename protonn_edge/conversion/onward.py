@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
@@ -34,6 +34,7 @@ from protonn_edge.kinds.linear.integers import IntegerLinear
 from protonn_edge.kinds.naive_bayes.integers import TERM_SHIFT, IntegerNaiveBayes
 from protonn_edge.kinds.protonn.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import quantize
 from protonn_edge.system.lazy import require
 
@@ -72,7 +73,7 @@ def to_onnx(model: Model | IntegerChain) -> bytes:
 
 def _class(scores: Values, before: Values, chain: IntegerChain) -> Values:
     best = answer = scores.op("ArgMax", axis=1)
-    least = chain.rejection
+    least = chain.policy.find(IntegerRejection)
     if least is None:
         return best
     largest = scores.op("ReduceMax", [1])
@@ -84,7 +85,7 @@ def _class(scores: Values, before: Values, chain: IntegerChain) -> Values:
         statistics.append((nearest, least.rbf))
     for value, threshold in statistics:
         if threshold > 0:
-            answer = value.op("Less", threshold).op("Where", UNKNOWN, answer)
+            answer = value.op("Less", threshold).op("Where", NO_CLASS, answer)
     return answer
 
 

@@ -32,6 +32,7 @@ from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain, QuantizedInput
 from protonn_edge.chain.integer_stage import hashed_name
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import IntegerPolicy
 from protonn_edge.chain.raw_inputs import Exponents
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
@@ -47,7 +48,7 @@ class Float32Model(QuantizedInput):
     """All numbers of a float build; see the module's docstring for the arithmetic."""
 
     precision = "float32"
-    rejection = None
+    policy = IntegerPolicy()  # no rule is computed in floats
     head = ProtoNNHead
     score_tolerance: ClassVar[int] = 1 << 8
     """Tolerated difference of scores between executions, in units: 1/65536 of the largest score."""
@@ -133,17 +134,17 @@ def float32_model(model: Model, integer_model: IntegerChain) -> Float32Model:
     """Return the numbers of a model's float build, given its integer model.
 
     Raises `InputError` if a number does not fit float32, Z is zero, or the model computes features
-    or rejects points.
+    or gives answers that are no class.
     """
     if model.feature_stage is not None:
         raise InputError(
             f"the model {model.feature_stage.does}, which float builds do not support; build in "
             "int8, or train without these features"
         )
-    if model.rejection is not None:
+    for other in model.policy.other_answers:
         raise InputError(
-            'float builds do not support the answer "unknown", which the model gives; build in '
-            "int8, or use a model without rejection"
+            f'float builds do not support the answer "{other.name}", which the model gives; build '
+            "in int8"
         )
     head = model.head
     assert isinstance(head, ProtoNNHead)
@@ -182,6 +183,6 @@ DeviceModel = IntegerChain | Float32Model
 
 
 def precisions_of(model: Model) -> tuple[str, ...]:
-    """Return the possible precisions; float builds can neither compute features nor reject."""
-    plain = (model.feature_stage, model.rejection) == (None, None)
+    """Return the possible precisions; float builds neither compute features nor judge answers."""
+    plain = model.feature_stage is None and not model.policy.other_answers
     return PRECISIONS if plain and isinstance(model.head, ProtoNNHead) else PRECISIONS[:1]

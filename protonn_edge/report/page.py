@@ -10,13 +10,14 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, count, zip_longest
 
 from markupsafe import Markup
 
 from protonn_edge import __version__
+from protonn_edge.chain.policy import rule_modules
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.evaluation.evidence import Evidence
@@ -40,7 +41,6 @@ _BETTER: dict[str, Callable[[Iterable[float]], float]] = {
 _LEADS = {
     "mistakes": "Wrong answers, the most confident first. #0 is the first row of the data.",
     "seen": "The features that the first stage extracts from a point.",
-    "unknown": "The shares of the test points that other thresholds would reject.",
     "latency": "Cycles, counted by the board's own timer. A proven bound holds for every input.",
     "memory": "Flash and SRAM of the linked firmware, including the protocol and the drivers.",
     "certificate": "Proven claims hold for every input; measured claims held on the points given.",
@@ -257,8 +257,10 @@ def _figures(one: Evidence) -> dict[str, str]:
     summary, usage = one.summary, one.firmware.usage
     low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), summary.n)
     latency, energy, worst = summary.latency_ms, summary.energy_mj, one.worst_cycles
-    rejects = one.reference.rejection is not None
-    unknown = {"unknown": f"{100 * summary.unknown / summary.n:.2f} %"} if rejects else {}
+    unknown = {
+        other.name: f"{100 * summary.unknown / summary.n:.2f} %"
+        for other in one.reference.policy.other_answers
+    }
     return {
         "computed in": "integers" if isinstance(one.reference, IntegerChain) else "floats",
         "points": f"{summary.n:,}",
@@ -277,6 +279,12 @@ def _figures(one: Evidence) -> dict[str, str]:
 MakePanels = Callable[[Evidence], list[Panel]]
 
 
+def _of_rules() -> Iterator[tuple[str, str, str, MakePanels]]:
+    """Yield the name, title, lead and panels of each section that a rule of a policy brings."""
+    for module in rule_modules("report"):
+        yield from module.SECTIONS
+
+
 def _section(
     name: str, title: str, make: MakePanels, evidence: Sequence[Evidence], *, folded: bool = False
 ) -> Section:
@@ -285,7 +293,8 @@ def _section(
         others[:] = [replace(panel, live="") for panel in others]
     names = [one.name for one in evidence]
     rows = (_once_each(row, names) for row in zip_longest(*columns))
-    return Section(name, title, _LEADS.get(name, ""), tuple(chain.from_iterable(rows)), folded)
+    lead = _LEADS.get(name, "") or next((lead for at, _, lead, _ in _of_rules() if at == name), "")
+    return Section(name, title, lead, tuple(chain.from_iterable(rows)), folded)
 
 
 def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]:
@@ -305,7 +314,7 @@ _SECTIONS: tuple[tuple[str, str, MakePanels], ...] = (
     ("mistakes", "The worst mistakes", answers.mistake_panels),
     ("space", "The model's space", answers.space_panels),
     ("seen", "What the model sees", answers.seen_panels),
-    ("unknown", "Unknown", answers.unknown_panels),
+    *((name, title, make) for name, title, _, make in _of_rules()),
     ("sketch", "In your own sketch", panels.sketch_panels),
     ("memory", "Memory", panels.memory_panels),
 )

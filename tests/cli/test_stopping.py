@@ -17,6 +17,7 @@ from programs import interruptible, started
 
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli import inspect, training
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.progress import TrainingStopped
 
@@ -151,7 +152,7 @@ def test_a_trained_model_is_kept_where_its_thresholds_are_not(
     assert done.exit_code == 130
     assert "stopped after all epochs, before --rejection; the best" in done.stderr
     model = load_model(folder / "trained.npz")
-    assert model.rejection is None
+    assert model.policy.find(Rejection) is None
     assert model.record["stopped"] == "all epochs, before --rejection"
 
 

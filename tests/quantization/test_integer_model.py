@@ -16,12 +16,13 @@ from model_factory import (
     tiny_windows_model,
 )
 
-from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import Range
 from protonn_edge.chain.matvec import products
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import IntegerChain, quantize
 
 
@@ -164,7 +165,7 @@ def test_hash_changes_with_every_field() -> None:
         (tiny_deskew_model(), "9dd1aa4f2f46f7c9"),
         (tiny_windows_model(), "14049dd5be9033be"),
         (
-            replace(tiny_integer_model(), rejection=IntegerRejection(1, 2, 3)),
+            with_rules(tiny_integer_model(), IntegerRejection(1, 2, 3)),
             "da5335029432cd72",
         ),
     ],

@@ -39,7 +39,7 @@ class NaiveBayesClassifier(NaiveBayesParameters, DeviceClassifier):
     True
     """
 
-    _scores_are_logits = True
+    scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("naive Bayes")
 
     @classmethod
