@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from protonn_edge.chain.head import Head
-    from protonn_edge.chain.integer_chain import IntegerChain
     from protonn_edge.chain.integer_stage import IntArray
 
 ROOM = "protonn_edge.policy"
@@ -58,7 +57,7 @@ class RuleCost(NamedTuple):
     cycles: int
 
 
-class Rule(ABC):
+class PolicyRule(ABC):
     """A rule of a policy: a frozen dataclass."""
 
     name: ClassVar[str]
@@ -80,7 +79,7 @@ class Rule(ABC):
         return answers
 
 
-class FloatRule(Rule):
+class FloatRule(PolicyRule):
     """A rule in the units of a float model, as a model file stores it."""
 
     array: ClassVar[str]  # its name in a model file
@@ -115,7 +114,7 @@ class FloatRule(Rule):
         return {}
 
 
-class IntegerRule(Rule):
+class IntegerRule(PolicyRule):
     """A rule in the units of an integer model.
 
     Its part of the generated C is ``templates/c/policy/NAME.j2``, with optional macros.
@@ -134,8 +133,8 @@ class IntegerRule(Rule):
         """Whether it compares the second largest score."""
         return False
 
-    def check(self, chain: IntegerChain) -> None:
-        """Raise `InputError` if an integer model cannot have it."""
+    def check(self, chain: Any) -> None:
+        """Raise `InputError` if an `IntegerChain` cannot have it."""
 
     def figures(self, scores: NDArray[Any]) -> dict[str, list[int]]:  # noqa: ARG002
         """Return what it adds to each answer to scores (n, L), by name."""
@@ -150,8 +149,8 @@ class IntegerRule(Rule):
         return {}
 
 
-AnyRule = TypeVar("AnyRule", bound=Rule)
-OneRule = TypeVar("OneRule", bound=Rule)
+AnyRule = TypeVar("AnyRule", bound=PolicyRule)
+OneRule = TypeVar("OneRule", bound=PolicyRule)
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,7 @@ class Policy(Generic[AnyRule]):
         every = {each.name: each for each in (*self.rules, *rules)}
         return Policy(tuple(every[name] for name in sorted(every)))
 
-    def without(self, *kinds: type[Rule]) -> Policy[AnyRule]:
+    def without(self, *kinds: type[PolicyRule]) -> Policy[AnyRule]:
         """Return the policy without the rules of some kinds."""
         return Policy(tuple(each for each in self.rules if not isinstance(each, kinds)))
 
@@ -255,11 +254,11 @@ def in_integers(policy: FloatPolicy, units: Units) -> IntegerPolicy:
     return IntegerPolicy(tuple(rule for rule in rules if rule is not None))
 
 
-def with_rules(model: Any, *rules: Rule) -> Any:
+def with_rules(model: Any, *rules: PolicyRule) -> Any:
     """Return a float or integer model with these rules in place of those of the same names."""
     return replace(model, policy=model.policy.with_rules(*rules))
 
 
-def without_rules(model: Any, *kinds: type[Rule]) -> Any:
+def without_rules(model: Any, *kinds: type[PolicyRule]) -> Any:
     """Return a float or integer model without the rules of some kinds; by default, without any."""
-    return replace(model, policy=model.policy.without(*(kinds or (Rule,))))
+    return replace(model, policy=model.policy.without(*(kinds or (PolicyRule,))))

@@ -41,16 +41,14 @@ _GROUPS = {
     "Data and model": "output classifier groups holdout label drop keep delimiter decimal name "
     "missing one-hot size seed",
     "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
-    " teachable",
+    " teachable one-class normal",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
     "Features": "features image-shape window sample-rate copies augment",
-    "One class": "one-class normal",
     "Search": "metric minutes trials timeout choose folds jobs dask in-flight search front",
 }
 """Options, without their hyphens, by the title of their group."""
 
 _GROUP_OF = {f"--{name}": title for title, names in _GROUPS.items() for name in names.split()}
-_OWN_GROUPS: dict[str, str] = {}  # of options that name their group
 _FEW = 20  # options in one list
 _LONG = 60  # characters of the values of an option
 _METAVARS = ((click.IntRange, "N"), (click.FloatRange, "X"))
@@ -96,8 +94,7 @@ def option(
         flags = ["-o"] if name == "output" else []
         flags.append(flag or f"--{name.replace('_', '-')}")
         made = click.Option([*flags, name], type=kind, help=text, **settings)
-        if group:
-            _OWN_GROUPS[made.opts[-1]] = group
+        _GROUP_OF.update(dict.fromkeys(made.opts, group) if group else {})
         return [made]
 
     return Declared(parameters, lambda name, given: given[name])
@@ -217,7 +214,7 @@ class Command(click.Command):
         grouped: dict[str, list[tuple[str, str]]] = {}
         for each, _ in shown:
             grouped.setdefault(group_of(each), []).append(row(each, ctx))
-        for title in dict.fromkeys((*_GROUPS, *_OWN_GROUPS.values(), "")):
+        for title in dict.fromkeys((*_GROUPS, *_GROUP_OF.values(), "")):
             if title in grouped:
                 with formatter.section(title or "Other options"):
                     formatter.write_dl(grouped[title])
@@ -285,8 +282,7 @@ def row(option: click.Option, ctx: click.Context) -> tuple[str, str]:
 
 def group_of(param: click.Parameter) -> str:
     """Return the title of an option's group, or an empty string."""
-    titles = _GROUP_OF | _OWN_GROUPS
-    return next((titles[name] for name in param.opts if name in titles), "")
+    return next((_GROUP_OF[name] for name in param.opts if name in _GROUP_OF), "")
 
 
 def _refusal(error: Exception) -> tuple[str, int] | None:

@@ -49,7 +49,7 @@ from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.policy.rejection.rule import IntegerRejection, margins
+from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import live_files
@@ -349,7 +349,7 @@ def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> No
         assert (done.exit_code, new.exists()) == ((2, False) if n < 100 else (0, True))
         assert ("at least 100 test points" in done.stderr) == (n < 100)
     found, wanted = load_model(new), ExpectedAnswers.of(integers, integers.quantize(X))
-    assert found.policy.find(IntegerRejection) is None
+    assert found.policy.find(Rejection) is None
     assert found.expected is not None
     assert wanted is not None
     assert np.array_equal(found.expected.to_array(), wanted.to_array())
@@ -358,7 +358,7 @@ def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> No
     few = tmp_path / "few.npz"
     succeed("calibrate", new, points, "-o", few, "--rejection", "90%")
     found = load_model(few)  # thresholds take fewer points, and leave the answers as they were
-    assert found.policy.find(IntegerRejection) is not None
+    assert found.policy.find(Rejection) is not None
     assert found.expected is not None
     assert np.array_equal(found.expected.to_array(), wanted.to_array())
     done = run("calibrate", path, points, "-o", tmp_path / "no.npz", "--rejection-by", "score")

@@ -50,7 +50,7 @@ def test_whole_thresholds_survive_the_way_through_floats(
 
 
 def test_a_threshold_that_is_less_than_a_unit_stays_one() -> None:
-    assert Rejection(score=1e-6).in_integers(1.0, 127) == IntegerRejection(score=1)
+    assert Rejection(score=1e-6).in_integers(Units(1.0, 127, 2, 0)) == IntegerRejection(score=1)
 
 
 def test_the_distance_is_in_rbf_widths() -> None:

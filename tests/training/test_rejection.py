@@ -105,7 +105,7 @@ def test_what_cannot_be_asked_for_is_refused(calibrated: ProtoNNClassifier) -> N
     with pytest.raises(InputError, match="the label for unknown points, 3, is a class"):
         calibrated.predict(digits.X_test, unknown=3)
     fitted = classifier(epochs=1).fit(digits.X_train[:200], digits.y_train[:200])
-    with pytest.raises(InputError, match="call calibrate_rejection first"):
+    with pytest.raises(InputError, match="policy always gives a class"):
         fitted.predict(digits.X_test, unknown=-1)
     with pytest.raises(InputError, match="20 points are too few"):
         calibrate_rejection(fitted, digits.X_train[:20], rate=0.01)

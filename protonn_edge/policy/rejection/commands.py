@@ -13,9 +13,9 @@ from protonn_edge.policy.rejection.rule import STATISTICS
 from protonn_edge.system.lazy import later
 
 if TYPE_CHECKING:
-    from protonn_edge.policy.rejection.steps import Calibration
+    from protonn_edge.policy.rejection.steps import ThresholdChoice
 
-_calibration = later("protonn_edge.policy.rejection.steps", "Calibration")
+_threshold_choice = later("protonn_edge.policy.rejection.steps", "ThresholdChoice")
 
 _TITLE = "Rejection"
 _FALSE_ALARMS = 0.01  # with --one-class
@@ -52,12 +52,12 @@ def options(command: str) -> dict[str, Any]:
     return {"rejection": option(_RATES[command], SHARE, group=_TITLE), "rejection_by": by}
 
 
-def step(given: Mapping[str, Any], *, one_class: bool) -> Calibration | None:
+def step(given: Mapping[str, Any], *, one_class: bool) -> ThresholdChoice | None:
     """Return what the options ask for, with the defaults of one class; None for nothing."""
     rate, by = given["rejection"], given["rejection_by"]
     if one_class:
         rate, by = rate or _FALSE_ALARMS, by or ("distance",)
     if rate is None:
         return None
-    chosen: Calibration = _calibration(rate, by or ("score",), one_class)
+    chosen: ThresholdChoice = _threshold_choice(rate, by or ("score",), one_class)
     return chosen

@@ -31,7 +31,7 @@ from protonn_edge.chain.policy import (
     FloatRule,
     IntegerRule,
     OtherAnswer,
-    Rule,
+    PolicyRule,
     RuleCost,
     Units,
 )
@@ -53,7 +53,7 @@ _COSTS: dict[Statistic, tuple[int, int]] = {
 }
 
 
-class _Thresholds(Rule):
+class _Thresholds(PolicyRule):
     """The base of both kinds of thresholds; 0 is none."""
 
     name = "rejection"

@@ -31,7 +31,7 @@ _OUTLIER_EXPOSURE = 0.5
 
 
 @dataclass(frozen=True)
-class Calibration:
+class ThresholdChoice:
     """The choice of thresholds for a rate of false alarms."""
 
     flag: ClassVar[str] = "--rejection"
