@@ -1,4 +1,4 @@
-"""``protonn-edge boards``: list the supported boards and their hardware."""
+"""``protonn-edge boards``: List the boards, or check a board's file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from protonn_edge.cli.options import BoardType
 from protonn_edge.report.terminal import row_table
 
 
-@command("boards")
+@command("boards", examples=("", "my_board.toml"))
 def boards_command(
     names: tuple[str, ...] = argument(BoardType(), metavar="[NAME|FILE.toml]...", nargs=-1),
     out: Output = OUTPUT,

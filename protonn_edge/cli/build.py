@@ -1,4 +1,4 @@
-"""``protonn-edge build``: from a model to a project with firmware that fits the board."""
+"""``protonn-edge build``: Build a model's firmware and check that it fits the board."""
 
 from __future__ import annotations
 
@@ -69,6 +69,7 @@ from protonn_edge.system.shell import command_line
         "--sensor": "--precision=float32 --max-flash --max-sram --plan --data",
         "--precision=float32": "--plan --observe",
     },
+    examples=("model.npz", "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5"),
 )
 def build_command(
     model_file: Path = options.MODEL_FILE,

@@ -1,4 +1,4 @@
-"""``protonn-edge calibrate``: rules of the policy and expected answers, from more points."""
+"""``protonn-edge calibrate``: Adapt a model's answers to points that it was not trained on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from protonn_edge.chain.policy import described
 from protonn_edge.cli.command import OUTPUT, Output, command
 from protonn_edge.cli.options import MODEL_FILE, MODEL_OUTPUT, POINTS
 from protonn_edge.cli.paths import check_output
-from protonn_edge.cli.rules import GivenRules, rule_needs, rule_options
+from protonn_edge.cli.rules import GivenRules, rule_examples, rule_needs, rule_options
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME
@@ -22,7 +22,11 @@ from protonn_edge.quantization import quantize
 from protonn_edge.report.terminal import fact_table
 
 
-@command("calibrate", needs=rule_needs("calibrate"))
+@command(
+    "calibrate",
+    needs=rule_needs("calibrate"),
+    examples=(*rule_examples("calibrate"), "model.npz calibration.csv -o calibrated.npz"),
+)
 def calibrate_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,

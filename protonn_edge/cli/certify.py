@@ -1,4 +1,4 @@
-"""``protonn-edge certify``: list the proven, measured and open claims about a build."""
+"""``protonn-edge certify``: List the proven and measured properties of a build."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ from protonn_edge.system.files import write_atomically
 _SHOWN = 3
 
 
-@command("certify", apart={"--check": "--board --entry --points --prove -o --html"})
+@command(
+    "certify",
+    apart={"--check": "--board --entry --points --prove -o --html"},
+    examples=(".", "library", "sketch.ino.elf", ". --check certificate.json"),
+)
 def certify_command(
     path: Path = argument(PATH),
     board_name: str = BOARD,

@@ -1,4 +1,4 @@
-"""``protonn-edge data``: examine a data file before training on it."""
+"""``protonn-edge data``: Examine a data file before you train on it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ _FEATURES_SHOWN = 10
 _COLUMNS_SHOWN = 100
 
 
-@command("data")
+@command(
+    "data", examples=("train.csv --html train.html", "nuts.csv --label nut --delimiter semicolon")
+)
 def data_command(
     data: Path = argument(PATH, metavar="FILE"),
     html: Path | None = option(

@@ -1,4 +1,4 @@
-"""``protonn-edge demo``: the complete workflow, on data that scikit-learn ships."""
+"""``protonn-edge demo``: Run a complete example on included data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-@command("demo", apart={"--csv": "--board --emulator --open"})
+@command("demo", apart={"--csv": "--board --emulator --open"}, examples=("-o demo",))
 def demo_command(
     board_name: str = BOARD,
     emulator: str | None = EMULATOR,

@@ -1,4 +1,4 @@
-"""``protonn-edge export``: write a model as a library for other build tools, or as plain C."""
+"""``protonn-edge export``: Export a model as an Arduino or PlatformIO library, or as C."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ _NEXT: dict[Kind, str] = {
     "export",
     needs={UNNAMED_FLAGS: "--data", LIVE_FLAGS: "--sensor"},
     apart={"--arduino": "--platformio --c", "--platformio": "--c", "--sensor": "--c"},
+    examples=("model.npz --arduino digits", "model.npz --c digits --data test.csv"),
 )
 def export_command(
     model_file: Path = MODEL_FILE,

@@ -1,4 +1,4 @@
-"""``protonn-edge health``: read and explain the counters that a board keeps of its answers."""
+"""``protonn-edge health``: Check that a board's answers look as expected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from protonn_edge.quantization import quantize
 from protonn_edge.report.terminal import fact_table
 
 
-@command("health")
+@command("health", examples=("model.npz", "model.npz --port /dev/ttyACM0 --json"))
 def health_command(
     model_file: Path = MODEL_FILE,
     port: str | None = PORT,

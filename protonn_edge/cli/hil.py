@@ -1,4 +1,4 @@
-"""``protonn-edge hil``: stream test points to a real or emulated board, and measure."""
+"""``protonn-edge hil``: Measure accuracy, time and energy on a board."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from protonn_edge.verification.agreement import Agreement, PossibleCycles, disag
     "hil",
     needs={"--meter": "--port", "--volts": "--meter", "--resume": "-o"},
     apart={"--port": "--emulate --emulator"},
+    examples=("test.csv --emulate -o results.csv", "test.csv --port /dev/ttyACM0 -o results.csv"),
 )
 def hil_command(
     data: Path = POINTS,

@@ -1,4 +1,4 @@
-"""``protonn-edge inspect``: show the contents of a model file."""
+"""``protonn-edge inspect``: Show the contents of a model, in floats and in integers."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ _FEATURES_SHOWN = 4
 @command(
     "inspect",
     needs={f"{TABLE_FLAGS} --teach": "--data", "--groups": "--teach", "--teach": "--groups"},
+    examples=("model.npz --data test.csv",),
 )
 def inspect_command(
     model_file: Path = MODEL_FILE,

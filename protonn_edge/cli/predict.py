@@ -1,4 +1,4 @@
-"""``protonn-edge predict``: classify points on this computer."""
+"""``protonn-edge predict``: Classify points on this computer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,12 @@ from protonn_edge.report.terminal import accuracy_facts, fact_table, saturation_
 from protonn_edge.system.files import write_atomically
 
 
-@command("predict", needs={"--votes --refractory": "--hop"}, apart={"-o": "--hop"})
+@command(
+    "predict",
+    needs={"--votes --refractory": "--hop"},
+    apart={"-o": "--hop"},
+    examples=("model.npz new.csv -o predicted.csv",),
+)
 def predict_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,

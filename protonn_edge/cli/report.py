@@ -1,4 +1,4 @@
-"""``protonn-edge report``: one HTML file about a build and a run."""
+"""``protonn-edge report``: Write an HTML report of the results of 'hil'."""
 
 from __future__ import annotations
 
@@ -50,7 +50,12 @@ class _RememberingCommand(Command):
         return super().parse_args(ctx, args)
 
 
-@command("report", _RememberingCommand, needs={TABLE_FLAGS: "--data"})
+@command(
+    "report",
+    _RememberingCommand,
+    needs={TABLE_FLAGS: "--data"},
+    examples=("results.csv --data test.csv --open",),
+)
 def report_command(
     results: tuple[Path, ...] = argument(InputFile(RESULTS), nargs=-1, required=True),
     models: tuple[Path, ...] = option(

@@ -41,6 +41,12 @@ def rule_needs(command: str) -> dict[str, str]:
     return needs
 
 
+def rule_examples(command: str) -> tuple[str, ...]:
+    """Return arguments for the examples in the help of a command."""
+    modules = rule_modules("commands")
+    return tuple(example for each in modules for example in each.EXAMPLES.get(command, ()))
+
+
 def not_searched() -> str:
     """Return the options that a search for the best kind of model does not take."""
     return " ".join(module.NOT_SEARCHED for module in rule_modules("commands"))

@@ -1,4 +1,4 @@
-"""``protonn-edge verify``: check that every execution computes the same integers."""
+"""``protonn-edge verify``: Check that NumPy, C and the board compute equal scores."""
 
 from __future__ import annotations
 
@@ -31,7 +31,12 @@ from protonn_edge.system import shell
 from protonn_edge.verification import agreement as compared
 
 
-@command("verify", needs={"--project": "--port"}, apart={"--emulator": "--board=host"})
+@command(
+    "verify",
+    needs={"--project": "--port"},
+    apart={"--emulator": "--board=host"},
+    examples=("model.npz test.csv",),
+)
 def verify_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,

@@ -1,4 +1,4 @@
-"""``protonn-edge windows``: cut a recording into windows to train with."""
+"""``protonn-edge windows``: Cut a recording into windows for 'train'."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ _LEAST_RUN = 3  # samples of a label in a row, on average
     "windows",
     needs={"--before": "--trigger"},
     apart={"--stride": "--trigger --onset", "--trigger": "--onset"},
+    examples=("recording.csv -o windows.npz --window 128 --stride 32 --test 0.3",),
 )
 def windows_command(
     recording: Path = argument(PATH),

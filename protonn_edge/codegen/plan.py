@@ -15,13 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from protonn_edge.avr.cores import BOUND_FLAGS, Core
+from protonn_edge.chain import registry
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.kernels.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.matvec import kernels as matvec
-from protonn_edge.kinds.bonsai import kernels as bonsai_tree
-from protonn_edge.kinds.forest import kernels as forest
-from protonn_edge.kinds.naive_bayes import kernels as naive_bayes
 from protonn_edge.quantization import Float32Model
 from protonn_edge.system.facts_repr import FactsRepr
 
@@ -31,7 +29,7 @@ _CODE_BYTES = 3_300
 _FIRMWARE_SRAM_BYTES = 200
 _FLOAT_BYTES = 4
 
-PLANS = (*matvec.KERNELS, *forest.KERNELS, *bonsai_tree.KERNELS, *naive_bayes.KERNELS)
+PLANS = (*matvec.KERNELS, *registry.PLANS)
 """Names of plans, which are names of kernels of one stage of a model."""
 
 ENTRY_BYTES = 4

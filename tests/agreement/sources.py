@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agreement.calls import CALLS, Case, Stage
+from agreement.calls import calls_of
+from agreement.case import Case, Stage
 from agreement.linked import Forms, linked_forms
 from conformance.instances import KINDS, Program, programs_of
 
@@ -92,4 +93,4 @@ def stage_of(function: Function, change: Callable[[str], str] = str) -> Stage:
 
 def cases_of(function: Function, stage: Stage) -> Iterator[Case]:
     """Yield the calls of a function."""
-    return CALLS[function.what](stage, function.name)
+    return calls_of(stage.kernel.kind, function.what)(stage, function.name)

@@ -144,7 +144,7 @@ def test_the_first_ctrl_c_says_that_the_training_stops(folder: Path) -> None:
 def test_a_trained_model_is_kept_where_its_thresholds_are_not(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(steps, "calibrate_rejection", interrupted)

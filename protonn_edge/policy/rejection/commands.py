@@ -33,6 +33,9 @@ NEEDS = {
 }
 """Options of commands that are without effect unless another one is given."""
 
+EXAMPLES = {"calibrate": ("model.npz calibration.csv --rejection 1% -o rejecting.npz",)}
+"""Arguments for the examples in the help of commands."""
+
 NOT_SEARCHED = "--rejection"
 """Options that a search for the best kind of model does not take."""
 
