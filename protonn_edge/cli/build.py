@@ -35,6 +35,13 @@ from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.evaluation.accuracy import share_of, share_right
+from protonn_edge.evaluation.terminal import (
+    bound_facts,
+    budget_facts,
+    fact_table,
+    plan_table,
+    stage_parts,
+)
 from protonn_edge.export.folder import LIVE, LOGGER, written_in
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
@@ -45,13 +52,6 @@ from protonn_edge.quantization import (
     device_model,
     measure_activity,
     stage_losses,
-)
-from protonn_edge.report.terminal import (
-    bound_facts,
-    budget_facts,
-    fact_table,
-    plan_table,
-    stage_parts,
 )
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.kinds import ANALOG_PINS

@@ -18,8 +18,8 @@ from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME
 from protonn_edge.evaluation.accuracy import share_of
+from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.quantization import quantize
-from protonn_edge.report.terminal import fact_table
 
 
 @command(

@@ -22,11 +22,11 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
+from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import DeviceModel, device_model
-from protonn_edge.report.terminal import row_table, saturation_fact
 from protonn_edge.system import shell
 from protonn_edge.verification import agreement as compared
 

@@ -17,13 +17,13 @@ from protonn_edge.codegen.planner import plans
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export import rendering, self_test
-from protonn_edge.export.certificate import readme_section
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.projects.windowing import Windowing
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import resolved
+from protonn_edge.system.lazy import optional
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
@@ -133,7 +133,8 @@ def export(
     )
     files = rendering.render_export(kind, library, board)
     tried = _tried(kind, library, files, chip) if tries else NOT_TRIED
-    files["README.md"] += readme_section(files, prefix, chip, tried)
+    if certificate := optional("protonn_edge.export.certificate"):
+        files["README.md"] += certificate.readme_section(files, prefix, chip, tried)
     write_folder(folder, files)
     return Export(
         name=library.name,

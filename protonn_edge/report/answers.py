@@ -16,12 +16,12 @@ from protonn_edge.evaluation.accuracy import (
     frequent_confusions,
     wilson_interval,
 )
-from protonn_edge.evaluation.evidence import Evidence
+from protonn_edge.evaluation.terminal import BY_CLASS, class_rows
 from protonn_edge.report import figures
 from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
+from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.plane import plane_of
 from protonn_edge.report.points import columns_of, picture_of, row_words, trace_of
-from protonn_edge.report.terminal import BY_CLASS, class_rows
 
 _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 30  # maximum for a readable confusion matrix

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.model import expected_by
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.quantization import MODEL_HASH_BYTES
 from protonn_edge.report import figures
 from protonn_edge.report.content import figure
+from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.plane import chosen_points, plane_of
 
 Floats = NDArray[np.float64]

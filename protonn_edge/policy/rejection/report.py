@@ -8,10 +8,10 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.policy.rejection.rule import IntegerRejection, Statistic, margins
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.report.content import PageTable, Panel
+from protonn_edge.report.content import PageTable, Panel, SectionOfRuns
+from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.figures import DOTTED, dots, percent_axis
 from protonn_edge.report.svg import ACCENT, INK, LIMIT, MARK, drawing
 
@@ -97,7 +97,7 @@ def threshold_figure(
 
 
 SECTIONS = (
-    (
+    SectionOfRuns(
         "unknown",
         "Unknown",
         "The shares of the test points that other thresholds would reject.",

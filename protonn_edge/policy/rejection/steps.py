@@ -14,6 +14,7 @@ from protonn_edge.cli.train_options import was_given
 from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.calibration import (
     check_margin,
@@ -23,7 +24,6 @@ from protonn_edge.policy.rejection.calibration import (
 )
 from protonn_edge.policy.rejection.held_out import FOLDS, calibrate_rejection
 from protonn_edge.policy.rejection.rule import Statistic
-from protonn_edge.report.terminal import fact_table
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.folds import check_classes_of_groups
 

@@ -28,9 +28,9 @@ from protonn_edge.cli.hil import say_unproven
 from protonn_edge.codegen import Limits, make_float32_plan, make_plan
 from protonn_edge.device import Origin, Result, ResultsFile, Session
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.gathering import gather
 from protonn_edge.quantization import quantize
 from protonn_edge.quantization.float32 import float32_model
+from protonn_edge.report.gathering import gather
 from protonn_edge.verification import agreement
 from protonn_edge.verification.agreement import PossibleCycles
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
-from protonn_edge.certificate.project import firmware_claims
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.codegen import DevicePlan, Plan
@@ -23,7 +22,6 @@ from protonn_edge.codegen.plan import plan_with
 from protonn_edge.device import Origin, check_finished, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled
-from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
 from protonn_edge.evaluation.measurement import check_rows
 from protonn_edge.projects.checks import Usage, measure_usage
 from protonn_edge.projects.folder import Project
@@ -37,6 +35,7 @@ from protonn_edge.quantization import (
     precisions_of,
     stage_losses,
 )
+from protonn_edge.report.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
 from protonn_edge.toolchain.process import has_compiler
 from protonn_edge.verification.agreement import PossibleCycles, verify_host
 
@@ -170,9 +169,8 @@ def _firmware_of(
 
 def _firmware(program: LinkedProgram, usage: Usage, plan: DevicePlan, board: Board) -> Firmware:
     digest = hashlib.sha256(program.code).hexdigest()
-    claims = tuple(firmware_claims(program, plan, board)) if isinstance(plan, Plan) else ()
     possible = PossibleCycles.of_program(program, plan, board)
-    return Firmware(program.code, digest, program.sections, usage, plan, possible, claims)
+    return Firmware(program.code, digest, program.sections, usage, plan, possible, program)
 
 
 def _with_means(firmware: Firmware, reference: DeviceModel, points: EvidencePoints) -> Firmware:
