@@ -62,7 +62,8 @@ ROOMS = {
         "No such command 'certify'",
     ),
     "report": Room(
-        "protonn_edge/report protonn_edge/cli/report.py templates/html web tests/report tests/web "
+        "protonn_edge/report protonn_edge/cli/report.py protonn_edge/policy/rejection/report.py "
+        "templates/html web tests/report tests/web "
         "docs/report.md",
         "data data.csv --html page.html",
         "reports are not installed",
