@@ -15,7 +15,7 @@ from protonn_edge.datasets.naming import NO_CLASS, NO_LABEL, answer_names
 if TYPE_CHECKING:
     from protonn_edge.datasets.dataset import Sparse
     from protonn_edge.device import Result
-    from protonn_edge.quantization import DeviceModel
+    from protonn_edge.quantization import IntegerChain
 
 Labels = NDArray[np.int64]
 
@@ -69,7 +69,7 @@ def share_of(answers: Labels, answer: int) -> float:
     return float(np.mean(answers == answer))
 
 
-def answer_matrix(results: Sequence[Result], model: DeviceModel) -> NDArray[np.int64]:
+def answer_matrix(results: Sequence[Result], model: IntegerChain) -> NDArray[np.int64]:
     """Return the answers' confusion matrix (L, L), or (L, L + 1) with answers that are no class.
 
     The last column then counts the points of each class with the answer "unknown". If there are

@@ -10,6 +10,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, board_of
+from protonn_edge.chain.head import channels_of, remedies_of
 from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
@@ -186,7 +187,7 @@ def _planned(model: Model, reference: IntegerChain, kind: Kind, limits: Limits) 
         raise CheckFailed(
             f"the model's tables need {plan.table_bytes:,} B of flash, but the generated code can "
             f"read only {max(0, limits.table_bytes):,} B besides the library's other tables; try "
-            f"{' or '.join(model.all_remedies.flash)}"
+            f"{' or '.join(remedies_of(model).flash)}"
         )
     return plan
 
@@ -211,4 +212,4 @@ def _raw_bytes(model: IntegerChain) -> int:
     several = len(raw.scales) > 1
     choice_bytes = (2 if len(raw.scales) > 256 else 1) if several else 0
     scale_bytes = _RAW_SCALE_BYTES + raw.fine
-    return scale_bytes * len(raw.scales) + choice_bytes * (model.n_channels or len(raw.choice))
+    return scale_bytes * len(raw.scales) + choice_bytes * (channels_of(model) or len(raw.choice))

@@ -19,7 +19,7 @@ from protonn_edge.device.instruments import BenchReading
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.evaluation.terminal import bound_facts, budget_facts, run_facts, saturation_fact
 from protonn_edge.projects.checks import Usage
-from protonn_edge.quantization import DeviceModel, StageLoss
+from protonn_edge.quantization import IntegerChain, StageLoss
 from protonn_edge.verification.agreement import Agreement, PossibleCycles
 
 Floats = NDArray[np.float32]
@@ -70,7 +70,7 @@ class Evidence:
     results: tuple[Result, ...]  # by their index
     board: Board  # its clock, its power and its limits
     model: Model  # the float model
-    reference: DeviceModel  # the arithmetic of the device
+    reference: IntegerChain  # the arithmetic of the device
     firmware: Firmware  # the program on the device
     points: EvidencePoints | None  # the points, if given
     image_shape: Shape | None  # height and width, if a point is an image; a signal has height 1

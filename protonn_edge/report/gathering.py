@@ -28,7 +28,6 @@ from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
-    DeviceModel,
     IntegerChain,
     device_model,
     measure_activity,
@@ -116,7 +115,7 @@ def _checked(shape: Shape | None, model: Model) -> Shape | None:
     return shape
 
 
-def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Model, DeviceModel]:
+def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Model, IntegerChain]:
     for model in models:
         for precision in precisions_of(model):
             reference = device_model(model, precision)
@@ -132,7 +131,7 @@ def _points_of(
     path: Path,
     origin: Origin,
     model: Model,
-    reference: DeviceModel,
+    reference: IntegerChain,
     data: tuple[Floats, Labels],
     rows: Sequence[int],
 ) -> EvidencePoints:
@@ -143,12 +142,12 @@ def _points_of(
             f"the results in {path} were not measured on the points of --data; with --data, name "
             "the file that was given to 'hil'"
         )
-    stages = stage_losses(model, raw, labels) if isinstance(reference, IntegerChain) else ()
+    stages = () if reference.score_tolerance else stage_losses(model, raw, labels)
     return EvidencePoints(raw, fed, labels, reference.features.saturations(raw), stages, rows)
 
 
 def _firmware_of(
-    model: Model, reference: DeviceModel, built: Sequence[tuple[Project, DevicePlan]], board: Board
+    model: Model, reference: IntegerChain, built: Sequence[tuple[Project, DevicePlan]], board: Board
 ) -> Firmware:
     """Return the linked firmware of a project, or one built now with the same plan.
 
@@ -173,10 +172,10 @@ def _firmware(program: LinkedProgram, usage: Usage, plan: DevicePlan, board: Boa
     return Firmware(program.code, digest, program.sections, usage, plan, possible, program)
 
 
-def _with_means(firmware: Firmware, reference: DeviceModel, points: EvidencePoints) -> Firmware:
+def _with_means(firmware: Firmware, reference: IntegerChain, points: EvidencePoints) -> Firmware:
     """Return the firmware with its plan's mean cycles on the points."""
     plan = firmware.plan
-    if not (isinstance(plan, Plan) and isinstance(reference, IntegerChain)):
+    if not isinstance(plan, Plan):
         return firmware
     activity = measure_activity(reference, points.fed)
     return replace(firmware, plan=plan_with(plan.kernels, activity, held=plan.buffered))

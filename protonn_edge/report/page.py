@@ -19,11 +19,11 @@ from itertools import chain, count, zip_longest
 from markupsafe import Markup
 
 from protonn_edge import __version__
+from protonn_edge.chain import head
 from protonn_edge.chain.policy import rule_modules
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.evaluation.teaching import TaughtPerson
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import answers, panels, sections
 from protonn_edge.report.content import (
     Battery,
@@ -176,7 +176,7 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
     return [
         ("classes", named),
         ("data", f"{one.data_name}, {points}" if one.data_name else points),
-        ("model", f"{model.title}, D = {model.n_inputs:,}{sizes}"),
+        ("model", f"{head.title_of(model)}, D = {model.n_inputs:,}{sizes}"),
         ("board", f"{board.title}, {board.clock_hz / 1e6:g} MHz"),
     ]
 
@@ -262,7 +262,7 @@ def _figures(one: Evidence) -> dict[str, str]:
         for other in one.reference.policy.other_answers
     }
     return {
-        "computed in": "integers" if isinstance(one.reference, IntegerChain) else "floats",
+        "computed in": "floats" if one.reference.score_tolerance else "integers",
         "points": f"{summary.n:,}",
         "accuracy": f"{100 * summary.accuracy:.2f} %",
         "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",

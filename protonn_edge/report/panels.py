@@ -17,7 +17,6 @@ from protonn_edge.errors import counted
 from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.evaluation.terminal import PLAN_CAPTION, plan_rows, stage_rows
 from protonn_edge.export.rendering import NAME, own_sketch
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section
 from protonn_edge.report.evidence import Evidence
@@ -260,7 +259,7 @@ def taught_section(people: Sequence[TaughtPerson]) -> Section:
 
 def sketch_panels(one: Evidence) -> list[Panel]:
     """Return the command for exporting a model, a sketch with it, and its classes' constants."""
-    if not isinstance(one.reference, IntegerChain):
+    if one.reference.score_tolerance:
         return []
     sketch = own_sketch(one.reference, one.board)
     exporting = (

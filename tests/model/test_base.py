@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.head import Head
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.registry import HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
@@ -87,7 +87,7 @@ def test_label_sets_are_those_above_the_threshold() -> None:
 
 
 def test_units_are_those_of_the_points() -> None:
-    model = plane().with_units_of(X)
+    model = with_units_of(plane(), X)
     assert isinstance(model.head, Plane)
     assert model.units.tolist() == [1] * 5
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protonn_edge.chain.checks import Float64
+from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules, without_rules
 from protonn_edge.errors import InputError
@@ -55,7 +56,7 @@ def statistics_of(model: Model, X: ArrayLike) -> Statistics:
     """
     integers = quantize(without_rules(model))
     Q = integers.quantize(X)
-    scores, nearest = integers.scores_and_nearest(Q)
+    scores, nearest = scores_and_nearest(integers, Q)
     return Statistics(
         score=scores.max(axis=1) * integers.score_scale,
         distance=nearest / RBF_MAXIMUM,

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.policy.rejection.rule import IntegerRejection, Statistic, margins
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.report.content import PageTable, Panel, SectionOfRuns
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.figures import DOTTED, dots, percent_axis
@@ -21,12 +21,10 @@ _THRESHOLDS = 40
 def unknown_panels(one: Evidence) -> list[Panel]:
     """Return the number of points rejected by each threshold, for a model that rejects."""
     reference = one.reference
-    if one.points is None or not isinstance(reference, IntegerChain):
-        return []
     at = reference.policy.find(IntegerRejection)
-    if at is None:
+    if one.points is None or at is None:
         return []
-    scores, nearest = reference.scores_and_nearest(one.points.fed)
+    scores, nearest = scores_and_nearest(reference, one.points.fed)
     right = scores.argmax(axis=1) == one.points.labels
     statistics: dict[Statistic, tuple[str, NDArray[np.int64], int]] = {
         "score": ("highest score", scores.max(axis=1), at.score),

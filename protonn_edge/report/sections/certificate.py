@@ -10,7 +10,6 @@ from protonn_edge.certificate.project import (
     firmware_claims,
 )
 from protonn_edge.codegen import Plan
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.report.content import PageTable, Panel, SectionOfRuns
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.verification.agreement import Agreement
@@ -19,7 +18,7 @@ from protonn_edge.verification.agreement import Agreement
 def _panels(one: Evidence) -> list[Panel]:
     """Return the claims about the firmware; the first panel's claims follow from its code."""
     program, plan = one.firmware.linked, one.firmware.plan
-    if program is None or not (isinstance(plan, Plan) and isinstance(one.reference, IntegerChain)):
+    if program is None or not isinstance(plan, Plan):
         return []
     claims = [*arithmetic_claims(one.reference), *firmware_claims(program, plan, one.board)]
     compared = [each.mismatch for each in one.results if each.mismatch is not None]

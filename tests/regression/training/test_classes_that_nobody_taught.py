@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, sharp
 
 from protonn_edge import load_model, save_model
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.kinds.protonn.teaching import with_new_classes, with_taught, without_new_classes
@@ -81,7 +82,7 @@ def test_it_takes_no_share_of_the_confidence(tmp_path: Path) -> None:
 def test_an_example_gives_it_its_share() -> None:
     model = sharp(quantize(model_with_new_classes()), 1e-6)
     Q = random_inputs(0, 1, model)
-    taught = Taught(model.coordinates(Q).astype(np.int8), np.array([N_OLD], np.uint8))
+    taught = Taught(coordinates(model, Q).astype(np.int8), np.array([N_OLD], np.uint8))
     before, after = (
         each.policy.find(Confidence).percent(each.scores(Q))
         for each in (model, with_taught(model, taught))
