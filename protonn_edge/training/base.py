@@ -32,6 +32,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 import protonn_edge
+from protonn_edge.chain import stored
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import rule_modules, with_rules
@@ -182,7 +184,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"array {value.shape} {digest}"
-    return f"{type(value).__name__} {getattr(value, 'digest', None) or joblib.hash(value)}"
+    own = stored.digest(value) if isinstance(value, Features) else joblib.hash(value)
+    return f"{type(value).__name__} {own}"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

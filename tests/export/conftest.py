@@ -15,8 +15,8 @@ from model_factory import (
 
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.policy.rejection.rule import Rejection
 
 MODELS = {

@@ -39,10 +39,10 @@ from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.datasets.naming import NO_CLASS
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.convolution.stage import Convolutions
-from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.convolution.making import layered
+from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import IntegerChain, measure_activity, quantize
 
@@ -117,9 +117,7 @@ def _models() -> tuple[Model, ...]:
         random_pooling_model(AveragePooling((5, 6), (5, 6), (2, 3), BYTES)),
         random_gradients_model(Gradients((5, 6), (5, 5), (2, 1), 4, deskew=True)),
         random_convolutional_model(random_layers(3)),
-        random_convolutional_model(
-            Convolutions((random_int8_layer(3), whole_window(4, (4, 5, 3), 2)))
-        ),
+        random_convolutional_model(layered((random_int8_layer(3), whole_window(4, (4, 5, 3), 2)))),
         random_window_model(replace(windows, rate=50.0)),
         random_audio_model(audio_of(3, 2, 128)),
         random_forest_model(3),

@@ -35,8 +35,8 @@ from protonn_edge.codegen import Plan, make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.policy.rejection.calibration import statistics_of, with_rejection
 from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection
 from protonn_edge.projects.project import trial_build
