@@ -12,8 +12,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision import answer_names
 from protonn_edge.chain.feature_stage import Seen
+from protonn_edge.datasets.naming import answer_names
 from protonn_edge.errors import counted
 from protonn_edge.report.svg import (
     ACCENT,
@@ -33,7 +33,7 @@ _PART_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, INK)
 _CHANNEL_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, MUTED, INK)
 
 _CURVE_MARKS = 12  # of a curve of many values
-_DOTTED = (0, (1, 2))
+DOTTED = (0, (1, 2))
 
 # For an image behind its features: the least ink that is drawn, its darkness, and the minimum
 # height in px.
@@ -105,7 +105,7 @@ def latency_figure(
             if value not in near:
                 area.text(right + pad, row, f"{text} \u2192", ha="right", va="center", color=colour)
                 continue
-            dashes = _DOTTED if colour == INK else "solid"
+            dashes = DOTTED if colour == INK else "solid"
             (line,) = area.plot([value] * 2, [0, row], color=colour, lw=1.4, linestyle=dashes)
             line.set_gid(f"{MARK}{text} ms")
             away, side = (-6, "right") if value > (left + right) / 2 else (6, "left")
@@ -164,33 +164,6 @@ def training_figure(values: Sequence[float], what: str, *, shares: bool = False)
         texts = (f"{100 * values[i]:.2f} %" if shares else f"{values[i]:.4g}" for i in chosen)
         labels = (f"epoch {i + 1:,}: {what} {text}" for i, text in zip(chosen, texts, strict=True))
         dots(area, [i + 1 for i in chosen], [values[i] for i in chosen], labels, colour, alpha=0)
-    return drawn[0]
-
-
-def threshold_figure(
-    thresholds: Sequence[float],
-    curves: Sequence[tuple[str, Sequence[float]]],
-    chosen: float,
-    what: str,
-) -> str:
-    """Return shares, 0..1, of rejected points by the threshold, and the current threshold.
-
-    The first curve is of false alarms, the second of rejected mistakes.
-    """
-    with drawing(250) as (area, drawn):
-        for colour, (name, values) in zip((LIMIT, ACCENT), curves, strict=False):
-            area.plot(thresholds, values, color=colour, drawstyle="steps-post")
-            labels = (
-                f"threshold {threshold:,.0f}: {100 * value:.1f} % of {name} rejected"
-                for threshold, value in zip(thresholds, values, strict=True)
-            )
-            dots(area, thresholds, values, labels, colour, alpha=0)
-        line = area.axvline(chosen, color=INK, linewidth=1.2, linestyle=_DOTTED)
-        line.set_gid(f"{MARK}the model's threshold: {chosen:,.0f}")
-        area.set(xlabel=f"threshold of the {what}", ylabel="rejected", ylim=(-0.03, 1.03))
-        area.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-        area.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        percent_axis(area, 0)
     return drawn[0]
 
 
@@ -302,7 +275,7 @@ def _share_axis(area: Axes, shares: Sequence[float]) -> None:
 
 
 def percent_axis(area: Axes, decimals: int) -> None:
-    """Show the vertical axis, of shares, in per cent."""
+    """Label the vertical axis in per cent."""
     area.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=decimals, symbol=" %"))
 
 
