@@ -16,6 +16,7 @@ import numpy as np
 from protonn_edge import __version__
 from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import channels_of
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
@@ -23,7 +24,6 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
@@ -398,7 +398,8 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
 
 
 def _feature(stage: FeatureStage | None) -> str:
-    shape = stage.image_shape if isinstance(stage, Convolutions) else (0, 0, 1)
+    points = stage.points if isinstance(stage, Features) else None
+    shape = (0, 0, 1) if points is None or points.is_signal else (*points.shape, 1)[:3]
     if stage is None or shape[:2] == (1, 1):  # a converted network may have no image
         return "listed under this number in the library's README"
     channels = shape[2] if stage.signal is None else stage.signal.channels
