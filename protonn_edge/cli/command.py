@@ -114,7 +114,7 @@ def additions(name: str) -> Any:
     """Declare what extensions add to a command: for each, an object of its options.
 
     At the point "command NAME", they bring dataclasses with declared options as their fields'
-    defaults, and a constant `NEEDS` for `command`.
+    defaults, and constants `NEEDS` and `APART` for `command`.
     """
     return together(_objects, {e: options_of(kind) for e, kind in _added(name).items()})
 
@@ -157,7 +157,10 @@ def command(
         every = dict(needs or {})
         for added in _added(name).values():
             every |= added.NEEDS
-        whole_command.needs, whole_command.apart = every, apart or {}
+        separate = dict(apart or {})
+        for added in _added(name).values():
+            separate |= added.APART
+        whole_command.needs, whole_command.apart = every, separate
         whole_command.examples = examples
         return whole_command
 

@@ -31,18 +31,8 @@ from model_factory import (
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.integer_chain import observed, own_inputs
+from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.observation import (
-    BINS,
-    DRIFT,
-    FEWEST_ANSWERS,
-    MOST_LEVEL,
-    ExpectedAnswers,
-    Health,
-    _watched,
-    watchable_inputs,
-)
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import make_plan
 from protonn_edge.device.listener import AnswerStream
@@ -50,6 +40,17 @@ from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.observation.answers import (
+    BINS,
+    DRIFT,
+    FEWEST_ANSWERS,
+    MOST_LEVEL,
+    ExpectedAnswers,
+    Health,
+    _watched,
+    observed,
+    watchable_inputs,
+)
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.sampling import Sampling

@@ -9,9 +9,9 @@ from conformance.decision import observing
 from linear_factory import random_linear_model
 from model_factory import random_inputs
 
-from protonn_edge.device.health import read_health
 from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
 from protonn_edge.evaluation.measurement import _health
+from protonn_edge.observation.session import read_health
 from protonn_edge.quantization import quantize
 
 
