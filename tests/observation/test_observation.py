@@ -36,7 +36,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import make_plan
 from protonn_edge.device.listener import AnswerStream
-from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
+from protonn_edge.device.protocol import DELIMITER, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import AveragePooling
@@ -51,6 +51,7 @@ from protonn_edge.observation.answers import (
     observed,
     watchable_inputs,
 )
+from protonn_edge.observation.messages import HealthReply
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.sampling import Sampling

@@ -90,12 +90,15 @@ def upwards(imports: Imports, order: list[str]) -> Imports:
 def level(name: str, order: list[str]) -> float:
     """Return the place of a module's room.
 
-    Training of one kind is above all training, and a rule's part of a room is above that room.
+    Training of one kind is above all training, and a rule's part of a room is above that room, as
+    the commands of an extension are.
     """
     room = name.partition(".")[0]
     part = re.match(r"policy\.\w+\.(\w+)", name)
     if part and part[1] in PARTS_OF_RULES:
         return order.index(PARTS_OF_RULES[part[1]]) + 0.5
+    if re.fullmatch(r"(observation|teaching)\.(commands|monitor)", name):
+        return order.index("cli") + 0.5
     own_training = room in ("features", "kinds") and re.search(r"\.(train|parameters)\b", name)
     return order.index("training") + 0.5 if own_training else order.index(room)
 
