@@ -16,6 +16,8 @@ By convention, the folder of a kind of classifier has in
               steps, ``scores_by_step(model, integers, X)``, as `scores_in_two_steps`
 ``parameters``  ``<Prefix>Parameters``, its parameters, declared without heavy imports
 ``train``     ``<Prefix>Classifier``, the estimator, of which they are a base
+``convert``   what other programs' classifiers become models of the kind: ``READERS`` of fitted
+              estimators, by their types, and ``LOADERS`` of files; absent in most kinds
 
 and the folder of a stage in
 
@@ -134,6 +136,14 @@ EXPORTS: Mapping[str, str] = {
 def quantizer_of(kind: str) -> Any:
     """Return the module that quantizes models of a kind."""
     return import_module(f"protonn_edge.{_FOLDER_OF[kind]}.quantize")
+
+
+def modules_named(name: str) -> Iterator[Any]:
+    """Yield the modules of this name of the folders that have one."""
+    for folder in _FOLDERS:
+        module = f"protonn_edge.{folder}.{name}"
+        if find_spec(module):
+            yield import_module(module)
 
 
 def module_of_stage(stage: str, name: str) -> Any:

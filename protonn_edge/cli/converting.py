@@ -22,18 +22,20 @@ from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, repeated_rows, sentence_of, unlearned
 from protonn_edge.cli.training import reference_model_for
 from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.estimators import read_estimator
+from protonn_edge.conversion.estimators import load_classifier, read_estimator
 from protonn_edge.conversion.kept import Conversion
-from protonn_edge.conversion.libraries import load_booster
 from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
-from protonn_edge.conversion.reference import same_answers, to_reference, write_reference_model
-from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.convert.reference import (
+    same_answers,
+    to_reference,
+    write_reference_model,
+)
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.quantization import quantize
 from protonn_edge.report.terminal import saturation_fact
@@ -165,13 +167,13 @@ def _estimator(source: Path, bits: int) -> Any:
     """Return the classifier in a file."""
     other = other_file(source)
     reader = None if other is None else other.reader
-    if reader == "network":
-        return load_network(source, str(source), bits)
-    if bits != 8:
+    if bits != 8 and reader != "network":
         raise InputError(
             f"--bits applies only to networks (.onnx, .tflite), but SOURCE is {source}; omit --bits"
         )
-    return (load_booster if reader == "booster" else load_estimator)(source)
+    if reader in (None, "estimator"):
+        return load_estimator(source)
+    return load_classifier(source, reader, bits)
 
 
 def _labels(

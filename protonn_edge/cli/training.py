@@ -18,11 +18,11 @@ from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
-from protonn_edge.conversion.reference import from_reference, read_reference_model
 from protonn_edge.datasets import Dataset, MultiLabelDataset, Notice
 from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.datasets.division import Division
 from protonn_edge.errors import Interrupted
+from protonn_edge.kinds.protonn.convert.reference import from_reference, read_reference_model
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import check_margin, check_rate, quantize, why_floats_alone
