@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ _MOST_WINDOWS = 2**20  # values in all windows of a convolution
 _PER_AXIS = ("strides", "dilations")
 _PADDINGS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
-Builder = NetworkBuilder | Int8Builder
+Builder: TypeAlias = NetworkBuilder | Int8Builder
 
 
 def _convolution(net: Builder, node: Node) -> None:
