@@ -145,7 +145,7 @@ _HEADS: dict[str, Callable[[Rng, int, int, int], IntegerChain]] = {
 
 def _rejecting(rng: Rng, chain: IntegerChain) -> IntegerChain:
     """Return the chain, in one case of four with thresholds of its scores."""
-    low, high = chain.score_range()
+    low, high = chain.own_stages[-1].output.ends
     if chain.rejection is not None or high < 2 or rng.random() < 0.75:
         return chain
     score, margin = int(rng.integers(1, high)), int(rng.integers(1, min(high - low, 32_000)))

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.cli.command import OUTPUT, Output, argument, command
 from protonn_edge.cli.options import BoardType
-from protonn_edge.report.terminal import row_table
+from protonn_edge.evaluation.terminal import row_table
 
 
 @command("boards", examples=("", "my_board.toml"))

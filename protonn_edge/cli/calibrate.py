@@ -19,8 +19,8 @@ from protonn_edge.cli.options import MODEL_FILE, MODEL_OUTPUT, POINTS, SHARE
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
+from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.quantization import quantize, statistics_of, with_rejection
-from protonn_edge.report.terminal import fact_table
 
 DEFAULT_STATISTICS: tuple[Statistic, ...] = ("score",)
 

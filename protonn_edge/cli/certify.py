@@ -15,9 +15,9 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import BOARD, PATH
 from protonn_edge.cli.paths import CERTIFICATE, REPORT, OutputFile, check_replaceable, check_there
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.export.certificate import certify_library, is_library
 from protonn_edge.export.folder import LIVE, check_project, written_in
-from protonn_edge.report.terminal import row_table
 from protonn_edge.system.files import write_atomically
 
 _SHOWN = 3

@@ -21,9 +21,9 @@ from protonn_edge.datasets.summary import (
     profile,
     repetitions,
 )
-from protonn_edge.report.terminal import fact_table, row_table
+from protonn_edge.evaluation.terminal import fact_table, row_table
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.lazy import later, require
+from protonn_edge.system.lazy import later, require, room
 
 _render_data_page = later("protonn_edge.report.data_page", "render_data_page")
 
@@ -50,6 +50,7 @@ def data_command(
     """
     if html is not None:
         require("matplotlib")
+        room("protonn_edge.report", "reports")
     dataset = load_dataset(data, replace(table, missing=table.missing or SHOWN), least_classes=1)
     profiles = [profile(each, dataset) for each in dataset.columns]
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)

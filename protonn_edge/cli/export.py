@@ -20,8 +20,8 @@ from protonn_edge.cli.options import BOARD, BYTES, MODEL_FILE, OBSERVE, PATH, PO
 from protonn_edge.cli.tables import UNNAMED_FLAGS, UNNAMED_TABLE, points_for
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
+from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.export import Imprint, Kind, check_folder, export
-from protonn_edge.report.terminal import fact_table
 
 _NEXT: dict[Kind, str] = {
     "arduino": "put the folder into 'libraries' in your sketchbook, and run examples/SelfTest",

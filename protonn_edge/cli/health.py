@@ -15,8 +15,8 @@ from protonn_edge.cli.devices import port_to_hear
 from protonn_edge.cli.options import BOARD, MODEL_FILE, PORT
 from protonn_edge.device.connection import Link
 from protonn_edge.device.health import read_health
+from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.quantization import quantize
-from protonn_edge.report.terminal import fact_table
 
 
 @command("health", examples=("model.npz", "model.npz --port /dev/ttyACM0 --json"))

@@ -27,9 +27,9 @@ from protonn_edge.datasets.tables import opened_table
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.evaluation.live import live_figures
+from protonn_edge.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
 from protonn_edge.projects.windowing import SAMPLES_LIMIT, VOTES_LIMIT
 from protonn_edge.quantization import quantize, why_floats_alone
-from protonn_edge.report.terminal import accuracy_facts, fact_table, saturation_fact
 from protonn_edge.system.files import write_atomically
 
 CONFIDENCE = "confidence_percent"

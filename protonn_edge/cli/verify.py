@@ -22,11 +22,11 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
+from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import DeviceModel, device_model
-from protonn_edge.report.terminal import row_table, saturation_fact
+from protonn_edge.quantization import IntegerChain, device_model
 from protonn_edge.system import shell
 from protonn_edge.verification import agreement as compared
 
@@ -121,7 +121,7 @@ class _Device:
 
     out: Output
     board: Board
-    reference: DeviceModel
+    reference: IntegerChain
     Q: NDArray[np.uint8]
 
     @property
@@ -170,7 +170,7 @@ class _Device:
         return compared.PossibleCycles.of_any_plan(self.reference, self.board)
 
 
-def _plan_at_port(folder: Path | None, reference: DeviceModel) -> DevicePlan | None:
+def _plan_at_port(folder: Path | None, reference: IntegerChain) -> DevicePlan | None:
     """Return the plan of the firmware at --port, if its folder is known."""
     project = Project(folder or Path())
     if folder is None and not (project.built and project.is_of(reference)):

@@ -20,7 +20,8 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.kernels.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.matvec import kernels as matvec
-from protonn_edge.quantization import Float32Model
+from protonn_edge.kinds.protonn.floats import FloatProtoNN
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.facts_repr import FactsRepr
 
 # Flash of the firmware besides the stages, and SRAM besides their variables, including the stack;
@@ -323,9 +324,11 @@ class Float32Plan(FactsRepr):
 DevicePlan = Plan | Float32Plan  # of a device's model in any precision
 
 
-def make_float32_plan(model: Float32Model) -> Float32Plan:
+def make_float32_plan(model: IntegerChain) -> Float32Plan:
     """Return the plan of a float build."""
+    (stage,) = model.own_stages
+    assert isinstance(stage, FloatProtoNN)
     return Float32Plan(
-        table_bytes=model.model_bytes + _FLOAT_BYTES * model.n_projections,
+        table_bytes=model.model_bytes + _FLOAT_BYTES * stage.n_projections,
         state_bytes=ENTRY_BYTES + model.n_features + 2 * _FLOAT_BYTES * model.n_classes,
     )

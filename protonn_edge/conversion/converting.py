@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 import protonn_edge
 from protonn_edge.boards import Board, board_of
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.conversion import EPOCHS
 from protonn_edge.conversion.affine import rows_of
 from protonn_edge.conversion.estimators import read_estimator
@@ -138,7 +138,7 @@ def from_sklearn(
     with one_thread():  # for reproducible numbers
         candidate = ModelSearch(fitted, points, names, limit, epochs, random_state, tuned).best()
     activity = measure_activity(candidate.integers, candidate.integers.quantize(some))
-    model = replace(candidate.model.with_units_of(points), activity=activity)
+    model = replace(with_units_of(candidate.model, points), activity=activity)
     warning = fitted.rule.warned(points, fitted.features, model)
     if as_given is not None:
         warning = warning_of_gaps(share_right(fitted.answers(measured), as_given)) or warning

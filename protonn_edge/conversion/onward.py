@@ -57,7 +57,9 @@ def _class(scores: Values, before: Values, chain: IntegerChain) -> Values:
     if least is None:
         return best
     largest = scores.op("ReduceMax", [1])
-    lowest = chain.score_range()[0] if chain.n_classes > 1 else 0  # a margin is above the second
+    lowest = (
+        chain.own_stages[-1].output.ends[0] if chain.n_classes > 1 else 0
+    )  # a margin is above the second
     others = best.op("Equal", np.arange(chain.n_classes)).op("Where", lowest, scores)
     statistics = [(largest, least.score), (largest - others.op("ReduceMax", [1]), least.margin)]
     if least.rbf > 0:

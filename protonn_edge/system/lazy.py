@@ -93,12 +93,20 @@ def room(name: str, what: str) -> ModuleType:
 
     Raises `InputError` if it was; `what`, in the plural, names the part.
     """
+    module = optional(name)
+    if module is None:
+        raise InputError(_removed(what, "are"))
+    return module
+
+
+def optional(name: str) -> ModuleType | None:
+    """Import a part of this package; return None if it was removed."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:
+        if not f"{name}.".startswith(f"{error.name}."):
             raise
-        raise InputError(_removed(what, "are")) from error
+        return None
 
 
 def sentence_of(error: ImportError) -> str | None:

@@ -2,7 +2,7 @@
 
 The NumPy integer model is the reference; the host build of the generated C, the emulated board and
 a real one must give the same scores for every point. Any difference is a bug; only float builds
-have a tolerance, `Float32Model.score_tolerance`.
+have a tolerance, `IntegerStage.score_tolerance`.
 
 The cycles that devices report must be possible: within the bounds of an integer build on a chip
 with a multiplier; of float builds and other chips, more than 0 and within the watchdog's time.
@@ -24,12 +24,12 @@ from protonn_edge.avr.facts import Fact, facts_of, span_labels
 from protonn_edge.avr.graph import first_write
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board
-from protonn_edge.codegen import DevicePlan, Plan, every_plan, make_float32_plan
+from protonn_edge.codegen import DevicePlan, Plan, every_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
 from protonn_edge.emulator.uno import EmulatedBoard, EmulatorStats, Watch
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
-from protonn_edge.quantization import DeviceModel, Float32Model
+from protonn_edge.quantization import IntegerChain
 
 if TYPE_CHECKING:
     from protonn_edge.avr.paths import Paths
@@ -73,10 +73,10 @@ class PossibleCycles:
         return cls(1, _LONGEST_S * board.clock_hz, proven=False)
 
     @classmethod
-    def of_any_plan(cls, model: DeviceModel, board: Board) -> Self:
+    def of_any_plan(cls, model: IntegerChain, board: Board) -> Self:
         """Return the range if the built plan is not known."""
-        if isinstance(model, Float32Model):
-            return cls.of(make_float32_plan(model), board)
+        if model.score_tolerance:
+            return cls._by_clock(board)
         plans = list(islice(every_plan(model, board.cpu), _MOST_PLANS + 1))
         if len(plans) > _MOST_PLANS:
             return cls._by_clock(board)
@@ -285,7 +285,7 @@ def _first_mismatch(
     return Mismatch(point, f"score of class {place}", int(right[place]), int(scores[point, place]))
 
 
-def verify_host(model: DeviceModel, Q: NDArray[np.uint8]) -> Agreement:
+def verify_host(model: IntegerChain, Q: NDArray[np.uint8]) -> Agreement:
     """Compare the host build of the generated C on quantized points Q, (n, D) uint8."""
     with host_program(model) as program:
         return compare("host C", ReferenceAnswers.of(model, Q), *program.run(Q))
@@ -294,7 +294,7 @@ def verify_host(model: DeviceModel, Q: NDArray[np.uint8]) -> Agreement:
 def verify_device(
     execution: str,
     url: str,
-    model: DeviceModel,
+    model: IntegerChain,
     Q: NDArray[np.uint8],
     sink: Callable[[Result], None] | None = None,
     board: Board | None = None,
@@ -334,7 +334,7 @@ def compare_results(
 
 def open_session(
     url: str,
-    model: DeviceModel,
+    model: IntegerChain,
     board: Board | None = None,
     *,
     host: Host | None = None,

@@ -22,7 +22,7 @@ def run(user: pytest.Pytester, *options: object) -> pytest.RunResult:
 def test_what_a_meter_measured_is_in_the_xml(
     user: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def named(*words: object) -> Instrument:
+    def named(*words: object) -> BenchInstrument:
         power = MeteredPower(str(words), 0.24, 0.01, 0.2, 0.04, 0.002, 5.0, 50, 900, 3, 1e5, (), ())
 
         def watch(session: Session, features: Any, *_: Any) -> tuple[MeteredPower, Prediction]:

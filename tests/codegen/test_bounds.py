@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
+from chains import numbers_of
 from fuzz.bounds import check_case
 from model_factory import tiny_integer_model
 from plans import plan_with
@@ -31,7 +32,10 @@ def test_random_models_have_every_first_stage_plan_and_width() -> None:
     assert {first_stage_of(model) for model, _ in cases} == set(SEEDS.values())
     assert {plan.kernel for _, plan in cases} == set(KERNELS)
     assert {plan.buffered for _, plan in cases} == {False, True}
-    assert {(model.numbers["accumulator_bits"], model.score_bits) for model, _ in cases} >= {
+    assert {
+        (numbers_of(model)["accumulator_bits"], model.own_stages[-1].output_bits)
+        for model, _ in cases
+    } >= {
         (16, 16),
         (16, 32),
         (24, 16),

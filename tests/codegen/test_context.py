@@ -9,12 +9,14 @@ import pytest
 from dense_factory import random_dense_model
 from model_factory import random_model
 
+from protonn_edge.chain.raw_inputs import float_quantizer
 from protonn_edge.codegen import make_float32_plan, make_plan
 from protonn_edge.codegen.context import raw_context, render_context
 from protonn_edge.codegen.plan import ENTRY_BYTES, plan_with
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.kernels.kernel import CHUNK_CYCLES
-from protonn_edge.quantization import float32_model, quantize
+from protonn_edge.kinds.protonn.floats import in_floats
+from protonn_edge.quantization import quantize
 
 
 @pytest.mark.parametrize("feeding", ["held", "streamed"])
@@ -30,7 +32,7 @@ def test_each_of_many_features_chooses_its_scale() -> None:
     model = quantize(random_model(features=40))
     raw = raw_context(model)
     assert raw["integers"]["choice"] == model.raw_inputs.choice.tolist()
-    assert raw["floats"]["choice"] == model.float_inputs.choice.tolist()
+    assert raw["floats"]["choice"] == float_quantizer(model.features).choice.tolist()
     assert raw["integers"]["bits"] == 8
     assert (raw["each"], raw["repeats"], raw["what"]) == (40, False, "feature")
     alike = quantize(random_model(features=40)).inputs
@@ -40,7 +42,7 @@ def test_each_of_many_features_chooses_its_scale() -> None:
 
 def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
     model = random_model(features=30, projections=6, prototypes=7, classes=5)
-    plan = make_float32_plan(float32_model(model, quantize(model)))
+    plan = make_float32_plan(in_floats(model, quantize(model)))
     assert plan.table_bytes == 4 * (6 * 30 + 6 * 7 + 5 * 7 + 6)
     assert plan.state_bytes == ENTRY_BYTES + 30 + 2 * 4 * 5
     assert plan.fed_feature_cycles == 95

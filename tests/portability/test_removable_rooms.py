@@ -39,11 +39,42 @@ ROOMS = {
         "hil data.csv --project project --port COM1 --meter ppk2:COM2",
         "the meters are not installed",
     ),
+    "certificate": Room(
+        "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "
+        "protonn_edge/report/sections/certificate.py "
+        "templates/export/certificate.md.j2 templates/export/certified.c.j2 templates/export/proof "
+        "templates/html/certificate.html.j2 tests/certificate docs/certificate.md",
+        "certify project",
+        "No such command 'certify'",
+    ),
+    "report": Room(
+        "protonn_edge/report protonn_edge/cli/report.py templates/html web tests/report tests/web "
+        "docs/report.md",
+        "data data.csv --html page.html",
+        "reports are not installed",
+        reports=False,
+    ),
     "searches": Room(
         "protonn_edge/tuning protonn_edge/cli/tune.py protonn_edge/cli/tuning.py "
-        "protonn_edge/report/tuning.py tests/tuning docs/tuning.md",
+        "tests/tuning docs/tuning.md",
         "train data.csv -o best.npz --classifier best",
         "tuning is not installed",
+    ),
+    "conversion": Room(
+        "protonn_edge/conversion protonn_edge/cli/convert.py protonn_edge/cli/converting.py "
+        "tests/conversion docs/conversion.md docs/networks.md",
+        "convert model.npz -o model.onnx",
+        "No such command 'convert'",
+    ),
+    "bonsai": Room(
+        "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
+        "train data.csv -o bonsai.npz --classifier bonsai",
+        "'bonsai' is not one of",
+    ),
+    "basis images": Room(
+        "protonn_edge/kinds/basis_images tests/basis_images docs/basis-images.md",
+        "train data.csv -o basis.npz --classifier basis-images",
+        "'basis-images' is not one of",
     ),
 }
 

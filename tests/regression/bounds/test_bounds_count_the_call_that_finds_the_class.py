@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from chains import replace
+from chains import numbers_of, replace
 from linear_factory import random_chain
 from measured_predictions import build_program, measure
 
@@ -66,7 +66,7 @@ def test_cycles_of_many_calls(tmp_path: Path, bits: int, classes: int, largest: 
     )
     model = replace(
         model,
-        weights=np.where(model.numbers["weights"] == 0, 1, model.numbers["weights"]).astype(
+        weights=np.where(numbers_of(model)["weights"] == 0, 1, numbers_of(model)["weights"]).astype(
             np.int8
         ),
     )
