@@ -25,9 +25,9 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.conversion.converting import from_sklearn
+from protonn_edge.conversion.search import SizeLimit
 from protonn_edge.datasets import load_dataset, load_digits_dataset
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.kinds.protonn.convert.reduction import SizeLimit
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()

@@ -22,6 +22,9 @@ TABLE = "| room | what is in it |"
 
 WHOLE = ("", "__main__")  # the package's own names, imported when they are used, and its program
 
+OF_KINDS = {r"\.convert\b": "conversion", r"\.(train|parameters)\b": "training"}
+"""The modules that kinds and features add to a room that is above theirs."""
+
 Imports = set[tuple[str, str]]
 
 
@@ -79,10 +82,12 @@ def upwards(imports: Imports, order: list[str]) -> Imports:
 
 
 def level(name: str, order: list[str]) -> float:
-    """Return the place of a module's room; training of one kind is above all training."""
+    """Return the place of a module's room; what a kind adds to a room is above that room."""
     room = name.partition(".")[0]
-    own_training = room in ("features", "kinds") and re.search(r"\.(train|parameters)\b", name)
-    return order.index("training") + 0.5 if own_training else order.index(room)
+    for pattern, of in OF_KINDS.items():
+        if room in ("features", "kinds") and re.search(pattern, name):
+            return order.index(of) + 0.5
+    return order.index(room)
 
 
 def circle(imports: Imports) -> list[str]:
