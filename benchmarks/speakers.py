@@ -28,7 +28,7 @@ from rows import DATA
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.features.audio.stage import AudioStage
-from protonn_edge.features.train import AudioRequest
+from protonn_edge.features.audio.train import AudioRequest
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.quantization import quantize
 

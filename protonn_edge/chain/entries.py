@@ -27,3 +27,5 @@ class Feature(NamedTuple):
     kind: str  # of its stage, in files
     module: str  # of the stage in floats, in the folder
     stage: str  # the stage's class
+    request: str  # the class of the requests for it, with its module in the folder
+    place: int  # in the order in which a search tries kinds of features

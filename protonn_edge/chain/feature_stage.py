@@ -1,7 +1,7 @@
 """The float form of a stage that computes features of raw points, before a classifier.
 
 A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, and
-options in `protonn_edge.features.train`. Models, model files, quantization, generated code, exports
+a `FeatureRequest` in ``train``. Models, model files, quantization, generated code, exports
 and reports use this interface.
 
 The synthetic points for the self-test of a device without data are generated with integers only, so
@@ -169,6 +169,11 @@ class RawPoints(ABC):
     def signal(self) -> Signal | None:
         """The samples of a raw point that is a signal; otherwise None."""
         return None
+
+    @property
+    def values_a_place(self) -> int:
+        """Number of adjacent values of a pixel or a sample; 0 if a point has neither."""
+        return 1 if self.signal is None else self.signal.channels
 
     @property
     def drawn_shape(self) -> Shape | None:

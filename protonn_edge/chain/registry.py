@@ -36,6 +36,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from protonn_edge.chain.entries import Feature, Kind
+from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
     from protonn_edge.chain.feature_stage import FeatureStage
@@ -74,9 +75,15 @@ _FOLDER_OF = {kind.name: folder for kind, folder in _IN_ORDER}
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind, _ in _IN_ORDER}
 """By their names in files and on the command line; the first one is the default."""
 
-FEATURES: Mapping[str, Feature] = {
-    feature.kind: feature for each in _FOLDERS.values() for feature in getattr(each, "FEATURES", ())
-}
+_FEATURES = sorted(
+    (
+        (feature, name)
+        for name, each in _FOLDERS.items()
+        for feature in getattr(each, "FEATURES", ())
+    ),
+    key=lambda feature_and_folder: feature_and_folder[0].place,
+)
+FEATURES: Mapping[str, Feature] = {feature.kind: feature for feature, _ in _FEATURES}
 """By the kinds of their stages."""
 
 
@@ -91,13 +98,14 @@ HEADS: MutableMapping[str, type[Head]] = Imported(
 """The float forms of the kinds of classifiers."""
 
 FEATURE_STAGES: MutableMapping[str, type[FeatureStage]] = Imported(
-    {
-        feature.kind: f"{folder}.{feature.module}:{feature.stage}"
-        for folder, each in _FOLDERS.items()
-        for feature in getattr(each, "FEATURES", ())
-    }
+    {feature.kind: f"{folder}.{feature.module}:{feature.stage}" for feature, folder in _FEATURES}
 )
 """The float forms of the kinds of features."""
+
+FEATURE_REQUESTS = Imported(
+    {feature.kind: f"{folder}.{feature.request}" for feature, folder in _FEATURES}
+)
+"""The requests for features; `training.requests` has them with their type."""
 
 ESTIMATORS = Imported(
     {name: _place(name, kind.training, "Classifier") for name, kind in KINDS.items()}
@@ -144,6 +152,20 @@ def modules_named(name: str) -> Iterator[Any]:
         module = f"protonn_edge.{folder}.{name}"
         if find_spec(module):
             yield import_module(module)
+
+
+def converter_with(name: str) -> Any:
+    """Return what a folder's ``convert`` offers by a name.
+
+    Raises `InputError` if none does, because its folder was removed.
+    """
+    for module in modules_named("convert"):
+        if hasattr(module, name):
+            return getattr(module, name)
+    raise InputError(
+        f"no kind of model that is installed offers '{name}' of other programs' models; install "
+        "protonn-edge again, with all its parts"
+    )
 
 
 def module_of_stage(stage: str, name: str) -> Any:

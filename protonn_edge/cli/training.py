@@ -21,9 +21,8 @@ from protonn_edge.cli.trained import describe, one_class_report, sentence_of
 from protonn_edge.datasets import Dataset, MultiLabelDataset, Notice
 from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.datasets.division import Division
-from protonn_edge.errors import Interrupted
+from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import check_margin, check_rate, quantize, why_floats_alone
 from protonn_edge.system.lazy import room
@@ -47,10 +46,11 @@ def train_model(given: TrainOptions, out: Output) -> None:
         dataset = replace(dataset, groups=None)
     if one_class:
         rate, by = rate or _FALSE_ALARMS, by or ("distance",)
-    if given.start_from is not None and isinstance(learner, ProtoNNClassifier):
-        learner.initial_model = _start_model(given.start_from, dataset, learner.normalization)
-        dataset = dataset.matched(learner.initial_model.feature_names, str(given.data))
-        out.notice(_known_points(learner.initial_model, dataset))
+    if given.start_from is not None and learner.starts_from:
+        start = _start_model(learner, given.start_from, dataset)
+        learner.set_params(initial_model=start)
+        dataset = dataset.matched(start.feature_names, str(given.data))
+        out.notice(_known_points(start, dataset))
     learner.set_params(**fitting.settled_samples(dataset, learner))
     dataset = fitting.with_sample_notices(dataset, learner.asked)
     by = by or DEFAULT_STATISTICS
@@ -124,13 +124,18 @@ def _calibrate(
         )
 
 
-def _start_model(path: Path, dataset: Dataset, normalization: str) -> Model:
+def _start_model(learner: DeviceClassifier, path: Path, dataset: Dataset) -> Model:
     """Return the model to continue from: a model file, or a folder of the reference's files."""
     if not path.is_dir():
         model = load_model(path)
-        protonn_head(model, "--start-from")
+        if model.head.kind != learner.starts_from:
+            raise InputError(
+                f"--start-from needs a model of the kind {learner.starts_from!r}, but the kind is "
+                f"{model.head.kind!r}; give a model that was trained with --classifier "
+                f"{learner.starts_from}"
+            )
         return model
-    kind = normalization if was_given("normalization") else "none"
+    kind = learner.normalization if was_given("normalization") else "none"
     return reference_model_for(dataset, path, kind)
 
 
@@ -160,4 +165,5 @@ def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> M
         feature_names=dataset.feature_names,
         label_sets=label_sets,
     )
+    return model
     return model

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.registry import modules_named
+from protonn_edge.chain.registry import converter_with
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.conversion.affine import AffineMap, Float64, filling
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.accuracy import share_right
 from protonn_edge.projects.checks import check_estimate
 from protonn_edge.quantization import IntegerChain, quantize
@@ -171,14 +171,8 @@ class ModelSearch:
 
     def reduced(self) -> Candidate:
         """Return a model of a kind that can approximate any rule."""
-        for module in modules_named("convert"):
-            if hasattr(module, "reduced"):
-                made: Candidate = module.reduced(self)
-                return made
-        raise InputError(
-            f"no kind of classifier that is installed can approximate the {self.estimator.name}; "
-            "install protonn-edge again, with all its parts"
-        )
+        made: Candidate = converter_with("reduced")(self)
+        return made
 
     def advising(self, remedies: Remedies) -> ModelSearch:
         """Return the same search with this advice if a model does not fit."""

@@ -23,7 +23,6 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 from protonn_edge.projects.windowing import Windowing
 from protonn_edge.quantization import IntegerChain
@@ -396,10 +395,9 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
 
 
 def _feature(stage: FeatureStage | None) -> str:
-    shape = stage.image_shape if isinstance(stage, Convolutions) else (0, 0, 1)
-    if stage is None or shape[:2] == (1, 1):  # a converted network may have no image
+    channels = 0 if stage is None else stage.values_a_place
+    if stage is None or not channels:  # a converted network may have no image
         return "listed under this number in the library's README"
-    channels = shape[2] if stage.signal is None else stage.signal.channels
     place = "pixel" if stage.signal is None else "sample"
     whole = "an image, row by row" if stage.signal is None else "a window"
     if channels == 1:

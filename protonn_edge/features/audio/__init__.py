@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from protonn_edge.chain.entries import Feature
 
-FEATURES = (Feature("audio", "stage", "AudioStage"),)
+FEATURES = (Feature("audio", "stage", "AudioStage", "train:AudioRequest", 3),)
 STAGES = {"audio": ""}

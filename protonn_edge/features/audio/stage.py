@@ -16,10 +16,10 @@ from protonn_edge.chain.feature_stage import Facts, FeatureStage, Signal
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
 from protonn_edge.chain.integer_stage import IntegerStage, Range, check_holds
 from protonn_edge.datasets.cells import FLOAT32_MAX
+from protonn_edge.datasets.onset import check_onset, onsets_of
 from protonn_edge.datasets.recordings import SegmentDetector
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, BandPass, Frames, mel_bands
-from protonn_edge.features.audio.onset import check_onset, onsets_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,5 +4,7 @@ from __future__ import annotations
 
 from protonn_edge.chain.entries import Feature
 
-FEATURES = (Feature("convolutions", "stage", "Convolutions"),)
+FEATURES = (
+    Feature("convolutions", "stage", "Convolutions", "train.request:ConvolutionRequest", 2),
+)
 STAGES = {"convolution": ""}

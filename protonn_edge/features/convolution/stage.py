@@ -18,12 +18,11 @@ from protonn_edge.chain.checks import Arrays, check_type, checked_array, little_
 from protonn_edge.chain.feature_stage import Facts, FeatureStage, Shape, Signal, check_sample_rate
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, check_holds
+from protonn_edge.chain.shapes import ImageShape, image_text, shape_text
 from protonn_edge.errors import InputError, counted
 from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution, same_margins
 from protonn_edge.features.deskew.deskew import BYTES, PixelScale
-from protonn_edge.features.images.cropped_image import shape_text
-from protonn_edge.features.images.image_rows import ImageShape, image_text
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
@@ -127,6 +126,14 @@ class Convolutions(FeatureStage):
         """The window, if points are windows."""
         height, width, channels = self.image_shape
         return Signal(height, channels, self.rate) if width == 1 < height else None
+
+    @property
+    def values_a_place(self) -> int:
+        """Number of channels; 0 if the image is a single pixel, as of a network without images."""
+        height, width, channels = self.image_shape
+        if (height, width) == (1, 1):
+            return 0
+        return channels if self.signal is None else self.signal.channels
 
     @property
     def whole_maximum(self) -> int:

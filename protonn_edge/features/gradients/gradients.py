@@ -34,6 +34,7 @@ from protonn_edge.chain.checks import Arrays, checked_array
 from protonn_edge.chain.feature_stage import Bytes, Facts, FeatureStage, Seen
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.chain.shapes import shape_text
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew import deskew as deskewing
 from protonn_edge.features.images import cropped_image as crop
@@ -103,14 +104,14 @@ class Cells(crop.CroppedImage):
         if max(image) > deskewing.SIDE_LIMIT:
             raise InputError(
                 f"gradients are limited to images of {deskewing.SIDE_LIMIT} pixels a side, but "
-                f"these have {crop.shape_text(image)} pixels; give smaller images, as with --size "
+                f"these have {shape_text(image)} pixels; give smaller images, as with --size "
                 "28x28"
             )
         height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:
             raise InputError(
-                f"an image of {crop.shape_text(cropped)} pixels can have at most "
-                f"{crop.shape_text((height, width))} cells, not {crop.shape_text(self.cells)}; "
+                f"an image of {shape_text(cropped)} pixels can have at most "
+                f"{shape_text((height, width))} cells, not {shape_text(self.cells)}; "
                 "give fewer cells"
             )
         if self.directions not in DIRECTIONS:
@@ -120,8 +121,8 @@ class Cells(crop.CroppedImage):
         most = int(self.most.max())
         if most > SUM_MAXIMUM:
             raise InputError(
-                f"with {crop.shape_text(self.cells)} cells, sums of the gradients of "
-                f"{crop.shape_text(cropped)} pixels can reach {most:,}, but the limit is "
+                f"with {shape_text(self.cells)} cells, sums of the gradients of "
+                f"{shape_text(cropped)} pixels can reach {most:,}, but the limit is "
                 f"{SUM_MAXIMUM:,}; give more cells"
             )
 
@@ -357,7 +358,7 @@ class Gradients(Cells, FeatureStage):
             tuple((cell[0] * np.arange(1, columns.cells)).tolist()),
             strokes[features[..., 0] > 0].reshape(-1, 4),
             f"The {self.n_outputs:,} inputs of the classifier, {self.directions} in each of "
-            f"{crop.shape_text(self.cells)} cells: how much the image changes along each "
+            f"{shape_text(self.cells)} cells: how much the image changes along each "
             f"direction{'' if both else ' (lines point towards more ink)'}; the longest line is "
             "the largest input.",
         )
@@ -396,7 +397,7 @@ class Gradients(Cells, FeatureStage):
 
     def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
         """Return the size of the images, and their features."""
-        cells = f"{self.directions} directions in {crop.shape_text(self.cells)} cells"
+        cells = f"{self.directions} directions in {shape_text(self.cells)} cells"
         return (
             ("features", self.text(deskewed=self.deskew)),
             ("gradients D", f"{self.n_outputs:,}: {cells}"),

@@ -17,12 +17,10 @@ from math import prod
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.integer_stage import IntegerStage
-from protonn_edge.features.images.cropped_image import shape_text
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs, Push
 
 MOST_IN_A_ROW = 255  # pixels or values of a row, counted in a byte
-ImageShape = tuple[int, int, int]
-"""Height, width and channels of an image, stored row by row with the channels innermost."""
 Margins = tuple[tuple[int, int], tuple[int, int]]
 """Rows above and below an image, and pixels to the left and right of it."""
 
@@ -90,11 +88,6 @@ class ImageStage(IntegerStage):
     def n_outputs(self) -> int:
         """Number of values of the output image."""
         return prod(self.output_shape)
-
-
-def image_text(shape: ImageShape) -> str:
-    """Return height, width and, if there are several, channels as text: 12x12x5."""
-    return shape_text(shape[:2]) + (f"x{shape[2]}" if shape[2] > 1 else "")
 
 
 _MOST_ORDERS = 720  # all orders of six layers

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from protonn_edge.chain.entries import Feature
 
-FEATURES = (Feature("window_features", "stage", "WindowFeatureStage"),)
+FEATURES = (Feature("window_features", "stage", "WindowFeatureStage", "train:WindowRequest", 4),)
 STAGES = {"window_features": ""}
 EXPORTS = {"WindowFeatures": "transformer"}

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.shapes import image_text
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import rows_in_order
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.features.convolution.stage import Convolutions, Layer
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.features.images.image_rows import image_text
 from protonn_edge.kinds.linear.head import LinearHead
 
 INT8_ZERO = 128  # the byte of an int8 value of 0

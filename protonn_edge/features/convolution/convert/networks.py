@@ -19,6 +19,7 @@ from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head, Remedies
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import AffineMap, rows_in_order
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
@@ -30,7 +31,6 @@ from protonn_edge.features.convolution.train.learning import Images, Schedule, T
 from protonn_edge.features.convolution.train.network import Network, features_of, innermost
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages, sum_ends
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseNetwork

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.shapes import ImageShape, image_text
 from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.convolution.convert.onnx_decision import BEGINNINGS, Decision
@@ -23,7 +24,7 @@ from protonn_edge.features.convolution.convert.onnx_file import (
     Node,
     OnnxGraph,
 )
-from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageShape, Margins, image_text
+from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
 
 Float64 = NDArray[np.float64]
 Reader = Callable[[Any, Node], None]

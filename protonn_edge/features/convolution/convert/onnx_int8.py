@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.convert.int8_network import INT8_ZERO, Int8Network, Pair
 from protonn_edge.features.convolution.convert.onnx_chain import (
@@ -33,7 +34,6 @@ from protonn_edge.features.convolution.convert.onnx_chain import (
 from protonn_edge.features.convolution.convert.onnx_decision import Decision
 from protonn_edge.features.convolution.convert.onnx_file import FLOATS, Node, OnnxGraph
 from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.int8_layer.integers import MOST_RIGHT, IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 

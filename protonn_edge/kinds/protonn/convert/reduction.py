@@ -146,7 +146,7 @@ def reduced(search: ModelSearch) -> Candidate:
 
 def _largest_that_fits(search: ModelSearch) -> Candidate | None:
     given = search.limit.n_projections is not None and search.limit.n_prototypes is not None
-    for sizes in _sizes(
+    for sizes in sizes_to_try(
         search.limit,
         n_features=search.X.shape[1],
         n_classes=len(search.classes),
@@ -184,7 +184,7 @@ def _directions(search: ModelSearch) -> int:
     return max(1, int(np.linalg.matrix_rank(directions)))
 
 
-def _sizes(
+def sizes_to_try(
     limit: SizeLimit, *, n_features: int, n_classes: int, n_points: int, most_projections: int
 ) -> Iterator[ModelSizes]:
     """Yield sizes to try, largest first, with no more projections than are useful.

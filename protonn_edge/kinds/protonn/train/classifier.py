@@ -100,6 +100,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     _online: OnlineTraining | None = field(init=False, default=None)
     _board: TaughtBoard | None = field(init=False, default=None)
 
+    starts_from: ClassVar[str] = "protonn"
     refusals: ClassVar[tuple[Refusal, ...]] = (
         Refusal(
             lambda case: case.settings.teachable > 0 and case.for_floats_alone,
