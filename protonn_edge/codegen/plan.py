@@ -7,10 +7,10 @@ into a stage is part of the cost of the stage before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,15 +20,12 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.kernels.kernel import CHUNK_CYCLES, Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.matvec import kernels as matvec
-from protonn_edge.kinds.protonn.floats import FloatProtoNN
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.facts_repr import FactsRepr
 
 # Flash of the firmware besides the stages, and SRAM besides their variables, including the stack;
 # measured on linked programs.
 _CODE_BYTES = 3_300
 _FIRMWARE_SRAM_BYTES = 200
-_FLOAT_BYTES = 4
 
 PLANS = (*matvec.KERNELS, *registry.PLANS)
 """Names of plans, which are names of kernels of one stage of a model."""
@@ -39,6 +36,68 @@ the last class."""
 
 # Their cycles in a prediction, on average and at most, and in its pnn_begin.
 _ENTRY_CYCLES, _ENTRY_BEGIN_CYCLES = (20, 30), 20
+
+
+class DevicePlan(Protocol):
+    """What is known of a device's program before it is linked."""
+
+    @property
+    def core(self) -> Core | None:
+        """The kind of chip for which cycles are counted, if they are."""
+
+    @property
+    def kernel(self) -> str:
+        """How the weights are read."""
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """What distinguishes it from the model's other plans."""
+
+    @property
+    def table_bytes(self) -> int:
+        """Flash of the constant tables that a prediction reads; a lower bound when linked."""
+
+    @property
+    def state_bytes(self) -> int:
+        """SRAM of the model's own variables."""
+
+    @property
+    def chunk_features(self) -> int:
+        """Features that the firmware collects before pushing them."""
+
+    @property
+    def buffered(self) -> bool:
+        """Whether the firmware holds all features before it computes."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of a prediction; none if they are not predicted."""
+
+    @property
+    def push(self) -> Push:
+        """The cost of pushing the received bytes."""
+
+    @property
+    def fed_feature_cycles(self) -> float:
+        """Bound of the cycles per feature when features arrive over the serial line."""
+
+    @property
+    def begin_cycles(self) -> int:
+        """Bound of the cycles of ``pnn_begin``."""
+
+    @property
+    def mean_cycles(self) -> float | None:
+        """Mean cycles of a prediction, if they are known."""
+
+    @property
+    def worst_cycles(self) -> int | None:
+        """Upper bound of a prediction's cycles, if it is known."""
+
+    def facts(self) -> dict[str, str]:
+        """Return what was predicted, for people."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was predicted, with the package's JSON names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,50 +344,3 @@ def _with_number(name: str, kernel: Kernel, cost: Cost) -> Cost:
     if not number:
         return cost
     return replace(cost, steps=tuple(replace(step, name=step.name + number) for step in cost.steps))
-
-
-@dataclass(frozen=True)
-class Float32Plan(FactsRepr):
-    """Bounds of the costs of a float build: lower bounds of bytes, upper bounds of cycles."""
-
-    # flash of the constant tables; the linked program adds its code and the float routines
-    table_bytes: int
-    state_bytes: int  # SRAM of the model's own variables, the input's bytes among them
-
-    kernel = "float32"
-    choices: ClassVar[dict[str, str]] = {"projection": kernel}
-    begin_cycles = 20
-
-    # Neither stages nor cycles are predicted.
-    steps: ClassVar[tuple[Step, ...]] = ()
-    mean_cycles = worst_cycles = None
-    chunk_features = 0
-
-    # A push only copies a byte; measured on the emulator for avr-gcc at -O2, with a margin.
-    push = Push(value=15, zero=15, call=80, whole=80)
-
-    def facts(self) -> dict[str, str]:
-        """Return the kernel; nothing else is predicted."""
-        return {"kernel": self.kernel}
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the kernel; a float build's cycles are not predicted."""
-        return {"kernel": self.kernel}
-
-    @property
-    def fed_feature_cycles(self) -> float:
-        """Bound of the cycles per feature when features arrive over the serial line."""
-        return self.push.value + self.push.call
-
-
-DevicePlan = Plan | Float32Plan  # of a device's model in any precision
-
-
-def make_float32_plan(model: IntegerChain) -> Float32Plan:
-    """Return the plan of a float build."""
-    (stage,) = model.own_stages
-    assert isinstance(stage, FloatProtoNN)
-    return Float32Plan(
-        table_bytes=model.model_bytes + _FLOAT_BYTES * stage.n_projections,
-        state_bytes=ENTRY_BYTES + model.n_features + 2 * _FLOAT_BYTES * model.n_classes,
-    )

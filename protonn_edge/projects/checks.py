@@ -136,7 +136,7 @@ def check_no_floats(program: LinkedProgram) -> None:
     if routines:
         raise CheckFailed(
             f"the firmware contains floating-point routines ({_listed(routines)}); use only "
-            "integers in firmware/, or build with --precision float32"
+            "integers in firmware/"
         )
 
 
@@ -180,7 +180,7 @@ def check_interrupts(program: LinkedProgram, plan: DevicePlan, board: Board) -> 
 
 def spans_without_interrupts(program: LinkedProgram, plan: DevicePlan) -> MaskedSpans:
     """Return how long a firmware disables interrupts, for any features."""
-    if isinstance(plan, Plan) and plan.buffered:  # pushed with interrupts enabled, the line idle
+    if plan.buffered:  # pushed with interrupts enabled, the line idle
         return masked_spans(program, {})
     bounds = {
         "pnn_begin": plan.begin_cycles,

@@ -53,14 +53,14 @@ class PossibleCycles:
     @classmethod
     def of(cls, plan: DevicePlan, board: Board) -> Self:
         """Return the range for a plan on a board."""
-        if plan.worst_cycles is None or plan.estimated:
+        if not isinstance(plan, Plan) or plan.estimated:
             return cls._by_clock(board)
         return cls(plan.least_cycles, plan.worst_cycles, proven=False, by="the plan")
 
     @classmethod
     def of_program(cls, program: LinkedProgram, plan: DevicePlan, board: Board) -> Self:
         """Return the range for a linked program, by its machine code, else by its plan."""
-        if plan.worst_cycles is None or plan.estimated:
+        if not isinstance(plan, Plan) or plan.estimated:
             return cls._by_clock(board)
         try:
             paths = prediction_paths(program, plan, board)

@@ -14,10 +14,11 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.codegen import Limits, every_plan, make_float32_plan
+from protonn_edge.codegen import Limits, every_plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.quantization import IntegerChain, device_model
+from protonn_edge.precision.program import plan_for
+from protonn_edge.quantization import device_model
 
 pytestmark = needs_emulated_avr
 
@@ -51,9 +52,9 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_beginning_stays_within_its_bound(tmp_path: Path, name: str) -> None:
     model = device_model(*MODELS[name])
-    if not isinstance(model, IntegerChain):
+    if model.score_tolerance:
         taken = marked_cycles(compile_with(model, BEGIN, tmp_path))
-        assert 0 < taken <= make_float32_plan(model).begin_cycles
+        assert 0 < taken <= plan_for(model).begin_cycles
         return
     fitting = [p for p in every_plan(model) if p.flash_bytes <= Limits().flash_bytes]
     for number, plan in enumerate(fitting):

@@ -12,11 +12,12 @@ from generated_programs import compile_with, marked_cycles
 from model_factory import random_inputs, random_model, random_points
 
 from protonn_edge.boards import load_board
-from protonn_edge.codegen import SOURCES, make_float32_plan, render_c
+from protonn_edge.codegen import SOURCES, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
+from protonn_edge.precision.program import plan_for
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import IntegerChain, device_model, quantize
 from protonn_edge.verification.agreement import compare, verify_device
@@ -82,7 +83,7 @@ def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
 @pytest.mark.parametrize("count", [0, 1, 32, 40])
 def test_pushing_stays_within_the_bound_that_the_header_states(tmp_path: Path, count: int):
     model = device_model(random_model(features=36), "float32")
-    plan = make_float32_plan(model)
+    plan = plan_for(model)
     taken = marked_cycles(compile_with(model, PUSH, tmp_path, f"-DCOUNT={count}"), spans=2)
     begin = 20
     assert 0 < taken <= begin + plan.push.call + count * plan.push.value
