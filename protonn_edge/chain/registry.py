@@ -5,7 +5,8 @@ A kind of classifier is a folder of `protonn_edge.kinds`, and a kind of feature 
 reads in the ``__init__.py`` of each
 
 ``KINDS``     the kinds of classifiers, as `Kind`
-``FEATURES``  the kinds of features, as `Feature`
+``FEATURES``  the kinds of features with a float form, as `Feature`
+``REQUESTS``  the requests for features in training, as `Requested`
 ``STAGES``    the folder of each of its integer stages, below its own; "" if that is the same
 ``EXPORTS``   names that `protonn_edge` offers, with their modules; classifiers are among them
 
@@ -75,15 +76,9 @@ _FOLDER_OF = {kind.name: folder for kind, folder in _IN_ORDER}
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind, _ in _IN_ORDER}
 """By their names in files and on the command line; the first one is the default."""
 
-_FEATURES = sorted(
-    (
-        (feature, name)
-        for name, each in _FOLDERS.items()
-        for feature in getattr(each, "FEATURES", ())
-    ),
-    key=lambda feature_and_folder: feature_and_folder[0].place,
-)
-FEATURES: Mapping[str, Feature] = {feature.kind: feature for feature, _ in _FEATURES}
+FEATURES: Mapping[str, Feature] = {
+    feature.kind: feature for each in _FOLDERS.values() for feature in getattr(each, "FEATURES", ())
+}
 """By the kinds of their stages."""
 
 
@@ -98,13 +93,20 @@ HEADS: MutableMapping[str, type[Head]] = Imported(
 """The float forms of the kinds of classifiers."""
 
 FEATURE_STAGES: MutableMapping[str, type[FeatureStage]] = Imported(
-    {feature.kind: f"{folder}.{feature.module}:{feature.stage}" for feature, folder in _FEATURES}
+    {
+        feature.kind: f"{folder}.{feature.module}:{feature.stage}"
+        for folder, each in _FOLDERS.items()
+        for feature in getattr(each, "FEATURES", ())
+    }
 )
 """The float forms of the kinds of features."""
 
-FEATURE_REQUESTS = Imported(
-    {feature.kind: f"{folder}.{feature.request}" for feature, folder in _FEATURES}
+_REQUESTS = sorted(
+    (each.place, f"{folder}.{each.request}")
+    for folder, brought in _FOLDERS.items()
+    for each in getattr(brought, "REQUESTS", ())
 )
+FEATURE_REQUESTS = Imported({request: request for _, request in _REQUESTS})
 """The requests for features; `training.requests` has them with their type."""
 
 ESTIMATORS = Imported(
@@ -166,6 +168,19 @@ def converter_with(name: str) -> Any:
         f"no kind of model that is installed offers '{name}' of other programs' models; install "
         "protonn-edge again, with all its parts"
     )
+
+
+def stage_class(kind: str) -> Any:
+    """Return the class of an integer stage: of its kind, in the module `integers` of its folder."""
+    module = module_of_stage(kind, "integers")
+    found = (
+        [each for each in vars(module or ()).values() if getattr(each, "kind", "") == kind]
+        if module
+        else []
+    )
+    if not found:
+        raise InputError(f"there is no stage {kind[:40]!r}; install a newer version")
+    return found[0]
 
 
 def module_of_stage(stage: str, name: str) -> Any:

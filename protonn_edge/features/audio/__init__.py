@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Feature
+from protonn_edge.chain.entries import Requested
 
-FEATURES = (Feature("audio", "stage", "AudioStage", "train:AudioRequest", 3),)
+REQUESTS = (Requested("train:AudioRequest", 3),)
 STAGES = {"audio": ""}

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
+from protonn_edge.features.audio.clips import Clips
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
-from protonn_edge.features.audio.stage import Clips
 
 
 def check_cut(window: int, channels: int) -> None:

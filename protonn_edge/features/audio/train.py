@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.errors import InputError
-from protonn_edge.features.audio.stage import DEFAULT_RATE, AudioStage
+from protonn_edge.features.audio.clips import DEFAULT_RATE, fitted_to
+from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.training import features
 from protonn_edge.training import refusals as rows
 from protonn_edge.training.augmentation import SignalMovement, SoundMovement
@@ -17,14 +18,16 @@ from protonn_edge.training.parameters import FeatureParameters
 
 _ONSET = "onset:"
 _DEFAULT_ONSET = 4
-_HEARD = rows.Refusal(lambda case: AudioStage.kind in case.kinds, "energies of sound are computed")
+_HEARD = rows.Refusal(
+    lambda case: IntegerAudio.kind in case.kinds, "energies of sound are computed"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AudioRequest(features.FeatureRequest):
     """Energies of sound in bands and frames, `sizes`; clips may begin at a level."""
 
-    kind: ClassVar[str] = AudioStage.kind
+    kind: ClassVar[str] = IntegerAudio.kind
     word: ClassVar[str] = "audio"
     form: ClassVar[str] = "audio:12x20"
     of_samples: ClassVar[bool] = True
@@ -32,11 +35,11 @@ class AudioRequest(features.FeatureRequest):
         0.025, speed=1.35, gain=1.5, noise=0.0, equalizer=4.0
     )
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.models_all_at_once(AudioStage.kind, "clips of sound"),
+        rows.models_all_at_once(IntegerAudio.kind, "clips of sound"),
         rows.Refusal(
             lambda case: (
                 case.asked is not None
-                and case.asked.kind == AudioStage.kind
+                and case.asked.kind == IntegerAudio.kind
                 and case.settings.window_shape is not None
                 and case.settings.window_shape[1] > 1
             ),
@@ -81,7 +84,7 @@ class AudioRequest(features.FeatureRequest):
     def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
         """Return energies of sound."""
         rate = DEFAULT_RATE if settings.sample_rate is None else float(settings.sample_rate)
-        return AudioStage.fitted(*self.sizes, given.points, rate, self.level)
+        return fitted_to(given.points, *self.sizes, rate, self.level)
 
 
 def _level(term: str) -> int:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Feature
+from protonn_edge.chain.entries import Feature, Requested
 
-FEATURES = (
-    Feature("convolutions", "stage", "Convolutions", "train.request:ConvolutionRequest", 2),
-)
+FEATURES = (Feature("convolutions", "stage", "Convolutions"),)
+REQUESTS = (Requested("train.request:ConvolutionRequest", 2),)
 STAGES = {"convolution": ""}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Feature
+from protonn_edge.chain.entries import Feature, Requested
 
-FEATURES = (Feature("gradients", "gradients", "Gradients", "train:GradientRequest", 0),)
+FEATURES = (Feature("gradients", "gradients", "Gradients"),)
+REQUESTS = (Requested("train:GradientRequest", 0),)
 STAGES = {"gradients": ""}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Feature
+from protonn_edge.chain.entries import Requested
 
-FEATURES = (Feature("window_features", "stage", "WindowFeatureStage", "train:WindowRequest", 4),)
+REQUESTS = (Requested("train:WindowRequest", 4),)
 STAGES = {"window_features": ""}
 EXPORTS = {"WindowFeatures": "transformer"}

@@ -18,7 +18,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.raw_inputs import RawScale
 from protonn_edge.features.window_features import windows as reference
-from protonn_edge.features.window_features.stage import IntegerWindowFeatures
+from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Facts, Fold, Listing, Passed, repeated
 
@@ -281,6 +281,7 @@ class WindowKernel(Kernel):
     def scales(self) -> tuple[RawScale, ...]:
         """The scales from features to bytes."""
         quantizer = self.stage.quantizer
+        assert quantizer is not None
         return tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist())
 
     def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:

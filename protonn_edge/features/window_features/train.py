@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.features.window_features.integers import IntegerWindowFeatures
+from protonn_edge.features.window_features.making import fitted_to
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.training import features, requests
 from protonn_edge.training import refusals as rows
@@ -18,12 +19,12 @@ from protonn_edge.training.parameters import FeatureParameters
 class WindowRequest(features.FeatureRequest):
     """Some features of each channel of a window."""
 
-    kind: ClassVar[str] = WindowFeatureStage.kind
+    kind: ClassVar[str] = IntegerWindowFeatures.kind
     words: ClassVar[tuple[str, ...]] = KINDS
     form: ClassVar[str] = "mean,max,bands:4"
     of_samples: ClassVar[bool] = True
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.models_all_at_once(WindowFeatureStage.kind, "windows of samples"),
+        rows.models_all_at_once(IntegerWindowFeatures.kind, "windows of samples"),
         rows.Refusal(
             lambda case: (
                 case.settings.window_shape is not None and not case.kinds & requests.of_windows()
@@ -55,4 +56,4 @@ class WindowRequest(features.FeatureRequest):
     def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
         """Return features of windows."""
         shape = settings.window_shape or (given.points.shape[1], 1)
-        return WindowFeatureStage.fitted(self.kinds, shape, given.points, settings.sample_rate)
+        return fitted_to(given.points, self.kinds, shape, settings.sample_rate)
