@@ -172,11 +172,6 @@ class RawPoints(ABC):
         return None
 
     @property
-    def values_a_place(self) -> int:
-        """Number of adjacent values of a pixel or a sample; 0 if a point has neither."""
-        return 1 if self.signal is None else self.signal.channels
-
-    @property
     def drawn_shape(self) -> Shape | None:
         """Height and width of a raw point when drawn: an image's, or 1 by n for one channel."""
         one = self.signal is not None and self.signal.channels == 1

@@ -186,11 +186,6 @@ class Head(ABC):
     def values_a_point(self) -> int:
         """Number of intermediate values per point, which limits the rows computed at once."""
 
-    @property
-    def landmarks(self) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
-        """Points (m, d) that projected points are compared with, and their classes (m,), if any."""
-        return None
-
     @abstractmethod
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores (n, L) of normalized points X (n, D)."""

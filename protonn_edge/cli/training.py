@@ -25,7 +25,6 @@ from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import check_margin, check_rate, quantize, why_floats_alone
-from protonn_edge.system.lazy import room
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import FOLDS, check_classes_of_groups
@@ -156,7 +155,7 @@ def _known_points(model: Model, dataset: Dataset) -> list[Notice]:
 def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> Model:
     """Return the model of the reference's files in a folder, for this data."""
     label_sets = dataset.y_train if isinstance(dataset, MultiLabelDataset) else None
-    reference = room("protonn_edge.conversion.reference", "conversions of other programs' models")
+    reference = converter_with("reference")
     model: Model = reference.from_reference(
         reference.read_reference_model(folder),
         dataset.X_train,
@@ -165,5 +164,4 @@ def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> M
         feature_names=dataset.feature_names,
         label_sets=label_sets,
     )
-    return model
     return model

@@ -395,9 +395,11 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
 
 
 def _feature(stage: FeatureStage | None) -> str:
-    channels = 0 if stage is None else stage.values_a_place
-    if stage is None or not channels:  # a converted network may have no image
+    height, width, channels = (*getattr(stage, "image_shape", ()), 1, 1, 1)[:3]
+    # a converted network may have no image
+    if stage is None or (stage.signal is None and (height, width) == (1, 1)):
         return "listed under this number in the library's README"
+    channels = channels if stage.signal is None else stage.signal.channels
     place = "pixel" if stage.signal is None else "sample"
     whole = "an image, row by row" if stage.signal is None else "a window"
     if channels == 1:

@@ -201,8 +201,8 @@ def _space_of(one: Evidence, chosen: list[Result]) -> _Space | None:
     k = model.n_features
     units = np.eye(k + 1, k, -1) if k <= _MOST_INPUTS else np.zeros((1, k))
     prototypes, labels = np.zeros((0, len(W))), np.zeros(0, np.int64)
-    if head.landmarks is not None:
-        prototypes, labels = head.landmarks
+    if landmarks := getattr(head, "landmarks", None):
+        prototypes, labels = landmarks
     return _Space(
         name="projected space",
         source="bytes",

@@ -75,15 +75,15 @@ def plot_space(
         If the classifier has no prototypes, X has other features, or matplotlib is not installed.
     """
     model = classifier.to_model()
-    if model.head.landmarks is None:
+    head: Any = model.head
+    if not hasattr(head, "landmarks"):
         raise InputError(
             f"a {type(classifier).__name__} has no prototypes to draw; give a ProtoNNClassifier"
         )
     ax = _axes(ax)
-    W = getattr(model.head, "projection")  # noqa: B009  (heads with landmarks project)
-    places = model.normalized(checked_points(model, X)) @ W.T.astype(np.float64)
+    places = model.normalized(checked_points(model, X)) @ head.projection.T.astype(np.float64)
     axes, centre, _ = principal_axes(places)
-    landmarks, of_classes = model.head.landmarks
+    landmarks, of_classes = head.landmarks
     prototypes = (landmarks - centre) @ axes.T
     labels, names = np.asarray(y), classifier.classes_
     for index, (name, colour) in enumerate(zip(names, _colours(len(names)), strict=True)):

@@ -128,14 +128,6 @@ class Convolutions(FeatureStage):
         return Signal(height, channels, self.rate) if width == 1 < height else None
 
     @property
-    def values_a_place(self) -> int:
-        """Number of channels; 0 if the image is a single pixel, as of a network without images."""
-        height, width, channels = self.image_shape
-        if (height, width) == (1, 1):
-            return 0
-        return channels if self.signal is None else self.signal.channels
-
-    @property
     def whole_maximum(self) -> int:
         """The largest value of the last layer."""
         return self.layers[-1].maximum

@@ -10,9 +10,13 @@ from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.making import fitted_to
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
-from protonn_edge.training import features, requests
+from protonn_edge.system.lazy import later
+from protonn_edge.training import features
 from protonn_edge.training import refusals as rows
 from protonn_edge.training.parameters import FeatureParameters
+
+_of_samples = later("protonn_edge.training.requests", "of_samples")  # which imports this module
+_of_windows = later("protonn_edge.training.requests", "of_windows")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,9 +30,7 @@ class WindowRequest(features.FeatureRequest):
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
         rows.models_all_at_once(IntegerWindowFeatures.kind, "windows of samples"),
         rows.Refusal(
-            lambda case: (
-                case.settings.window_shape is not None and not case.kinds & requests.of_windows()
-            ),
+            lambda case: case.settings.window_shape is not None and not case.kinds & _of_windows(),
             "{window_shape} is given, but no features of windows are requested; name features "
             "with {features}, or leave {window_shape} out",
         ),
@@ -38,7 +40,7 @@ class WindowRequest(features.FeatureRequest):
             "no features of windows are requested with {features}",
         ),
         *rows.refuse_each(
-            lambda case: bool(case.kinds & requests.of_samples()),
+            lambda case: bool(case.kinds & _of_samples()),
             "features of windows cannot be computed, because <but>; leave {features} out",
             rows.SPARSE,
             rows.AUGMENTED,
