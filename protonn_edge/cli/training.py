@@ -11,6 +11,7 @@ import numpy as np
 from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.registry import converter_with
 from protonn_edge.cli import fitting
 from protonn_edge.cli.calibrate import DEFAULT_STATISTICS, rejection_facts
 from protonn_edge.cli.command import Output

@@ -123,7 +123,7 @@ class ProtoNNHead(Head):
 
     @property
     def landmarks(self) -> tuple[Float64, IntArray]:
-        """The prototypes (m, d) in the projected space, and the class (m,) that each is for most."""
+        """The prototypes (m, d) in the projected space, and the class (m,) that each favours."""
         return self.prototypes.T.astype(np.float64), self.labels.argmax(axis=0)
 
     def scores(self, X: Any) -> Float64:
