@@ -14,9 +14,9 @@ from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import FeatureSet

@@ -23,9 +23,9 @@ from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from protonn_edge import __version__
 from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import channels_of
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
@@ -24,9 +25,11 @@ from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
-from protonn_edge.projects.windowing import Windowing
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
+
+if TYPE_CHECKING:
+    from protonn_edge.projects.windowing import Windowing
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -395,11 +398,11 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
 
 
 def _feature(stage: FeatureStage | None) -> str:
-    height, width, channels = (*getattr(stage, "image_shape", ()), 1, 1, 1)[:3]
-    # a converted network may have no image
-    if stage is None or (stage.signal is None and (height, width) == (1, 1)):
+    points = stage.points if isinstance(stage, Features) else None
+    shape = (0, 0, 1) if points is None or points.is_signal else (*points.shape, 1)[:3]
+    if stage is None or shape[:2] == (1, 1):  # a converted network may have no image
         return "listed under this number in the library's README"
-    channels = channels if stage.signal is None else stage.signal.channels
+    channels = shape[2] if stage.signal is None else stage.signal.channels
     place = "pixel" if stage.signal is None else "sample"
     whole = "an image, row by row" if stage.signal is None else "a window"
     if channels == 1:

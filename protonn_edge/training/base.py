@@ -33,7 +33,9 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import protonn_edge
+from protonn_edge.chain import stored
 from protonn_edge.chain.decision import Statistic
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import ESTIMATORS
@@ -186,7 +188,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"array {value.shape} {digest}"
-    return f"{type(value).__name__} {getattr(value, 'digest', None) or joblib.hash(value)}"
+    own = stored.digest(value) if isinstance(value, Features) else joblib.hash(value)
+    return f"{type(value).__name__} {own}"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

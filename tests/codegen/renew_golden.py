@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from protonn_edge.features.convolution.making import layered
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import dense_factory
@@ -40,7 +42,6 @@ from model_factory import (
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import write_atomically
@@ -75,7 +76,7 @@ def network() -> IntegerChain:
         IntegerPooling((4, 4, 1), (2, 2), "maximum", 15),
         IntegerPooling((2, 2, 1), (2, 2), "average", 15),
     )
-    return quantize(random_model(Convolutions(layers)))
+    return quantize(random_model(layered(layers)))
 
 
 def packed_linear() -> IntegerChain:

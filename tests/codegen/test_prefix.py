@@ -28,7 +28,7 @@ from protonn_edge.avr.cores import CORES, UNO_CORE, Core
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import check_prefix, render_c
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.quantization import IntegerChain, device_model, quantize
 
 MODELS = {

@@ -34,8 +34,8 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import measure_activity, quantize, statistics_of, with_rejection
 from protonn_edge.verification.agreement import verify_device

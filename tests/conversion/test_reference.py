@@ -25,8 +25,8 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import Normalizer
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,
     from_reference,

@@ -16,8 +16,8 @@ from model_factory import (
 
 from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.model import Model
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 
 MODELS = {
     "rejecting": lambda: replace(random_model(), rejection=Rejection(score=0.2, rbf=0.1)),

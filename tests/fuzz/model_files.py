@@ -38,10 +38,10 @@ from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen import make_plan, render_c
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.convolution.stage import Convolutions
-from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.convolution.making import layered
+from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.quantization import IntegerChain, measure_activity, quantize
 
 BRIEF_CASES = 20
@@ -115,9 +115,7 @@ def _models() -> tuple[Model, ...]:
         random_pooling_model(AveragePooling((5, 6), (5, 6), (2, 3), BYTES)),
         random_gradients_model(Gradients((5, 6), (5, 5), (2, 1), 4, deskew=True)),
         random_convolutional_model(random_layers(3)),
-        random_convolutional_model(
-            Convolutions((random_int8_layer(3), whole_window(4, (4, 5, 3), 2)))
-        ),
+        random_convolutional_model(layered((random_int8_layer(3), whole_window(4, (4, 5, 3), 2)))),
         random_window_model(replace(windows, rate=50.0)),
         random_audio_model(audio_of(3, 2, 128)),
         random_forest_model(3),

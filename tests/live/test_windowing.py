@@ -29,7 +29,7 @@ from protonn_edge.device.sensor_board import UNDECIDED, WindowAnswer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.live import Reporter
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.projects.folder import read_plan
 from protonn_edge.projects.response import response_of
@@ -58,7 +58,7 @@ HEARING = replace(
 )
 CONVOLVING = replace(
     random_convolution_model(
-        Convolutions(
+        layered(
             (random_convolution(0, (32, 1, 6), 4, 5, stride=2),),
             pixels=ChannelScale((-300.0,) * 6, (40.0,) * 6, 6),
         )

@@ -37,8 +37,8 @@ from protonn_edge.chain.file import (
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.quantization import quantize
 

@@ -49,7 +49,7 @@ from protonn_edge.device.listener import AnswerStream
 from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import live_files

@@ -21,7 +21,7 @@ from protonn_edge.certificate.claims import PROVEN, Claim
 from protonn_edge.chain.decision import Rejection
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page, title_of
 from protonn_edge.report.points import Trace, columns_of, row_words

@@ -25,7 +25,7 @@ from protonn_edge.cli.train_options import (
 )
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier

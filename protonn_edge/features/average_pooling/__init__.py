@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from protonn_edge.chain.entries import Feature, Requested
 
-FEATURES = (Feature("average_pooling", "pooling", "AveragePooling"),)
+FEATURES = (Feature("average_pooling", "integers", "AveragePooling"),)
 REQUESTS = (Requested("train:PoolingRequest", 1),)
 STAGES = {"average_pooling": ""}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.chain.shapes import shape_text
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.images.train import pixel_scale
 from protonn_edge.training import features
 from protonn_edge.training import refusals as rows

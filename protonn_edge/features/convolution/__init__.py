@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Feature, Requested
+from protonn_edge.chain.entries import Requested
 
-FEATURES = (Feature("convolutions", "stage", "Convolutions"),)
 REQUESTS = (Requested("train.request:ConvolutionRequest", 2),)
 STAGES = {"convolution": ""}

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from protonn_edge.chain.entries import Feature, Requested
 
-FEATURES = (Feature("gradients", "gradients", "Gradients"),)
+FEATURES = (Feature("gradients", "integers", "Gradients"),)
 REQUESTS = (Requested("train:GradientRequest", 0),)
 STAGES = {"gradients": ""}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protonn_edge.chain.statistics import common_range
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.training.features import FeatureData
 
 

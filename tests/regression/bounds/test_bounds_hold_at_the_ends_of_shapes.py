@@ -18,8 +18,8 @@ from random_shapes import Shape, random_model_of, random_points
 from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.codegen import Plan
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.quantization import IntegerChain
 

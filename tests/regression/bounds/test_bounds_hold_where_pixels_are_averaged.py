@@ -17,7 +17,7 @@ from fuzz.bounds import check_points
 from plans import plan_with
 from random_shapes import Shape, random_model_of
 
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.quantization import IntegerChain
 

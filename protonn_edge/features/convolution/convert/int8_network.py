@@ -15,8 +15,8 @@ from protonn_edge.chain.shapes import image_text
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import rows_in_order
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
-from protonn_edge.features.convolution.stage import Convolutions, Layer
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.convolution.making import Layer, layered
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.linear.head import LinearHead
 
 INT8_ZERO = 128  # the byte of an int8 value of 0
@@ -72,7 +72,7 @@ class Int8Network(Rule):
 
     def model(self, X: NDArray[Any], classes: tuple[str, ...]) -> Model:
         """Return the model, whose scores are the outputs' int8 values; X are some points."""
-        stage = Convolutions(self.layers, pixels=self.pixels)
+        stage = layered(self.layers, pixels=self.pixels)
         D, alone = stage.n_outputs, stage.n_outputs == 1
         bias = np.full(D, -float(self.output_zero if alone else INT8_ZERO))
         return Model(

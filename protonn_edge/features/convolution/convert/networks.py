@@ -25,12 +25,12 @@ from protonn_edge.conversion.affine import AffineMap, rows_in_order
 from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.convolution.convert.tuning import Tuning
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling, Rectifier
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
 from protonn_edge.features.convolution.train.network import Network, features_of, innermost
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages, sum_ends
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseNetwork
@@ -157,10 +157,12 @@ class FloatNetwork(Rule):
 
     def warning(self, X: Float32, stage: FeatureStage | None) -> str | None:
         """Return a warning if no byte of a stage is near to the padding of its first layer."""
-        if not (self.pads and isinstance(stage, Convolutions)):
+        if not (self.pads and stage is not None):
             return None
-        scale = stage.pixels
-        steps = (self.zeros - scale.zero) / scale.step - self.padding(scale)
+        scale = stage.scale
+        assert scale is not None
+        padding = int(scale.steps(np.resize(self.zeros, (1, len(scale.zero)))).mean().round())
+        steps = (self.zeros - scale.zero) / scale.step - padding
         if np.abs(steps).max() <= _MOST_STEPS:
             return None
         shown = ", ".join(dict.fromkeys(f"{each:.4g}" for each in self.zeros[:_SHOWN]))
@@ -291,7 +293,7 @@ def _convolutional(
     classes: tuple[str, ...],
 ) -> Model:
     """Return the model of rounded layers and the matrices after them."""
-    stage = Convolutions(integer_stages(rounded.layers, image, BYTE_MAXIMUM), None, pixels)
+    stage = layered(integer_stages(rounded.layers, image, BYTE_MAXIMUM), None, pixels)
     features = stage.apply(X)
     first = dense.weights[0] * np.float32(rounded.unit)
     head = _head((first, *dense.weights[1:]), dense.biases, features)

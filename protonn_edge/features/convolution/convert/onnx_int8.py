@@ -33,7 +33,7 @@ from protonn_edge.features.convolution.convert.onnx_chain import (
 )
 from protonn_edge.features.convolution.convert.onnx_decision import Decision
 from protonn_edge.features.convolution.convert.onnx_file import FLOATS, Node, OnnxGraph
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.int8_layer.integers import MOST_RIGHT, IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 
