@@ -20,6 +20,15 @@ PACKAGE = Path(protonn_edge.__file__).parent
 SHIM = PACKAGE / "toolchain" / "shim"  # PlatformIO's: it runs where SCons does
 TABLE = "| room | what is in it |"
 
+# The modules of a rule of a policy that belong to a room above `policy`, by their names.
+PARTS_OF_RULES = {
+    "train": "training",
+    "held_out": "training",
+    "report": "report",
+    "commands": "cli",
+    "steps": "cli",
+}
+
 WHOLE = ("", "__main__")  # the package's own names, imported when they are used, and its program
 
 OF_KINDS = {r"\.convert\b": "conversion", r"\.(train|parameters)\b": "training"}
@@ -82,8 +91,11 @@ def upwards(imports: Imports, order: list[str]) -> Imports:
 
 
 def level(name: str, order: list[str]) -> float:
-    """Return the place of a module's room; what a kind adds to a room is above that room."""
+    """Return the place of a module's room; what a kind or a rule adds to a room is above that."""
     room = name.partition(".")[0]
+    part = re.match(r"policy\.\w+\.(\w+)", name)
+    if part and part[1] in PARTS_OF_RULES:
+        return order.index(PARTS_OF_RULES[part[1]]) + 0.5
     for pattern, of in OF_KINDS.items():
         if room in ("features", "kinds") and re.search(pattern, name):
             return order.index(of) + 0.5
