@@ -134,4 +134,4 @@ def test_the_command_line_trains_on_gradients(
     cells = stage.stages[1].cells
     assert (cells.cells, cells.image_shape, cells.directions) == ((3, 2), (8, 7), 4)
     shown = CliRunner().invoke(main, ["inspect", str(model)])
-    assert "24: 4 directions in 3x2 cells" in shown.output
+    assert "cells 3x2, directions 4" in " ".join(shown.output.split())
