@@ -22,9 +22,9 @@ from random_shapes import (
 )
 
 from protonn_edge.avr.cores import UNO_CORE
-from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.features import Features
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import Limits
@@ -33,6 +33,7 @@ from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.kernels.kernel import kernels_of
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import IntegerChain
 
 _DRAWS = 2_000
@@ -148,10 +149,9 @@ _HEADS: dict[str, Callable[[Rng, int, int, int], IntegerChain]] = {
 def _rejecting(rng: Rng, chain: IntegerChain) -> IntegerChain:
     """Return the chain, in one case of four with thresholds of its scores."""
     low, high = chain.own_stages[-1].output.ends
-    if chain.rejection is not None or high < 2 or rng.random() < 0.75:
+    if chain.policy.find(IntegerRejection) is not None or high < 2 or rng.random() < 0.75:
         return chain
     score, margin = int(rng.integers(1, high)), int(rng.integers(1, min(high - low, 32_000)))
     kept = rng.integers(1, 4)
-    return replace(
-        chain, rejection=IntegerRejection(score=score * (kept & 1), margin=margin * (kept >> 1))
-    )
+    limits = IntegerRejection(score=score * (kept & 1), margin=margin * (kept >> 1))
+    return with_rules(chain, limits)

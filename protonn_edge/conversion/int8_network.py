@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import policy_of
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import rows_in_order
 from protonn_edge.features.convolution.making import Layer, layered
@@ -74,7 +75,7 @@ class Int8Network:
             inputs=InputStatistics.of(stage.apply(X)).with_one_range(),
             classes=classes,
             feature_stage=stage,
-            sharpness=self.output_step,
+            policy=policy_of({"sharpness": np.array([float(self.output_step)])}),
         )
 
     @property

@@ -225,8 +225,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
     model, vectors = library.model, library.vectors
     window = _window(model.feature_stage)
     drawn = None if model.feature_stage is None else model.feature_stage.drawn_shape
-    rejects = model.rejection is not None
-    names = (*model.classes, *(["unknown"] if rejects else []))
+    names = model.policy.labels(model.classes).values()
     longest = max(len(name.encode()) for name in names)
     sent = safe_sendings(model)
     sram_bytes = library.plan.state_bytes + model.n_features + SKETCH_SRAM_BYTES
@@ -255,7 +254,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "scores": tuple(tuple(row) for row in vectors.scores.tolist()),
         "classes": tuple(vectors.classes.tolist()),
         "class_lines": _class_lines(model.classes),
-        "rejects": rejects,
+        "other_answers": model.policy.other_answers,
         "live": "" if library.windowing is None else library.windowing.words,
     }
 
@@ -383,9 +382,8 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
         options += ["--board", board.name]
     cases = [(f"PNN_CLASS_{each.constant}", each.comment) for each in class_names(model.classes)]
     constants = [(case[0], name) for case, name in zip(cases, model.classes, strict=True)]
-    if model.rejection is not None:
-        cases.insert(0, ("PNN_UNKNOWN", "unlike all classes"))
-        constants.append(("PNN_UNKNOWN", "unlike all classes"))
+    others = [(f"PNN_{each.constant}", each.meaning) for each in model.policy.other_answers]
+    cases, constants = [*others, *cases], [*constants, *others]
     shown = cases[: _CASES + 1] if len(cases) == _CASES + 1 else cases[:_CASES]
     template = template_environment("export").get_template("sketch.ino.j2")
     code = template.render(

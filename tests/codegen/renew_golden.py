@@ -32,6 +32,7 @@ from conformance.instances import KINDS, maker_of
 from convolution_factory import random_convolution, random_model
 from model_factory import (
     random_inputs,
+    sharp,
     tiny_deskew_model,
     tiny_gradients_model,
     tiny_integer_model,
@@ -60,7 +61,7 @@ class Case(NamedTuple):
 
 def sure_model() -> IntegerChain:
     """Return a chain that knows how sure it is."""
-    return replace(tiny_integer_model(), sharpness=8.0)
+    return sharp(tiny_integer_model(), 8.0)
 
 
 def audio_model() -> IntegerChain:
