@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from export.test_teaching_sketches import (
+from teaching.test_sketches import (
     PRESSED,
     RELEASED,
     Script,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from protonn_edge.device import protocol
 from protonn_edge.device.session import Session
 from protonn_edge.errors import CheckFailed
+from protonn_edge.teaching import messages
 
 ALL_CLASSES = 0xFF
 
@@ -17,7 +17,7 @@ def learn(session: Session, label: int) -> int:
     The device learns a point only once, even if the request is repeated after a lost reply. Raises
     `CheckFailed` if there is no point or no such class, or the model cannot be taught.
     """
-    reply = session.ask(protocol.LearnRequest(label), protocol.LearnReply)
+    reply = session.ask(messages.LearnRequest(label), messages.LearnReply)
     if not reply.learned:
         raise CheckFailed(
             f"the device has no prediction to learn from, or no class {label}; first request a "
@@ -28,12 +28,12 @@ def learn(session: Session, label: int) -> int:
 
 def forget(session: Session, label: int = ALL_CLASSES) -> int:
     """Let the device forget the examples of a class, or all; return the number of those left."""
-    return session.ask(protocol.ForgetRequest(label), protocol.ForgetReply).examples
+    return session.ask(messages.ForgetRequest(label), messages.ForgetReply).examples
 
 
 def read_store(session: Session) -> bytes:
-    """Return the device's store in EEPROM, for `protonn_edge.kinds.protonn.teaching`."""
-    return session.ask(protocol.StoreRequest(), protocol.StoreReply).content
+    """Return the device's store in EEPROM, for `protonn_edge.teaching.board`."""
+    return session.ask(messages.StoreRequest(), messages.StoreReply).content
 
 
 def write_store(session: Session, content: bytes) -> None:
@@ -41,10 +41,10 @@ def write_store(session: Session, content: bytes) -> None:
 
     Byte 0 is written last, so an interrupted transfer leaves the device without examples.
     """
-    size = protocol.MOST_STORED_BYTES
+    size = messages.MOST_STORED_BYTES
     parts = [(at, content[at : at + size]) for at in range(1, len(content), size)]
     for place, part in [(0, b"\xff"), *parts, (0, content[:1])]:
-        reply = session.ask(protocol.StoreRequest(place, part), protocol.StoreReply)
+        reply = session.ask(messages.StoreRequest(place, part), messages.StoreReply)
     if reply.content != content:
         raise CheckFailed(
             "the device's EEPROM did not store the data and may be worn out; use another board"

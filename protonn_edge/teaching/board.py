@@ -1,6 +1,6 @@
 """The host's part of teaching a board: models with taught examples, and the board's store.
 
-A board stores its examples in EEPROM. `templates/c/prototypes/teaching.j2` writes them so that the
+A board stores its examples in EEPROM. `templates/teaching/examples.j2` writes them so that the
 board later reads either the old or the new examples, whenever power is cut::
 
     format, hash of the model (8), hidden          format is 0xFF until all else is written
@@ -17,9 +17,11 @@ from __future__ import annotations
 import binascii
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain, coordinates
 from protonn_edge.chain.model import Model
@@ -27,7 +29,10 @@ from protonn_edge.datasets.dataset import Features, dense_features
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.teaching import CRC_BYTES, Store, Taught, Teaching
+from protonn_edge.quantization import quantize
+from protonn_edge.teaching.examples import CRC_BYTES, Store, Taught, Teaching
+from protonn_edge.teaching.model import Teachable
+from protonn_edge.training import given_points
 
 EMPTY = 0xFF  # an erased byte
 
@@ -48,21 +53,22 @@ def with_new_classes(labels: NDArray[np.float32], count: int) -> NDArray[np.floa
 def without_new_classes(model: Model) -> Model:
     """Return a model without the classes that only its owner teaches, for more training."""
     head = model.head
-    if not isinstance(head, ProtoNNHead) or not head.new_classes:
+    if not isinstance(head, ProtoNNHead) or not isinstance(head.voters, Teachable):
         return model
-    kept = head.n_classes - head.new_classes
-    head = replace(head, labels=head.labels[:kept], new_classes=0)
+    kept = head.n_classes - head.voters.new_classes
+    head = replace(head, labels=head.labels[:kept], voters=replace(head.voters, new_classes=0))
     return replace(model, head=head, classes=model.classes[:kept])
 
 
 def teachable_stage(model: IntegerChain) -> tuple[IntegerPrototypes, Teaching]:
     """Return a teachable model's prototypes and limits; `InputError` if it cannot be taught."""
     last = model.own_stages[-1]
-    if not isinstance(last, IntegerPrototypes) or last.teaching is None:
+    teaching = last.voters if isinstance(last, IntegerPrototypes) else None
+    if not isinstance(last, IntegerPrototypes) or not isinstance(teaching, Teaching):
         raise InputError(
             "the model cannot be taught; train one with --classifier protonn and --teachable N"
         )
-    return last, last.teaching
+    return last, teaching
 
 
 def with_taught(model: IntegerChain, taught: Taught) -> IntegerChain:
@@ -70,8 +76,9 @@ def with_taught(model: IntegerChain, taught: Taught) -> IntegerChain:
 
     Raises `InputError` if the model cannot be taught, or has no room or no class for them.
     """
-    last, _ = teachable_stage(model)
-    return replace(model, own_stages=(*model.own_stages[:-1], replace(last, taught=taught)))
+    last, teaching = teachable_stage(model)
+    last = replace(last, voters=replace(teaching, taught=taught))
+    return replace(model, own_stages=(*model.own_stages[:-1], last))
 
 
 def after_teaching(model: IntegerChain, Q: NDArray[np.uint8], y: NDArray[np.int64]) -> IntegerChain:
@@ -80,7 +87,7 @@ def after_teaching(model: IntegerChain, Q: NDArray[np.uint8], y: NDArray[np.int6
     If there is no room, the points replace others, as on the board.
     """
     last, teaching = teachable_stage(model)
-    taught = last.taught or Taught.nothing(last.n_inputs)
+    taught = teaching.taught or Taught.nothing(last.n_inputs)
     for point, label in zip(coordinates(model, Q), y.tolist(), strict=True):
         taught = taught.learn(point, label, teaching.room)
     return with_taught(model, taught)
@@ -102,6 +109,16 @@ class TaughtBoard:
 
     def _quantized(self, X: Features) -> NDArray[np.uint8]:
         return self.model.quantize(dense_features(X, "points for a board"))
+
+
+def taught_board(classifier: Any, X: ArrayLike, y: ArrayLike) -> TaughtBoard:
+    """Return a device with a fitted classifier's model, after teaching it raw points X, too."""
+    check_is_fitted(classifier)
+    points, labels = given_points.labelled_points(classifier, X, y, "standard", reset=False)
+    targets = given_points.class_indices(labels, classifier.classes_, "y")
+    before: TaughtBoard | None = classifier.on_device
+    model = quantize(classifier.model_) if before is None else before.model
+    return TaughtBoard(after_teaching(model, model.quantize(points), targets))
 
 
 def store_of(model: IntegerChain) -> Store:

@@ -13,10 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
+from protonn_edge.kernels.kernel import Cost, Step
 from protonn_edge.kernels.listing import BEGIN, END, Facts, Listing, Passed, repeated
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.teaching import Store, Teaching
+from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
+from protonn_edge.teaching.examples import Store, Teaching
 
 _ENTRY_BYTES = 3  # a class and a distance
 _NO_CLASS = 255
@@ -25,18 +28,24 @@ _NO_CLASS = 255
 _COORDINATES = (22, 23, 8, 9)
 _SAVED = (4, 5, 6, 7)  # other registers that a caller may use
 
+# Flash and SRAM, and the maximum cycles of compiled code around the loop.
+_CODE_BYTES, _STATE_BYTES = 1200, 3
+_AROUND_CYCLES = 40
+
 
 @dataclass(frozen=True)
-class TaughtVoting:
+class TaughtVoting(VotersKernel):
     """The statement that compares the point with taught examples and adds the nearest's votes."""
+
+    template: ClassVar[str] = "teaching/examples.j2"
 
     stage: IntegerPrototypes  # a stage that can be taught
 
     @property
     def teaching(self) -> Teaching:
         """The model's limits for teaching."""
-        assert self.stage.teaching is not None
-        return self.stage.teaching
+        assert isinstance(self.stage.voters, Teaching)
+        return self.stage.voters
 
     @property
     def store(self) -> Store:
@@ -238,6 +247,15 @@ class TaughtVoting:
         if rest > 0:
             facts |= {"rest": each, "coordinate": Passed(rest, of="rest")}
         return facts
+
+    @property
+    def cost(self) -> Cost:
+        """Its cost, from no examples to as many as there is room for."""
+        worst = self.worst + _AROUND_CYCLES
+        step = Step("taught", "in EEPROM", _CODE_BYTES, float(self.none), worst, self.none)
+        state = self.teaching.slots + self.stage.n_inputs + _STATE_BYTES
+        state += _ENTRY_BYTES * (self.teaching.neighbours + 2)
+        return Cost((step,), tables=0, code=_CODE_BYTES, state=state)
 
     @property
     def none(self) -> int:

@@ -8,8 +8,8 @@ replaces, does not depend on when or where they were stored.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,12 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES
 from protonn_edge.chain.integer_stage import IntArray, check_holds
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.kinds.protonn.prototypes.integers import (
+    IntegerPrototypes,
+    read_table,
+    squared_distances,
+)
+from protonn_edge.kinds.protonn.prototypes.voters import Voters
 
 MOST_VOTE = 127  # a byte if it is doubled, whose product with an RBF fits 16 bits
 # Of twice a squared distance: examples that differ by more than a signed byte are always far.
@@ -60,7 +66,7 @@ class Store(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Teaching:
+class Teaching(Voters):
     """A model's limits for teaching, and how examples vote.
 
     Of three voters, one with a wrong label can do little harm, and three that agree can overrule
@@ -68,9 +74,13 @@ class Teaching:
     wide; since votes of several would win points of other classes, only the nearest one votes.
     """
 
+    extension: ClassVar[str] = "teaching"
+
     room: int  # maximum number of examples, 1..254
     vote: int  # vote for an example's class, in units of the label vectors, 1..127
     new_classes: int = 0  # number of classes, the last ones, that only examples vote for
+    # the examples taught so far, which are not part of the model
+    taught: Taught | None = field(default=None, repr=False, compare=False)
 
     @property
     def neighbours(self) -> int:
@@ -97,13 +107,29 @@ class Teaching:
         """The largest sum of votes for a class, in units of the label vectors."""
         return 2 * self.neighbours * self.vote
 
-    def check(self, n_classes: int) -> None:
-        """Raise `InputError` if generated code cannot hold these numbers."""
+    def check(self, n_inputs: int, n_outputs: int) -> None:
+        """Raise `InputError` if generated code cannot hold these numbers, or taught examples."""
         fits = 1 <= self.vote <= MOST_VOTE
         check_holds(fits, f"a vote of {self.vote} for taught examples", f"1 to {MOST_VOTE}")
-        most = MOST_SLOTS - n_classes - 1
-        what = f"room for {self.room} taught examples of {n_classes} classes"
+        most = MOST_SLOTS - n_outputs - 1
+        what = f"room for {self.room} taught examples of {n_outputs} classes"
         check_holds(1 <= self.room <= most, what, f"1 to {most}")
+        if self.taught is not None:
+            self.taught.check(self, n_inputs, n_outputs)
+
+    def votes(self, stage: IntegerPrototypes, P: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the RBFs of the examples nearest to points P, (n, d), and their votes, (n, L)."""
+        taught, shift = self.taught or Taught.nothing(stage.n_inputs), stage.distance_shift
+        squares = squared_distances(P, taught.points.T)
+        order = np.argsort((squares << 8) + taught.classes, axis=1)[:, : self.neighbours]
+        squares, classes = np.take_along_axis(squares, order, axis=1), taught.classes[order]
+        near = squares < self.limit(shift)
+        values = near * read_table(stage.table, 2 * squares >> self.shift(shift))
+        agree = (~near | (classes == classes[:, :1])).all(axis=1)
+        votes = np.zeros((len(P), stage.n_outputs), np.int64)
+        each = values * (self.vote << agree[:, None])
+        np.add.at(votes, (np.arange(len(P))[:, None], classes), each)
+        return values, votes
 
     @property
     def slots(self) -> int:
@@ -154,10 +180,8 @@ class Taught:
                 f"type {self.classes.dtype}; give one uint8 per point"
             )
 
-    def check(self, teaching: Teaching | None, dimension: int, n_classes: int) -> None:
+    def check(self, teaching: Teaching, dimension: int, n_classes: int) -> None:
         """Raise `InputError` unless a model of these sizes has room for them."""
-        if teaching is None:
-            raise InputError("the model cannot be taught; train it with --teachable N")
         if len(self) > teaching.room:
             raise InputError(
                 f"there are {len(self)} taught examples, but the model has room for "

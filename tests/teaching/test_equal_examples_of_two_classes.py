@@ -11,8 +11,8 @@ from model_factory import random_inputs, random_model
 from teaching.serving import on_host
 
 from protonn_edge.chain.integer_chain import coordinates
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching.examples import Taught
 
 MODEL = quantize(replace(random_model(projections=2, features=4, classes=4), teachable=3))
 

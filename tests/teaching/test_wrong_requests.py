@@ -11,12 +11,14 @@ from chains import replace
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.device import protocol, teaching
+from protonn_edge.device import protocol
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching import messages
+from protonn_edge.teaching import session as teaching
 
 FLOATS = replace(random_model(projections=3, features=6, classes=3), teachable=4)
 
@@ -41,7 +43,7 @@ def test_a_class_that_is_not_there_is_not_forgotten(uno: EmulatedUno) -> None:
         assert [teaching.forget(session, label) for label in (1, 255)] == [1, 0]
 
 
-class ShortStore(protocol.Message, number=protocol.STORE):
+class ShortStore(protocol.Message, number=messages.STORE):
     """A STORE without a place, or with half of one, or with too many bytes."""
 
     content: protocol.Bytes = b""
@@ -55,5 +57,5 @@ def test_a_store_of_another_length_writes_nothing(uno: EmulatedUno, content: byt
         taught(session)
         before = teaching.read_store(session)
         with pytest.raises(CheckFailed):
-            session.ask(ShortStore(content), protocol.StoreReply)
+            session.ask(ShortStore(content), messages.StoreReply)
         assert teaching.read_store(session) == before

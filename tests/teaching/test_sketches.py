@@ -28,9 +28,9 @@ from model_factory import random_model, random_window_model, window_features_of
 from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
-from protonn_edge.kinds.protonn.teaching import with_taught
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching.board import with_taught
+from protonn_edge.teaching.examples import Taught
 
 SAMPLES, PERIOD_US = 20, 10_000
 

@@ -11,9 +11,10 @@ from evidence_factory import evidence_of
 from model_factory import random_model
 
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.teaching import TaughtPerson
-from protonn_edge.report.content import PageScript, read_taught
+from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page
+from protonn_edge.teaching.panel import read_taught, taught_section
+from protonn_edge.teaching.people import TaughtPerson
 
 PEOPLE = [
     {"name": "<b>", "n": 20, "accuracies": [0.5, 0.9]},
@@ -29,7 +30,9 @@ def written(path: Path, people: Any) -> Path:
 def test_what_inspect_prints_is_a_section_with_mean_and_worst(tmp_path: Path) -> None:
     people = read_taught(written(tmp_path / "t.json", PEOPLE), "ab")
     assert people == (TaughtPerson("<b>", 20, (0.5, 0.9)), TaughtPerson("eve", 30, (0.8, 0.7)))
-    page = render_page([evidence_of(random_model())], PageScript(None, "x"), taught=people)
+    page = render_page(
+        [evidence_of(random_model())], PageScript(None, "x"), added=[taught_section(people)]
+    )
     assert '<section id="taught">' in page
     assert "from 65.00 to 80.00 % on average, and the lowest accuracy of any person" in page
     assert ">1 example<" in page

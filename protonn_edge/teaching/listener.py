@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import ClassVar, Literal
 
 from protonn_edge.device.connection import Deadline, Link
-from protonn_edge.device.listener import Answer, Listener
-from protonn_edge.device.protocol import (
+from protonn_edge.device.listener import Answer, Listener, StreamPart
+from protonn_edge.device.protocol import Message, ProtocolError, encode_message
+from protonn_edge.device.sensor_board import READ_S, LiveDescription, WindowAnswer
+from protonn_edge.errors import CheckFailed
+from protonn_edge.teaching.examples import is_of_another
+from protonn_edge.teaching.messages import (
     ForgetReply,
     ForgetRequest,
     LearnReply,
     LearnRequest,
+    StoreReply,
     StoreRequest,
-    encode_message,
+    TaughtMessage,
+    TeachRequest,
 )
-from protonn_edge.device.sensor_board import READ_S, TaughtMessage, TeachRequest, WindowAnswer
-from protonn_edge.errors import CheckFailed
-from protonn_edge.kinds.protonn.prototypes.teaching import is_of_another
 
 _NAMES_S = 15.0  # a board sends the name of a class about once a second
 _STORE_S = 3.0
@@ -28,6 +31,33 @@ Outcome = Literal["taught", "forgotten", "too late"]
 """Of a request; a board is too late to learn a window if it has classified another one since."""
 
 
+class TaughtStream(StreamPart):
+    """What a board sends about its examples."""
+
+    KINDS: ClassVar[tuple[type[Message], ...]] = (
+        TaughtMessage,
+        LearnReply,
+        ForgetReply,
+        StoreReply,
+    )
+
+    def __init__(self) -> None:
+        self.taught: TaughtMessage | None = None  # the latest one, of a board that can be taught
+        self.store: bytes | None = None  # of examples, if it was asked for
+
+    def take(self, message: Message, description: LiveDescription) -> Message | None:
+        """Keep the numbers of examples, or the store; return replies to requests."""
+        if isinstance(message, TaughtMessage):
+            if len(message.counts) != description.n_classes:
+                raise ProtocolError("the model has other classes")
+            self.taught = message
+        elif isinstance(message, StoreReply):
+            self.store = message.content
+        else:
+            return message
+        return None
+
+
 class TeachingListener(Listener):
     """A listener that teaches the board the class of its last window."""
 
@@ -36,6 +66,9 @@ class TeachingListener(Listener):
 
     def __init__(self, line: Link, where: str) -> None:
         super().__init__(line, where)
+        stream = self.stream.parts["teaching"]
+        assert isinstance(stream, TaughtStream)
+        self.examples = stream
         # What was asked and not yet replied to, by the number of the request: the class, and the
         # window that is to be an example of it.
         self._asked: dict[int, tuple[int, WindowAnswer | None]] = {}
@@ -46,8 +79,8 @@ class TeachingListener(Listener):
     @property
     def taught(self) -> TaughtMessage:
         """The number of examples of each class, after `wait` has returned."""
-        assert self.stream.taught is not None, "wait() returns only after this message"
-        return self.stream.taught
+        assert self.examples.taught is not None, "wait() returns only after this message"
+        return self.examples.taught
 
     def wait(self) -> None:
         """Read until the board's description and the names of its classes are complete.
@@ -58,9 +91,9 @@ class TeachingListener(Listener):
         names, deadline = self.stream.names, Deadline(self._host, _NAMES_S)
         while len(names) < self.description.n_classes and deadline.left_s > 0:
             self._read()
-            if names and self.stream.taught is None:
+            if names and self.examples.taught is None:
                 break
-        if self.stream.taught is None:
+        if self.examples.taught is None:
             raise CheckFailed(
                 "the board's model has no room for examples; train the model with --teachable, "
                 "then build its firmware and upload it again"
@@ -68,14 +101,14 @@ class TeachingListener(Listener):
         if not any(self.taught.counts):
             self._line.write(encode_message(StoreRequest(), 0))
             deadline = Deadline(self._host, _STORE_S)
-            while self.stream.store is None and deadline.left_s > 0:
+            while self.examples.store is None and deadline.left_s > 0:
                 self._read()
 
     @property
     def erases(self) -> bool:
         """Whether the first example will erase another model's examples."""
         model_hash = bytes.fromhex(self.description.model_hash)
-        return is_of_another(self.stream.store or b"", model_hash)
+        return is_of_another(self.examples.store or b"", model_hash)
 
     def _read(self) -> None:
         self._early += self.stream.feed(self._line.read(READ_S))

@@ -14,10 +14,10 @@ from teaching.test_teacher import BEGIN, Line, sent, window
 
 from protonn_edge.cli.command import is_terminal
 from protonn_edge.cli.keys import Keys
-from protonn_edge.cli.monitor import Labels
-from protonn_edge.device.protocol import ForgetReply, LearnReply
 from protonn_edge.device.sensor_board import WindowAnswer
-from protonn_edge.device.teacher import TeachingListener
+from protonn_edge.teaching.listener import TeachingListener
+from protonn_edge.teaching.messages import ForgetReply, LearnReply
+from protonn_edge.teaching.monitor import Labels
 
 Press = Callable[[str], None]
 
@@ -41,7 +41,7 @@ def test_a_reply_is_of_its_request_whatever_was_asked_since() -> None:
     assert board.teach(1) is None
     labels._press("-")
     labels._press("1")
-    assert labels.learned(next(answers))[0].startswith("forgotten rest: ")  # type: ignore[arg-type]
+    assert labels.replied(next(answers))[0].startswith("forgotten rest: ")  # type: ignore[arg-type]
     assert isinstance(next(answers), WindowAnswer)
     assert told == []
 

@@ -15,10 +15,10 @@ from protonn_edge.chain.file import save_model
 from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.datasets.division import Division, digest_of
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.teaching import teach_people
-from protonn_edge.kinds.protonn import teaching
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.teaching import board as teaching
+from protonn_edge.teaching.examples import Taught
+from protonn_edge.teaching.people import teach_people
 
 FLOATS = with_numbers(random_model(projections=4, features=6, classes=3), teachable=12)
 MODEL = quantize(FLOATS)

@@ -9,16 +9,17 @@ from model_factory import random_model
 from teaching.test_teacher import live
 
 from protonn_edge.boards import load_board
-from protonn_edge.device import teaching as device
 from protonn_edge.device.connection import LONGEST_REPLY_BYTES
 from protonn_edge.device.listener import AnswerStream
-from protonn_edge.device.protocol import StoreReply, encode_message
+from protonn_edge.device.protocol import encode_message
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.kinds.protonn import teaching
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching import board as teaching
+from protonn_edge.teaching import session as device
+from protonn_edge.teaching.examples import Taught
+from protonn_edge.teaching.messages import StoreReply
 
 MEGA = load_board("mega2560")
 

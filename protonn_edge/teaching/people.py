@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.errors import InputError, counted
-from protonn_edge.kinds.protonn.teaching import after_teaching, teachable_stage
+from protonn_edge.teaching.board import after_teaching, teachable_stage
 
 Indices = NDArray[np.int64]
 
