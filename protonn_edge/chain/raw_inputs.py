@@ -236,7 +236,7 @@ class RawQuantizer:
 
 @dataclass(frozen=True)
 class FloatScale:
-    """The quantization of one feature's raw floats; see the module's text. Both are float32."""
+    """The quantization of one feature's raw floats; see the module's text, both in floats of 32 bits."""
 
     edge: float
     slope: float
