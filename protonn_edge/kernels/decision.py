@@ -1,4 +1,4 @@
-"""The kernel of the decision: the search for the largest score, and rejection."""
+"""The kernel of the decision: the search for the largest score, and the rules of the policy."""
 
 from __future__ import annotations
 
@@ -9,26 +9,20 @@ from typing import Any, ClassVar
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain import observation
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.decision import UNKNOWN, IntegerDecision, Statistic
+from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
 # Of the compiler's code (avr-gcc 5.4 at -O2): cycles of calling the search, where two functions
-# need it and it is large; cycles and approximate flash of the answer "unknown" by each statistic.
-# The code before the loop takes less than a class, and is counted as one.
+# need it and it is large. The code before the loop takes less than a class, and is counted as one.
 _CALL_CYCLES = 50
-_REJECTION: dict[Statistic, tuple[int, int]] = {
-    "score": (10, 18),
-    "distance": (10, 26),
-    "margin": (15, 46),
-}
 
 # For counting an answer and watching inputs: mean and maximum cycles, and flash with its other
 # functions but without the rows of classes; SRAM for watching.
 _OBSERVATION, _ROW_BYTES, _WATCHING_BYTES = (130, 280, 480), 10, 5
 
 # On a chip without a multiplier: time of the compiler's loops relative to the assembly.
-_PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
+_PORTABLE_LARGEST, _PORTABLE_REST = 10.1, 4.0
 
 OBSERVED = "largest, observed"
 """The kernel's name in the plan of a model that is observed."""
@@ -38,7 +32,6 @@ OBSERVED = "largest, observed"
 class DecisionKernel(Kernel):
     """A single pass over the scores."""
 
-    unknown: ClassVar[int] = UNKNOWN
     observation: ClassVar[Any] = observation
 
     stage: IntegerDecision
@@ -52,7 +45,8 @@ class DecisionKernel(Kernel):
     @property
     def second(self) -> bool:
         """Whether the second largest score is needed."""
-        return "margin" in self.stage.statistics or self.stage.expected is not None
+        needed = any(rule.needs_second for rule in self.stage.policy.rules)
+        return needed or self.stage.expected is not None
 
     @property
     def summed(self) -> str:
@@ -105,7 +99,6 @@ class DecisionKernel(Kernel):
 
     def cost(self, _: Feed | None, __: Push | None, activity: Activity | None, /) -> Cost:
         """Return its cost."""
-        by = self.stage.statistics
         worst, least = (
             self.stage.n_inputs * int(cycles("class", ["class"], {"class": 1}))
             for cycles in (self.search.worst, self.search.least)
@@ -114,18 +107,19 @@ class DecisionKernel(Kernel):
         call = _CALL_CYCLES if self.second or self.stage.score_bits == 32 else 0
         decision = Step("decision", self.name, 0, mean, worst + call, least)
         steps = [decision.on(self.core, _PORTABLE_LARGEST)]
-        flash = sum(_REJECTION[name][1] for name in by)
-        if by:
-            cycles = sum(_REJECTION[name][0] for name in by)
-            mean = None if activity is None else cycles
-            rejection = Step("rejection", ", ".join(by), flash, mean, cycles, 0)
-            steps.append(rejection.on(self.core, _PORTABLE_REJECTION))
+        costs = [(rule.name, rule.cost()) for rule in self.stage.policy.rules]
+        for name, each in costs:
+            if each is not None:
+                mean = None if activity is None else each.cycles
+                step = Step(name, each.kernel, each.flash, mean, each.cycles, 0)
+                steps.append(step.on(self.core, _PORTABLE_REST))
+        flash = sum(each.flash for _, each in costs if each is not None)
         if (expected := self.stage.expected) is None:
             return Cost(tuple(steps), tables=0, code=flash, state=0)
         usual, cycles, code = _OBSERVATION
         mean = None if activity is None else usual
         step = Step("observation", "counters", code, mean, cycles, 0)
-        steps.append(step.on(self.core, _PORTABLE_REJECTION))
+        steps.append(step.on(self.core, _PORTABLE_REST))
         tables = _ROW_BYTES * self.stage.n_inputs
         state = expected.n_bytes + _WATCHING_BYTES * bool(expected.watched)
         return Cost(tuple(steps), tables, flash + code, state)

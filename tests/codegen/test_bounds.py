@@ -15,6 +15,7 @@ from random_shapes import first_stage_of, random_case
 
 from protonn_edge.avr.cores import CORES
 from protonn_edge.kernels.matvec.kernels import KERNELS
+from protonn_edge.policy.rejection.rule import IntegerRejection
 
 SEEDS = {8: "average_pooling", 9: "gradients", 11: "none", 21: "windows", 27: "deskew"}
 
@@ -40,7 +41,7 @@ def test_random_models_have_every_first_stage_plan_and_width() -> None:
         (16, 32),
         (24, 16),
     }
-    assert any(model.rejection for model, _ in cases)
+    assert any(model.policy.find(IntegerRejection) for model, _ in cases)
 
 
 def test_an_estimate_has_no_least_cycles() -> None:

@@ -11,8 +11,8 @@ from plans import with_first_cost
 from worst_inputs import moved_cycles
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES, IntegerDeskew, row_shifts
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES, IntegerDeskew, row_shifts
 from protonn_edge.features.deskew.kernels import most_deskewed
 
 SHAPES = [

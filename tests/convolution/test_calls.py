@@ -7,7 +7,7 @@ from convolution_factory import random_convolution, random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import Limits, make_plan
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import quantize
 
@@ -25,7 +25,7 @@ FUNCTIONS = 4  # in C: to get a row's place, take it, work on it, and make a row
     ids=["maximum", "average", "convolution"],
 )
 def test_every_row_has_its_calls(stage: IntegerPooling) -> None:
-    model = quantize(random_model(Convolutions((stage,))))
+    model = quantize(random_model(layered((stage,))))
     boards = [load_board(name) for name in ("uno", "mega2560")]
     uno, mega = (make_plan(model, Limits.of(board)).steps[0].worst for board in boards)
     assert uno is not None

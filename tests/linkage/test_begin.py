@@ -15,8 +15,8 @@ from model_factory import (
 )
 
 from protonn_edge.codegen import Limits, every_plan
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.precision.program import plan_for
 from protonn_edge.quantization import device_model
 

@@ -12,7 +12,7 @@ import numpy as np
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.gradients import loop
-from protonn_edge.features.gradients.gradients import LEVELS, CellAxis, IntegerGradients
+from protonn_edge.features.gradients.integers import LEVELS, CellAxis, IntegerGradients
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 

@@ -17,8 +17,9 @@ from chains import numbers_of, replace
 from linear_factory import random_chain
 from measured_predictions import build_program, measure
 
-from protonn_edge.chain.decision import IntegerRejection
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.policy.rejection.rule import IntegerRejection
 
 pytestmark = needs_emulated_avr
 
@@ -48,7 +49,7 @@ def test_cycles_of_linear_scores_whose_sums_fill_the_registers(
         maximum=15,
         density=1.0,
     )
-    model = replace(model, rejection=IntegerRejection(margin=margin) if margin else None)
+    model = with_rules(model, IntegerRejection(margin=margin)) if margin else model
     plan = plan_of(model, {"linear": kernel})
     Q = np.random.default_rng(0).integers(1, 16, (6, model.n_features)).astype(np.uint8)
     measured = measure(build_program(model, plan, tmp_path), model, Q)

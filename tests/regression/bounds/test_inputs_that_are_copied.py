@@ -17,7 +17,7 @@ from measured_predictions import build_program, measure
 from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.codegen import every_plan
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 
 
 @needs_emulated_avr

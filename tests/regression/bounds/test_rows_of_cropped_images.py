@@ -15,7 +15,7 @@ from measured_predictions import build_program, measure
 from model_factory import random_pooling_model
 
 from protonn_edge.codegen import make_plan
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.quantization import quantize
 
 
