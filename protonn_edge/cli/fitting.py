@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
@@ -36,10 +35,9 @@ from protonn_edge.datasets.division import Division, digest_of
 from protonn_edge.datasets.groups import with_own_groups
 from protonn_edge.datasets.naming import NO_CLASS, channel_names, quoted
 from protonn_edge.datasets.recordings import is_same_rate
-from protonn_edge.errors import CheckFailed, InputError, Interrupted
-from protonn_edge.features.train import AudioRequest, with_onset
+from protonn_edge.errors import InputError, Interrupted
+from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
-from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
@@ -138,15 +136,10 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         settings_of_data["sample_rate"] = dataset.sample_rate
     if settings.copies and dataset.background_noise is not None:
         settings_of_data["background_noise"] = dataset.background_noise
-    if isinstance(asked, AudioRequest) and dataset.onset is not None:
-        if asked.onset not in (None, dataset.onset):
-            raise InputError(
-                f"--features has onset:{asked.onset}, but the clips in the data begin at a level "
-                f"of {dataset.onset}; omit onset:{asked.onset}, or cut the clips with 'windows "
-                f"--onset {asked.onset}'"
-            )
-        if asked.onset is None:
-            settings_of_data["features"] = with_onset(str(settings.features), dataset.onset)
+    if isinstance(settings.features, str) and dataset.onset is not None:
+        text = asked.of_clips(settings.features, dataset.onset)
+        if text != settings.features:
+            settings_of_data["features"] = text
     return settings_of_data
 
 
@@ -203,10 +196,11 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
             "give another shape with --window, or cut recordings with 'windows'"
         )
         notices.append(Notice("window", text))
-    if isinstance(asked, AudioRequest) and (asked.onset, dataset.onset) == (None, None):
+    level = None if asked is None else asked.assumed_onset
+    if level is not None and dataset.onset is None:
         text = (
             "the data does not state its onset level, so the board starts clips at a level of "
-            f"{asked.level}, as 'windows --onset {asked.level}' does"
+            f"{level}, as 'windows --onset {level}' does"
         )
         notices.append(Notice("onset", text))
     return replace(dataset, notices=(*dataset.notices, *notices))
@@ -263,29 +257,23 @@ def check_sizes(classifier: DeviceClassifier, dataset: Dataset) -> None:
         prototypes = given or default_prototypes(dataset.n_classes)
         check_counts(
             features=dataset.n_features,
-            projections=_projections(settings, inputs),
+            projections=settings.projections_of(inputs),
             prototypes=prototypes,
             classes=dataset.n_classes,
         )
 
 
-def _projections(settings: ProtoNNParameters, inputs: int) -> int:
-    """Return d, without a budget."""
-    no_projection = settings.init_projection == "identity"
-    return inputs if no_projection else min(settings.n_projections, inputs)
-
-
-def eeprom_notices(classifier: DeviceClassifier, dataset: Dataset) -> list[Notice]:
-    """Return a warning if an Uno's EEPROM is too small for what --teachable reserves."""
+def added_notices(classifier: DeviceClassifier, dataset: Dataset) -> list[Notice]:
+    """Return what extensions remark on a ProtoNN's settings before the training."""
     settings = classifier.frozen()
-    if not isinstance(settings, ProtoNNParameters) or settings.budget or not settings.teachable:
+    if not isinstance(settings, ProtoNNParameters) or settings.budget:
         return []
-    projections = _projections(settings, count_inputs(settings, dataset.X_train))
-    try:
-        Teaching(settings.teachable, vote=1).check_eeprom(projections, load_board("uno"))
-    except CheckFailed as error:
-        return [Notice("eeprom", f"{error}, or build for another board", warning=True)]
-    return []
+    projections = settings.projections_of(count_inputs(settings, dataset.X_train))
+    return [
+        notice
+        for notices in brought("protonn.notices").values()
+        for notice in notices(settings, projections)
+    ]
 
 
 def fit_classifier(

@@ -63,6 +63,7 @@ ROOMS = {
     ),
     "report": Room(
         "protonn_edge/report protonn_edge/cli/report.py protonn_edge/policy/rejection/report.py "
+        "protonn_edge/teaching/panel.py "
         "templates/html web tests/report tests/web "
         "docs/report.md",
         "data data.csv --html page.html",
@@ -77,18 +78,29 @@ ROOMS = {
     ),
     "conversion": Room(
         "protonn_edge/conversion protonn_edge/cli/convert.py protonn_edge/cli/converting.py "
+        "protonn_edge/kinds/forest/convert protonn_edge/kinds/linear/convert.py "
+        "protonn_edge/kinds/protonn/convert protonn_edge/features/convolution/convert "
         "tests/conversion docs/conversion.md docs/networks.md",
         "convert model.npz -o model.onnx",
         "No such command 'convert'",
+    ),
+    "teaching": Room(
+        "protonn_edge/teaching templates/teaching firmware/teaching.h tests/teaching "
+        "docs/teaching.md",
+        "train data.csv -o taught.npz --classifier protonn --teachable 5",
+        "teaching is not installed",
+        kind="protonn",
     ),
     "firmware with sensors": Room(
         "protonn_edge/projects/sampling.py protonn_edge/projects/sensor_projects.py "
         "protonn_edge/projects/windowing.py protonn_edge/projects/response.py "
         "protonn_edge/device/recorder.py protonn_edge/device/listener.py "
-        "protonn_edge/device/sensor_board.py protonn_edge/device/teacher.py "
+        "protonn_edge/device/sensor_board.py protonn_edge/teaching/listener.py "
+        "protonn_edge/teaching/monitor.py "
         "protonn_edge/evaluation/live.py protonn_edge/cli/sensor_source.py "
         "protonn_edge/cli/live.py protonn_edge/cli/stream.py protonn_edge/cli/logger.py "
         "protonn_edge/cli/record.py protonn_edge/cli/windows.py protonn_edge/cli/monitor.py "
+        "protonn_edge/cli/monitor_additions.py "
         "templates/device tests/live tests/recording docs/live.md docs/recording.md",
         "build model.npz --sensor mpu6050 --rate 50",
         "No such option '--sensor'",
@@ -102,6 +114,21 @@ ROOMS = {
         "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
         "train data.csv -o bonsai.npz --classifier bonsai",
         "'bonsai' is not one of",
+    ),
+    "forest": Room(
+        "protonn_edge/kinds/forest templates/c/forest tests/forest docs/forest.md",
+        "train data.csv -o forest.npz --classifier forest",
+        "'forest' is not one of",
+    ),
+    "gradients": Room(
+        "protonn_edge/features/gradients templates/c/gradients tests/gradients docs/gradients.md",
+        "train data.csv -o gradients.npz --image-shape 1x2 --features gradients:1x1",
+        "is not one of",
+    ),
+    "sound": Room(
+        "protonn_edge/features/audio templates/c/audio tests/audio docs/audio.md",
+        "train data.csv -o sound.npz --features audio:2x2",
+        "is not one of",
     ),
     "basis images": Room(
         "protonn_edge/kinds/basis_images tests/basis_images docs/basis-images.md",

@@ -8,7 +8,7 @@ the coordinates; docs/planner.md proves the bound of this number. It defines a c
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.folding import FloatArray
 from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.extensions import brought
 from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Push, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes import loops
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.taught_loop import TaughtVoting
+from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
 
 _FIRST_INTERVALS = 8
 _ROUNDS, _HALVED = 4, 4  # rounds of halving, and the shells halved in each
@@ -196,12 +197,6 @@ _AROUND_CYCLES = (10, 50)
 _CODE_BYTES_PER_SCORE = 16
 
 
-# For taught examples: flash and SRAM, and the maximum cycles of compiled code around the loop.
-_TEACHING_CODE_BYTES = 1200
-_TEACHING_STATE_BYTES = 3
-_TAUGHT_CYCLES = 40
-
-
 @dataclass(frozen=True, eq=False)
 class PrototypesKernel(Kernel):
     """Compares prototypes one by one; near ones are listed, and vote when the list is full."""
@@ -252,9 +247,13 @@ class PrototypesKernel(Kernel):
         return facts | {f"voter{b.number}": Passed(1, 1, of="listed") for b in voting.blocks}
 
     @cached_property
-    def taught(self) -> TaughtVoting:
-        """The comparisons and votes of taught examples."""
-        return TaughtVoting(self.stage)
+    def voters(self) -> VotersKernel | None:
+        """The code of what votes beside the prototypes."""
+        voters = self.stage.voters
+        if voters is None:
+            return None
+        kernel: VotersKernel = brought("protonn.kernels")[voters.extension](self.stage)
+        return kernel
 
     @property
     def rows(self) -> list[list[int]]:
@@ -284,23 +283,18 @@ class PrototypesKernel(Kernel):
         code = _CODE_BYTES_PER_SCORE * stage.n_outputs
         state = stage.n_outputs * stage.output_bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
-        if stage.teaching is not None:
-            steps.append(self._taught_step(has_mean=activity is not None))
-            code += _TEACHING_CODE_BYTES
-            state += stage.teaching.slots + stage.n_inputs + _TEACHING_STATE_BYTES
-            state += _NEIGHBOUR_BYTES * (stage.teaching.neighbours + 2)
+        if self.voters is not None:
+            added = self.voters.cost
+            known = activity is not None
+            steps += [each if known else replace(each, mean=None) for each in added.steps]
+            code += added.code
+            state += added.state
         return Cost(
             steps=tuple(step.on(self.core, self.portable) for step in steps),
             tables=flash,
             code=code,
             state=state,
         )
-
-    def _taught_step(self, *, has_mean: bool) -> Step:
-        """Return the step of taught examples, from none to as many as there is room for."""
-        none, worst = self.taught.none, self.taught.worst + _TAUGHT_CYCLES
-        mean = float(none) if has_mean else None
-        return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, none)
 
     def _step(self, activity: Activity | None, flash_bytes: int) -> Step:
         stage, voting = self.stage, self.voting

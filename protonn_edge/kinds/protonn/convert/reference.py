@@ -1,0 +1,313 @@
+"""Convert between models of this package and matrices of the reference implementation.
+
+The reference implementation only has W, B, Z and gamma. A model of this package also has the
+normalization and the ranges of its features, and the names of its classes. Reading takes these from
+the training data; writing folds them into the matrices, or omits them.
+
+The authors' C++ program writes a folder of four text files, ``W``, ``B``, ``Z`` and ``gamma``, with
+numbers separated by tabs, one row per line, W of shape (d, D), B (d, m), Z (L, m). Their Python
+programs save ``W.npy``, ``B.npy``, ``Z.npy`` and ``gamma.npy``, where W has the shape (D, d). All
+formats represent ``sum_j z_j exp(-gamma^2 ||b_j - W x||^2)``. A folder may come from an untrusted
+source, so pickles are refused, and sizes are checked first. The authors' programs can read the
+written files to continue training (option ``-P 1``) or to predict.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from protonn_edge.chain.head import paper_bytes
+from protonn_edge.chain.model import Model, raw_ends, with_units_of
+from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.conversion import Features, Layout
+from protonn_edge.datasets.archive import read_array
+from protonn_edge.datasets.dataset import Sparse
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.head import ProtoNNHead, protonn_head
+from protonn_edge.system.files import check_file, write_together
+from protonn_edge.training.given_points import best_threshold
+from protonn_edge.training.normalization import normalizer_from, sparse_statistics
+from protonn_edge.training.points import Float32
+from protonn_edge.training.preparation import check_sizes
+
+_CONSTANT_DEVIATION = 1e-6
+_THRESHOLD_POINTS = 5_000
+_FOLDING_TOLERANCE = 1e-3  # largest change of an RBF's exponent
+FILE_LIMIT_BYTES = 64 * 2**20
+_MATRICES = ("W", "B", "Z")
+_NAMES = (*_MATRICES, "gamma")
+_NPY = ".npy"
+
+
+def from_reference(
+    reference: ReferenceModel,
+    points: Float32 | Sparse,
+    normalization: str,
+    classes: Sequence[str],
+    *,
+    feature_names: Sequence[str] = (),
+    label_sets: Sparse | None = None,
+) -> Model:
+    """Make a model of another program's matrices, with the same float scores.
+
+    All RBF values count, even the smallest. The rows of Z follow the order of the classes.
+
+    - `points` (n, D): raw training points, for the normalization and the statistics.
+    - `normalization`: the normalization before, or in, the other program. "standard" is ``(x -
+      mean) / deviation`` as in the authors' examples; deviations below 1e-6 count as 1.
+    - `label_sets` (n, L): the label sets of `points`, if any, to choose a threshold.
+    """
+    sizes = reference.projection.shape[1], len(reference.labels)
+    check_sizes(sizes, int(points.shape[1]), len(classes))
+    inputs = sparse_statistics(points, None) if issparse(points) else InputStatistics.of(points)
+    model = Model(
+        head=ProtoNNHead(**vars(reference)),
+        normalizer=_normalizer(normalization, inputs),
+        inputs=inputs,
+        classes=tuple(classes),
+        feature_names=tuple(feature_names),
+        record={"trainer": "reference implementation", "n_train": int(points.shape[0])},
+        threshold=None if label_sets is None else 0.0,
+    )
+    model = with_units_of(model, points)
+    if label_sets is None:
+        return model
+    some = slice(0, _THRESHOLD_POINTS)
+    return replace(model, threshold=best_threshold(model.scores(points[some]), label_sets[some]))
+
+
+def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
+    """Return the matrices of a ProtoNN for the reference implementation.
+
+    Its programs use every RBF value and have no `ProtoNNHead.cutoff`, so a model with a cutoff may
+    classify some points differently there. For "raw" features, normalization and average pooling
+    are folded into W and B; for "normalized" features, inputs must be normalized.
+
+    Raises `InputError` if the model's preprocessing is not linear, because it clips features,
+    deskews images or divides points by their norms, or if float32 is too coarse for raw features.
+    """
+    head = protonn_head(model, "the reference implementation")
+    stage = model.feature_stage
+    folding = None if stage is None else stage.matrix
+    does = "" if stage is None else stage.does
+    _check(
+        stage is not None and folding is None,
+        does,
+        "convert a model that was trained on the computed features",
+    )
+    _check(model.clipped, "clips outliers", "train it without clipping")
+    if features == "normalized":
+        _check(stage is not None, does, "choose the features 'raw'")
+        return ReferenceModel(head.projection, head.prototypes, head.labels, head.gamma)
+    unit = model.normalizer.kind == "l2"
+    _check(unit, "scales points to unit norm", "choose the features 'normalized'")
+    W = head.projection.astype(np.float64) * model.normalizer.scale
+    B = head.prototypes + (W @ model.normalizer.offset)[:, None]
+    if folding is not None:
+        W = W @ folding
+    with np.errstate(over="ignore"):
+        folded = ReferenceModel(W.astype(np.float32), B.astype(np.float32), head.labels, head.gamma)
+    _check_folded(folded, W, B, model)
+    return folded
+
+
+def cutoff_of(model: Model) -> float:
+    """Return the RBF value below which a ProtoNN ignores prototypes; the other programs do not."""
+    return protonn_head(model, "the reference implementation").cutoff
+
+
+def _check(refused: bool, what: str, remedy: str) -> None:
+    if refused:
+        raise InputError(f"the model {what}, which a matrix cannot do; {remedy}")
+
+
+def _check_folded(
+    folded: ReferenceModel, W: NDArray[np.float64], B: NDArray[np.float64], model: Model
+) -> None:
+    """Refuse matrices if rounding them to float32 would noticeably change the RBF."""
+    lower, upper = raw_ends(model)
+    extent = np.resize(np.maximum(np.abs(lower), np.abs(upper)), model.n_features)
+    moved = np.abs(folded.projection - W) @ extent + np.abs(folded.prototypes - B).max(axis=1)
+    widths = folded.gamma * float(np.sqrt(np.square(moved).sum()))
+    if not widths <= _FOLDING_TOLERANCE:  # NaN is too much, too
+        raise InputError(
+            "the features' offsets are too large for float32 matrices that take raw features: "
+            f"distances would be wrong by {widths:.2g} RBF widths, but the limit is "
+            f"{_FOLDING_TOLERANCE:g}; choose the features 'normalized'"
+        )
+
+
+def _normalizer(kind: str, inputs: InputStatistics) -> Normalizer:
+    if kind != "standard":
+        return normalizer_from(kind, inputs)
+    constant = inputs.deviation < _CONSTANT_DEVIATION
+    return Normalizer(kind, inputs.mean, 1.0 / np.where(constant, 1.0, inputs.deviation))
+
+
+def same_answers(
+    model: Model, reference: ReferenceModel, X: Float32, features: Features = "raw"
+) -> float:
+    """Return the share of raw points X (n, D) that a model and its matrices classify alike."""
+    inputs = X if features == "raw" else model.normalized(X)
+    there = from_reference(reference, inputs.astype(np.float32), "none", model.classes)
+    alike = model.scores(X).argmax(axis=1) == there.scores(inputs).argmax(axis=1)
+    return float(np.mean(alike))
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceModel:
+    """The contents of a folder."""
+
+    projection: Float32  # (d, D): W
+    prototypes: Float32  # (d, m): B
+    labels: Float32  # (L, m): Z
+    gamma: float  # above 0
+
+    @property
+    def paper_bytes(self) -> int:
+        """Size of the matrices by the ProtoNN paper's accounting."""
+        return paper_bytes((self.projection, self.prototypes, self.labels))
+
+
+def read_reference_model(folder: Path) -> ReferenceModel:
+    """Read the four files of a folder, text or .npy, if their shapes match."""
+    binary = (folder / f"W{_NPY}").exists()
+    if folder.is_dir() and not binary and not (folder / "W").exists():
+        raise InputError(
+            f"{folder} is a folder with neither W nor W{_NPY}, so it is not a model of ProtoNN's "
+            "reference implementation; name a folder that is, or the file of another model"
+        )
+    read = _read_npy if binary else _read_text
+    suffix = _NPY if binary else ""
+    W, B, Z = (_matrix(read(folder / f"{name}{suffix}"), folder / name) for name in _MATRICES)
+    if binary and W.shape[1] == len(B):  # the Python programs compute X W
+        W = np.ascontiguousarray(W.T)
+    for name, matrix, axis, size, other in (
+        ("B", B, 0, len(W), "rows of W"),
+        ("Z", Z, 1, B.shape[1], "columns of B"),
+    ):
+        if matrix.shape[axis] != size:
+            raise InputError(
+                f"{folder}: {name} is {matrix.shape[0]:,} x {matrix.shape[1]:,}, which does not "
+                f"match the {size:,} {other}; use four files from the same run"
+            )
+    gamma = read(folder / f"gamma{suffix}")
+    if gamma.size != 1 or not np.isfinite(gamma).all() or float(gamma.ravel()[0]) <= 0:
+        raise InputError(
+            f"{folder / ('gamma' + suffix)} must contain one number above 0; write all four files "
+            "again"
+        )
+    return ReferenceModel(W, B, Z, float(gamma.ravel()[0]))
+
+
+def write_reference_model(model: ReferenceModel, folder: Path, layout: Layout = "text") -> None:
+    """Write the four files of a model into a folder, without changing other files there.
+
+    Reading the files gives the same float32 values. The layout is "text", as in the C++ program, or
+    "npy", as in the Python programs, with W as (D, d).
+
+    Raises `InputError` if the folder cannot be written, or contains a model in the other layout,
+    which a reader could mistake for this one.
+    """
+    other = "" if layout == "npy" else _NPY
+    paths = (folder / f"{name}{other}" for name in _NAMES)
+    stale = next((path for path in paths if path.exists()), None)
+    if stale is not None:
+        raise InputError(
+            f"{stale} already exists and belongs to a model in the other layout; remove that "
+            "model's files, or choose another folder"
+        )
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is not a folder; choose another name")
+    suffix = _NPY if layout == "npy" else ""
+    there = [folder / f"{name}{suffix}" for name in _NAMES if (folder / f"{name}{suffix}").exists()]
+    if there:
+        try:
+            read_reference_model(folder)
+        except InputError as error:
+            raise InputError(
+                f"{there[0]} exists but is not part of a complete model, so it is not overwritten "
+                f"({error}); choose another folder"
+            ) from error
+    W = model.projection if layout == "text" else model.projection.T
+    arrays = (W, model.prototypes, model.labels, np.float64(model.gamma))
+    contents: dict[str, bytes | str] = {}
+    for name, array in zip(_NAMES, arrays, strict=True):
+        if layout == "npy":
+            contents[f"{name}{_NPY}"] = _npy_bytes(np.asarray(array))
+        else:
+            contents[name] = _text_of(np.asarray(array))
+    write_together(folder, contents)
+
+
+def _npy_bytes(array: NDArray[Any]) -> bytes:
+    content = io.BytesIO()
+    np.lib.format.write_array(content, np.asarray(array, order="C"), allow_pickle=False)
+    return content.getvalue()
+
+
+def _text_of(matrix: NDArray[Any]) -> str:
+    """Return one row per line; each number has the fewest digits that preserve it."""
+    digits = ".9g" if matrix.dtype == np.float32 else ".17g"
+    rows = matrix.reshape(-1, matrix.shape[-1] if matrix.ndim else 1).tolist()
+    return "".join("\t".join(format(x, digits) for x in row) + "\n" for row in rows)
+
+
+def _matrix(array: NDArray[Any], path: Path) -> Float32:
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(
+            f"{path} has the shape {array.shape}; it must be a matrix with at least one row and "
+            "one column"
+        )
+    with np.errstate(over="ignore"):
+        matrix = np.ascontiguousarray(array, dtype=np.float32)
+    if not np.isfinite(matrix).all():
+        row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
+        raise InputError(
+            f"{path} has a NaN or infinite number in row {row:,}, column {column:,}; save the "
+            "file again"
+        )
+    return matrix
+
+
+def _read_text(path: Path) -> NDArray[np.float64]:
+    check_file(path, limit_bytes=FILE_LIMIT_BYTES)
+    rows: list[list[float]] = []
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            cells = line.split()
+            if not cells:
+                continue
+            try:
+                rows.append([float(cell) for cell in cells])
+            except ValueError:
+                raise InputError(
+                    f"{path}:{number} has a value that is not a number; write rows of numbers that "
+                    "are separated by tabs or spaces"
+                ) from None
+            if len(cells) != len(rows[0]):
+                raise InputError(
+                    f"{path}:{number} has {len(cells):,} numbers, but the first row has "
+                    f"{len(rows[0]):,}; save the file again"
+                )
+    return np.array(rows, dtype=np.float64)
+
+
+def _read_npy(path: Path) -> NDArray[Any]:
+    """Read an .npy file of numbers; numpy itself would allocate any size in a header."""
+    check_file(path, limit_bytes=FILE_LIMIT_BYTES)
+    with path.open("rb") as file:
+        array = read_array(file, path.stat().st_size, str(path))
+    if array.dtype.kind not in "fiu":
+        raise InputError(
+            f"{path} does not contain numbers; save it as an array of floats or integers"
+        )
+    return array
