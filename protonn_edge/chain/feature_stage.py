@@ -1,7 +1,7 @@
 """The float form of a stage that computes features of raw points, before a classifier.
 
 A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, and
-options in `protonn_edge.features.train`. Models, model files, quantization, generated code, exports
+a `FeatureRequest` in ``train``. Models, model files, quantization, generated code, exports
 and reports use this interface.
 
 The synthetic points for the self-test of a device without data are generated with integers only, so
@@ -288,10 +288,6 @@ class FeatureStage(RawPoints):
             ("features", f"{self.n_features:,}"),
             ("features D", f"{self.n_outputs:,}: the model {self.does}"),
         )
-
-    def seen(self, x: NDArray[Any]) -> Seen | None:  # noqa: ARG002
-        """Return the stage's view of a raw point (features,); None if there is no picture of it."""
-        return None
 
     @property
     def matrix(self) -> Float64 | None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.checks import Arrays, check_type, checked_array
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.chain.shapes import shape_text
 from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.errors import InputError
 from protonn_edge.features.images.cropped_image import CroppedImage
@@ -170,6 +171,14 @@ class IntegerDeskew(IntegerStage):
     kind: ClassVar[str] = "deskew"
 
     image: CroppedImage  # the shapes of the image and of its crop
+
+    def __post_init__(self) -> None:
+        """Refuse images whose moments could overflow."""
+        if max(self.image.image_shape) > SIDE_LIMIT:
+            raise InputError(
+                f"an image of {shape_text(self.image.image_shape)} cannot be deskewed, because the "
+                f"limit is {SIDE_LIMIT} pixels a side; leave deskew out, or give smaller images"
+            )
 
     @property
     def n_inputs(self) -> int:

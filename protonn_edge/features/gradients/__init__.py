@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Feature
+from protonn_edge.chain.entries import Requested
 
-FEATURES = (Feature("gradients", "integers", "Gradients"),)
+REQUESTS = (Requested("train:GradientRequest", 0),)
 STAGES = {"gradients": ""}
