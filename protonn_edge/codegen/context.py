@@ -19,7 +19,7 @@ from protonn_edge.chain.decision import EXPONENTIAL, UNKNOWN
 from protonn_edge.chain.raw_inputs import RAW_SHIFT, FloatQuantizer, RawQuantizer, unit_words
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.kernels.kernel import CHUNK_CYCLES, Kernel
+from protonn_edge.kernels.kernel import Kernel
 from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChain
 
 API_VERSION = 1
@@ -67,7 +67,6 @@ def program_context(model: DeviceModel, plan: Any) -> dict[str, Any]:
         "tool_version": __version__,
         "api_version": API_VERSION,
         "bound_flags": BOUND_FLAGS,
-        "chunk_cycles": CHUNK_CYCLES,
         "model": model,
         "plan": plan,
         "hash_bytes": hash_bytes(model.model_sha256),

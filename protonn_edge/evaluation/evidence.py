@@ -101,13 +101,7 @@ class Evidence:
         return Quality.of(self.confusion, self.reference.classes)
 
     @property
-    def worst_cycles(self) -> int | None:
-        """The bound of a prediction's cycles, or the plan's estimate; a float build has none."""
+    def bound_cycles(self) -> int | None:
+        """The most cycles of a prediction, proven from the machine code; None if that has none."""
         possible = self.firmware.possible
-        return possible.most if possible.proven else self.firmware.plan.worst_cycles
-
-    @property
-    def bound_by(self) -> str:
-        """The evidence for the bound."""
-        possible = self.firmware.possible
-        return f"proven from {possible.by}" if possible.proven else "estimated by the plan"
+        return possible.most if possible.proven else None

@@ -10,22 +10,20 @@ from protonn_edge.avr.cores import Core
 from protonn_edge.chain import observation
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import UNKNOWN, IntegerDecision, Statistic
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
-# Of the compiler's code (avr-gcc 5.4 at -O2): cycles of calling the search, where two functions
-# need it and it is large; cycles and approximate flash of the answer "unknown" by each statistic.
+# Of the compiler's code: cycles and approximate flash of the answer "unknown" by each statistic.
 # The code before the loop takes less than a class, and is counted as one.
-_CALL_CYCLES = 50
 _REJECTION: dict[Statistic, tuple[int, int]] = {
     "score": (10, 18),
     "distance": (10, 26),
     "margin": (15, 46),
 }
 
-# For counting an answer and watching inputs: mean and maximum cycles, and flash with its other
-# functions but without the rows of classes; SRAM for watching.
-_OBSERVATION, _ROW_BYTES, _WATCHING_BYTES = (130, 280, 480), 10, 5
+# For counting an answer and watching inputs: cycles, and flash with its other functions but without
+# the rows of classes; SRAM for watching.
+_OBSERVATION, _ROW_BYTES, _WATCHING_BYTES = (130, 480), 10, 5
 
 # On a chip without a multiplier: time of the compiler's loops relative to the assembly.
 _PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
@@ -103,32 +101,30 @@ class DecisionKernel(Kernel):
         """The passes of its loop."""
         return {"class": Passed(self.stage.n_inputs - 1, self.stage.n_inputs - 1)}
 
-    def cost(self, _: Feed | None, __: Push | None, activity: Activity | None, /) -> Cost:
-        """Return its cost."""
+    def cost(self, _: Feed | None, __: float, ___: Activity, /) -> Cost:
+        """Return its cost: no class is expected to be the largest more often than another."""
         by = self.stage.statistics
-        worst, least = (
-            self.stage.n_inputs * int(cycles("class", ["class"], {"class": 1}))
-            for cycles in (self.search.worst, self.search.least)
-        )
-        mean = None if activity is None else worst
-        call = _CALL_CYCLES if self.second or self.stage.score_bits == 32 else 0
-        decision = Step("decision", self.name, 0, mean, worst + call, least)
-        steps = [decision.on(self.core, _PORTABLE_LARGEST)]
+        mean = self.stage.n_inputs * self._class_cycles
+        steps = [Step("decision", self.name, 0, mean).on(self.core, _PORTABLE_LARGEST)]
         flash = sum(_REJECTION[name][1] for name in by)
         if by:
             cycles = sum(_REJECTION[name][0] for name in by)
-            mean = None if activity is None else cycles
-            rejection = Step("rejection", ", ".join(by), flash, mean, cycles, 0)
+            rejection = Step("rejection", ", ".join(by), flash, cycles)
             steps.append(rejection.on(self.core, _PORTABLE_REJECTION))
         if (expected := self.stage.expected) is None:
             return Cost(tuple(steps), tables=0, code=flash, state=0)
-        usual, cycles, code = _OBSERVATION
-        mean = None if activity is None else usual
-        step = Step("observation", "counters", code, mean, cycles, 0)
+        cycles, code = _OBSERVATION
+        step = Step("observation", "counters", code, cycles)
         steps.append(step.on(self.core, _PORTABLE_REJECTION))
         tables = _ROW_BYTES * self.stage.n_inputs
         state = expected.n_bytes + _WATCHING_BYTES * bool(expected.watched)
         return Cost(tuple(steps), tables, flash + code, state)
+
+    @property
+    def _class_cycles(self) -> int:
+        """The most cycles of a class: if it is the largest so far, or else the second."""
+        ways = ({"not_larger": larger, "next": 0, "class": 1} for larger in (0, 1))
+        return max(self.search.path("class", ["class"], odds) for odds in ways)
 
 
 def _compared(score: str, size: int) -> str:

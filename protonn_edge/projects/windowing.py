@@ -20,6 +20,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
+from protonn_edge.codegen.plan import plan_with
 from protonn_edge.datasets import Notice
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.device.protocol import frame_bytes
@@ -47,6 +48,7 @@ _WINDOW_CYCLES = 2_000
 _CONFIDENCE_CYCLES = 300  # per class
 _OUTPUT_CYCLES = 1_000  # for each output of the first stage at the end of a window
 _SHARE = 0.9  # of the remaining time, as a safety margin
+_AT_MOST = 1.25  # times the mean, for inputs that are never 0, before the program is linked
 _HEAD_BYTES = 15
 _SAID_BYTES = 48
 
@@ -184,6 +186,16 @@ def _conversions(
 
 
 @dataclass(frozen=True)
+class Load:
+    """The cycles of a board's work on windows."""
+
+    window_cycles: float  # for all samples of a window, and its class
+    ending_cycles: float  # for the last sample of a window, and its class
+    sample_cycles: float  # for any other sample
+    interrupt_cycles: float  # of all interrupts of a sample
+
+
+@dataclass(frozen=True)
 class Windowing:
     """Windows of a sensor's samples for a model, validated on construction.
 
@@ -281,19 +293,27 @@ class Windowing:
             every = f"one from each onset of sound, at least {self.hop / rate:.3g} s apart"
         return f"windows of {counted(self.window, 'sample')} at {rate:.6g} Hz, {every}{votes}{rest}"
 
-    def ring_samples(self, plan: Plan) -> int:
-        """Return the samples that the buffer must hold; `CheckFailed` if it cannot keep up."""
-        period, values = self.sampling.period_cycles, len(self.used)
+    def estimated_load(self, plan: Plan) -> Load:
+        """Return the load, about, before the program is linked."""
+        first, *others = plan_with(plan.kernels, held=plan.buffered).costs
+        values = len(self.used)
         interrupts = self.sampling.interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
         interrupts += _EXTREMES_CYCLES * len(self.trained)
-        free = 1 - interrupts / period
-        fed = plan.push.call + plan.push.value * values
-        byte = _sent_byte_cycles(self._board)
-        computed = plan.worst_cycles
-        if not self.overlapping:  # each sample is a call
-            computed += plan.push.call * self.window
-        whole = computed + self.sending_cycles
-        said = self._said_bytes * byte
+        pushed, following = (
+            _AT_MOST * sum(step.mean for cost in costs for step in cost.steps)
+            for costs in ([first], others)
+        )
+        sample = pushed / self.window
+        outputs = plan.kernels[1].stage.n_inputs
+        ending = min(pushed, sample + _OUTPUT_CYCLES * outputs) + following
+        return Load(pushed + following, ending, sample, interrupts)
+
+    def ring_samples(self, load: Load) -> int:
+        """Return the samples that the buffer must hold; `CheckFailed` if it cannot keep up."""
+        period = self.sampling.period_cycles
+        free = 1 - load.interrupt_cycles / period
+        whole = load.window_cycles + self.sending_cycles
+        said = self._said_bytes * _sent_byte_cycles(self._board)
         if free <= 0 or whole > _SHARE * free * self.hop * period:
             raise CheckFailed(
                 f"a window takes up to {self._board.milliseconds(whole):.1f} ms to compute and "
@@ -303,14 +323,13 @@ class Windowing:
             )
         if self.overlapping:
             return self.window + self._meanwhile(whole + said, free)
-        feeding = min(fed, computed / self.window)
-        if feeding > _SHARE * free * period:
+        if load.sample_cycles > _SHARE * free * period:
             raise CheckFailed(
-                f"a sample takes {feeding:,.0f} cycles and its interrupts take {interrupts:,}, but "
-                f"a sample arrives every {period:,} cycles; try a lower --rate"
+                f"a sample takes {load.sample_cycles:,.0f} cycles and its interrupts take "
+                f"{load.interrupt_cycles:,.0f}, but a sample arrives every {period:,} cycles; try "
+                "a lower --rate"
             )
-        end = whole - computed + min(computed, fed + _end_cycles(plan))
-        return self._meanwhile(end + said, free)
+        return self._meanwhile(load.ending_cycles + self.sending_cycles + said, free)
 
     @property
     def sending_cycles(self) -> float:
@@ -351,7 +370,7 @@ class Windowing:
                 f"{baud:,} baud can carry only {bytes_carried(baud):,.0f}; give a larger --hop"
             )
 
-    def context(self, plan: Plan) -> dict[str, object]:
+    def context(self, ring_samples: int) -> dict[str, object]:
         """Return all that the templates of live firmware need."""
         longest = max(len(name.encode()) for name in self.model.classes)
         return self.sampling.context(
@@ -362,7 +381,7 @@ class Windowing:
             teachable=_is_teachable(self.model),
             trained=self.trained,
             quiet=QUIET,
-            ring_samples=self.ring_samples(plan),
+            ring_samples=ring_samples,
             said_every=max(1, round(_SAY_S * self.sampling.actual_rate)),
             name_size=min(longest + 1, _NAME_BYTES),
         )
@@ -387,13 +406,6 @@ def _check_names(classes: tuple[str, ...]) -> None:
                 f"the same for {shortened(repr(other))} and {shortened(repr(name))}; rename one of "
                 "these classes, and train again"
             )
-
-
-def _end_cycles(plan: Plan) -> int:
-    """Return the maximum cycles of ``pnn_finish``, which plans only state with the pushes."""
-    outputs = plan.kernels[1].stage.n_inputs
-    following = sum(step.worst for cost in plan.costs[1:] for step in cost.steps)
-    return _OUTPUT_CYCLES * outputs + following
 
 
 def windowing_of(

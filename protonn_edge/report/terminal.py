@@ -24,7 +24,7 @@ from protonn_edge.evaluation.accuracy import (
 
 if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board
-    from protonn_edge.codegen import DevicePlan, Plan
+    from protonn_edge.codegen import Plan
     from protonn_edge.device import DeviceShare
     from protonn_edge.device.results import Spread, Summary
     from protonn_edge.evaluation.evidence import Evidence
@@ -93,10 +93,7 @@ def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
     flash = sum(stage.flash_bytes for stage in plan.steps)  # without the rest of the firmware
     rows = [(each.name, each.kernel, each.flash_bytes, each.mean) for each in plan.steps]
     rows.append(("prediction", "", flash, plan.mean_cycles))
-    return [
-        (name, kernel, f"{size:,}", "-" if mean is None else f"{mean:,.0f}")
-        for name, kernel, size, mean in rows
-    ]
+    return [(name, kernel, f"{size:,}", f"{mean:,.0f}") for name, kernel, size, mean in rows]
 
 
 def plan_table(plan: Plan) -> Table:
@@ -108,14 +105,11 @@ def plan_table(plan: Plan) -> Table:
 PLAN_CAPTION = f"estimated before compiling, for {BOUND_FLAGS}"
 
 
-def bound_facts(possible: PossibleCycles, plan: DevicePlan, board: Board) -> list[tuple[str, str]]:
-    """Return the row of a prediction's bound: proven, else the plan's; float builds have none."""
-    most, by = possible.most, f"proven from {possible.by}"
+def bound_facts(possible: PossibleCycles, board: Board) -> list[tuple[str, str]]:
+    """Return the row of a prediction's bound, if there is one."""
     if not possible.proven:
-        if plan.worst_cycles is None:
-            return []
-        most, by = plan.worst_cycles, "estimated by the plan"
-    return [("bound", f"{most:,} cycles, {board.milliseconds(most):.3f} ms, {by}")]
+        return []
+    return [("bound", f"{possible.bound}, {board.milliseconds(possible.most):.3f} ms")]
 
 
 def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:
@@ -154,7 +148,7 @@ def accuracy_facts(share: float, n: int) -> list[tuple[str, str]]:
 def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
     """Return the rows of a report's facts about a run."""
     rows = run_facts(one.summary, one.board)
-    rows += bound_facts(one.firmware.possible, one.firmware.plan, one.board)
+    rows += bound_facts(one.firmware.possible, one.board)
     rows += budget_facts(one.firmware.usage, one.board)
     if one.points is not None:
         points = one.points

@@ -1,7 +1,7 @@
 """The kernel of the prototypes: comparison of a point with each, and votes of near ones.
 
-The bound of the cycles depends on how many prototypes can be near any one point by each prefix of
-the coordinates; docs/planner.md proves the bound of this number. It defines a centre c, prototypes
+The labels of its loops state how many prototypes can be near any one point by each prefix of the
+coordinates; docs/planner.md proves the bound of this number. It defines a centre c, prototypes
 ``a_j = b_j - c``, a point ``c + t u``, and ``h_j(t) = (|a_j|^2 + t^2 - limit) / 2t``.
 """
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.folding import FloatArray
 from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes import loops
@@ -189,17 +189,16 @@ _NEIGHBOUR_BYTES = 3
 # Up to this number of prototypes, all pairs are examined to choose checks.
 _PROTOTYPES_COMPARED = 200
 
-# Mean and maximum cycles of the compiler's code around the loops (avr-gcc 5.4 at -O2): of registers
-# that a function saves besides the loops' own, up to a total, and of the rest.
+# The compiler's code around the loops: registers that a function saves besides the loops' own, up
+# to a total; cycles of the rest.
 _SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
-_AROUND_CYCLES = (10, 50)
+_AROUND_CYCLES = 10
 _CODE_BYTES_PER_SCORE = 16
 
 
-# For taught examples: flash and SRAM, and the maximum cycles of compiled code around the loop.
+# For taught examples: flash and SRAM.
 _TEACHING_CODE_BYTES = 1200
 _TEACHING_STATE_BYTES = 3
-_TAUGHT_CYCLES = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +275,7 @@ class PrototypesKernel(Kernel):
         """Cycles (d + 1,) of a prototype far by 1..d coordinates, and of a near one."""
         return np.append(self.voting.left_after, self.voting.near)
 
-    def cost(self, _: Feed | None, __: Push | None, activity: Activity | None, /) -> Cost:
+    def cost(self, _: Feed | None, __: float, activity: Activity, /) -> Cost:
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
@@ -285,7 +284,8 @@ class PrototypesKernel(Kernel):
         state = stage.n_outputs * stage.output_bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
         if stage.teaching is not None:
-            steps.append(self._taught_step(has_mean=activity is not None))
+            none = float(self.taught.none)  # until examples are taught
+            steps.append(Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, none))
             code += _TEACHING_CODE_BYTES
             state += stage.teaching.slots + stage.n_inputs + _TEACHING_STATE_BYTES
             state += _NEIGHBOUR_BYTES * (stage.teaching.neighbours + 2)
@@ -296,41 +296,32 @@ class PrototypesKernel(Kernel):
             state=state,
         )
 
-    def _taught_step(self, *, has_mean: bool) -> Step:
-        """Return the step of taught examples, from none to as many as there is room for."""
-        none, worst = self.taught.none, self.taught.worst + _TAUGHT_CYCLES
-        mean = float(none) if has_mean else None
-        return Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, mean, worst, none)
-
-    def _step(self, activity: Activity | None, flash_bytes: int) -> Step:
+    def _step(self, activity: Activity, flash_bytes: int) -> Step:
         stage, voting = self.stage, self.voting
-        m = stage.n_prototypes
         saved = min(len(voting.saved_registers) + _SAVED_BESIDES, _SAVED_AT_MOST)
-        clear = int(self.clearing.worst("score", ["score"], {"score": 1})) * stage.n_outputs
+        clear = self.clearing.path("score", ["score"], {"score": 1}) * stage.n_outputs
         around = 3 * self.core.call_cycles + SAVED_REGISTER_CYCLES * saved + clear
-        around += voting.once + voting.accident * _accidents(stage)
-        at_most = near_at_most(stage)
-        full, rest = divmod(int(at_most[-1]), self.neighbours_at_once)
-        rounds = full * voting.round + (voting.round if rest else voting.empty_round)
-        costs = np.maximum.accumulate(self.costs)
-        worst = int(m * costs[0] + at_most @ np.diff(costs)) + rounds + around + _AROUND_CYCLES[1]
-        mean = None
-        if activity is not None:
-            coordinates, prototypes = activity.stages[stage.kind]
-            near = float(prototypes.sum())
-            left = m * (coordinates - np.append(coordinates[1:], near / m))
-            # approximately how often any is near
-            some = (prototypes.max() + 1 - np.prod(1 - prototypes)) / 2
-            lists = max(0.0, near / self.neighbours_at_once - 0.5)
-            votes = (some + lists) * voting.round + (1 - some) * voting.empty_round
-            mean = float(left @ voting.left_after + near * voting.near + votes)
-            # a file may state that more are near than can be
-            mean = min(mean + around + _AROUND_CYCLES[0], float(worst))
+        around += voting.once + voting.accident * _accidents(stage) + _AROUND_CYCLES
         fetched = any(step.register is None for step in voting.steps)
         where = "partly in registers" if fetched else "in registers"
         kernel = f"point {where}, {stage.output_bits}-bit scores"
-        least = m * voting.least + voting.start + clear
-        return Step("prototypes", kernel, flash_bytes, mean, worst, least)
+        return Step("prototypes", kernel, flash_bytes, around + self._compared(activity))
+
+    def _compared(self, activity: Activity) -> float:
+        """Return the mean cycles of comparisons and votes."""
+        stage, voting, m = self.stage, self.voting, self.stage.n_prototypes
+        # A file may state that more are near than can be.
+        most = near_at_most(stage) / m
+        unknown = np.append(1.0, most[:-1]), np.full(m, most[-1])
+        coordinates, prototypes = activity.stages.get(stage.kind, unknown)
+        reached = np.minimum(coordinates, unknown[0])
+        near = min(float(prototypes.sum()), float(m * most[-1]))
+        left = m * (reached - np.append(reached[1:], near / m))
+        # approximately how often any is near
+        some = (prototypes.max() + 1 - np.prod(1 - prototypes)) / 2
+        lists = max(0.0, near / self.neighbours_at_once - 0.5)
+        votes = (some + lists) * voting.round + (1 - some) * voting.empty_round
+        return float(left @ voting.left_after + near * voting.near + votes)
 
 
 def _accidents(stage: IntegerPrototypes) -> int:

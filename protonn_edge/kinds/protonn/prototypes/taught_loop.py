@@ -244,23 +244,6 @@ class TaughtVoting:
         """Cycles without examples."""
         return self.comparing.path(BEGIN, [END], {})
 
-    @property
-    def worst(self) -> int:
-        """Cycles if each slot has an example that is nearer than all before it."""
-        path, teaching = self.comparing.path, self.teaching
-        moved = path("place", ["place"], {})
-        rest = self.stage.n_inputs - len(_COORDINATES)
-        each = path("far", ["slot"], {"brne slot": 1}) + path("slot", ["near"], {})
-        if rest > 1:
-            each += (rest - 1) * path("coordinate", ["coordinate"], {"brne coordinate": 1})
-        each += path("near", ["place"], {}) + teaching.neighbours * moved
-        each += path("place", ["far"], {"brsh here": 1})
-        around = path(BEGIN, ["none"], {"brne some": 1}) + path("none", ["far"], {})
-        around += (teaching.neighbours - 1) * path("none", ["none"], {"brne none": 1})
-        around += path("far", ["voter"], {})
-        votes = teaching.neighbours * path("voter", ["voter"], {"brne voter": 1, "nearer": 0})
-        return around + teaching.slots * each + votes + path("done", [END], {})
-
 
 _ADDED = """
             brvs {0}
