@@ -217,7 +217,7 @@ def _beside(trial: Trial, reference: DeviceModel, _Q: NDArray[np.uint8]) -> dict
         worst = _worst_cycles(reference, trial.plan, trial.elf)
         figures |= {
             "worst_found": worst,
-            "bound_ratio": trial.plan.worst_cycles / worst,
+            "bound_ratio": trial.possible.most / worst,
             "library": library_sizes(reference, trial.plan),
         }
     return figures

@@ -21,8 +21,8 @@ CLI_AND_SEI = 2
 ONE_MORE = 4  # the longest instruction that may still run after SEI
 
 
-def spans_of(compile_avr, text, **bounds):
-    return masked_spans(read_program(compile_avr(PRELUDE + text)), bounds)
+def spans_of(compile_avr, text):
+    return masked_spans(read_program(compile_avr(PRELUDE + text)))
 
 
 def test_straight_code_takes_what_its_instructions_take(compile_avr):

@@ -20,7 +20,6 @@ from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import read_program
 from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.codegen.planner import make_plan
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.quantization import quantize
@@ -130,7 +129,6 @@ def test_the_bound_holds_with_a_full_store(tmp_path: Path) -> None:
     assert full <= paths.longest.cycles
     assert full - empty > 39 * 12 * 23  # each byte of the EEPROM stops the CPU
     assert paths.shortest.cycles <= empty
-    assert paths.longest.cycles <= make_plan(model).worst_cycles
     assert learning < 80_000  # 5 ms, without writing: simavr writes at once
 
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.folding import FloatArray
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import blocks_of
@@ -269,11 +268,6 @@ class PrototypesKernel(Kernel):
         m = self.stage.n_prototypes
         share = m // _NEIGHBOURS_SHARE
         return min(m, max(_NEIGHBOURS_AT_LEAST, min(share, _NEIGHBOURS_AT_MOST)))
-
-    @property
-    def costs(self) -> IntArray:
-        """Cycles (d + 1,) of a prototype far by 1..d coordinates, and of a near one."""
-        return np.append(self.voting.left_after, self.voting.near)
 
     def cost(self, _: Feed | None, __: float, activity: Activity, /) -> Cost:
         """Return its cost."""
