@@ -127,18 +127,6 @@ def test_a_loop_with_interrupts_off_is_refused_by_its_functions_name(compile_avr
         spans_of(compile_avr, "int main(void) { cli(); while (sink) {} sei(); for (;;) {} }")
 
 
-def test_a_function_with_a_loop_counts_as_its_bound_says(compile_avr):
-    spans = spans_of(
-        compile_avr,
-        """
-        SEPARATE void push(void) { while (sink) {} }
-        int main(void) { cli(); push(); sei(); for (;;) {} }
-        """,
-        push=1000,
-    )
-    assert 1000 < spans.program.cycles < 1020
-
-
 def test_a_function_that_leaves_interrupts_off_is_refused(compile_avr):
     with pytest.raises(CheckFailed, match="stop returns with interrupts disabled"):
         spans_of(

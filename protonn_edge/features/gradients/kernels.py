@@ -103,11 +103,32 @@ class GradientsKernel(Kernel):
         rows += _RUN_OF_ROWS_CYCLES * len(cells.rows.runs)
         rows += _COPIED_PIXEL_CYCLES * cells.columns.pixels
         if feed is not None and not feed.whole:
-            parts = cells.rows.pixels + feed.calls
-            rows += parts * (_PART_CYCLES + self._row_calls) - cells.rows.pixels * _WHOLE_ROW_CYCLES
-            runs = cells.rows.pixels * len(cells.columns.runs) + feed.calls
+            cuts = self._cuts(feed.chunk)
+            parts, runs = (
+                cells.rows.pixels + cuts,
+                cells.rows.pixels * len(cells.columns.runs) + cuts,
+            )
+            rows += parts * (_PART_CYCLES + self._row_calls)
             rows += runs * (_PART_RUN_CYCLES + self._row_calls)
+            rows -= cells.rows.pixels * _WHOLE_ROW_CYCLES
         return _IMAGE_CYCLES + self._begin + rows + self.loops.all_roots
+
+    def _cuts(self, chunk: int) -> int:
+        """Return how many calls with this number of pixels end within a row."""
+        rows, columns = self.stage.cells.rows, self.stage.cells.columns
+        ends = np.arange(chunk, rows.side * columns.side, chunk)
+        row, column = np.divmod(ends, columns.side)
+        inside = (row >= rows.first) & (row < rows.first + rows.pixels)
+        within = (column > columns.first) & (column < columns.first + columns.pixels)
+        return int(np.count_nonzero(inside & within))
+
+    def _cuts(self, chunk: int) -> int:
+        """Return how many calls with this number of pixels end within a row."""
+        rows, columns = self.stage.cells.rows, self.stage.cells.columns
+        row, column = np.divmod(np.arange(chunk, self.stage.n_inputs, chunk), columns.side)
+        inside = (row >= rows.first) & (row < rows.first + rows.pixels)
+        within = (column > columns.first) & (column < columns.first + columns.pixels)
+        return int(np.count_nonzero(inside & within))
 
     @property
     def _row_calls(self) -> int:
