@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from chains import replace
 from model_factory import random_model, tiny_integer_model
-from worst_inputs import prototype_costs, moved_cycles, prototype_cycles, worst_inputs
+from worst_inputs import moved_cycles, prototype_costs, prototype_cycles, worst_inputs
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.codegen import make_plan

@@ -116,15 +116,6 @@ class GradientsKernel(Kernel):
     def _cuts(self, chunk: int) -> int:
         """Return how many calls with this number of pixels end within a row."""
         rows, columns = self.stage.cells.rows, self.stage.cells.columns
-        ends = np.arange(chunk, rows.side * columns.side, chunk)
-        row, column = np.divmod(ends, columns.side)
-        inside = (row >= rows.first) & (row < rows.first + rows.pixels)
-        within = (column > columns.first) & (column < columns.first + columns.pixels)
-        return int(np.count_nonzero(inside & within))
-
-    def _cuts(self, chunk: int) -> int:
-        """Return how many calls with this number of pixels end within a row."""
-        rows, columns = self.stage.cells.rows, self.stage.cells.columns
         row, column = np.divmod(np.arange(chunk, self.stage.n_inputs, chunk), columns.side)
         inside = (row >= rows.first) & (row < rows.first + rows.pixels)
         within = (column > columns.first) & (column < columns.first + columns.pixels)
