@@ -170,10 +170,12 @@ class PartialPlan:
         cost = kernel.cost(feed, self.called, activity)
         return PartialPlan((kernel, *self.kernels), (cost, *self.costs))
 
-    def completed(self, first: Kernel, activity: Activity, *, held: bool) -> Plan:
-        """Return the plan with the first stage; the firmware may hold its values."""
+    def completed(
+        self, first: Kernel, activity: Activity, *, held: bool, chunk: int | None = None
+    ) -> Plan:
+        """Return the plan with the first stage; see `plan_with`."""
         values = first.stage.n_inputs
-        feed = Feed(values, values if held else min(values, first.chunk))
+        feed = Feed(values, values if held else min(values, chunk or first.chunk))
         whole = self.behind(first, activity, feed)
         costs = (_with_entry(whole.costs[0]), *self.costs)
         plan = Plan(feed, costs, first.core, whole.kernels)
@@ -206,18 +208,23 @@ def of_each_stage(stages: Sequence[IntegerStage], activity: Activity | None) -> 
 
 
 def plan_with(
-    kernels: Sequence[Kernel], activity: Activity | None = None, *, held: bool = True
+    kernels: Sequence[Kernel],
+    activity: Activity | None = None,
+    *,
+    held: bool = True,
+    chunk: int | None = None,
 ) -> Plan:
     """Return the plan with a kernel for each stage, from the inputs to the class, all of one core.
 
     Mean cycles follow from an activity; without one, inputs are assumed never to be 0. The firmware
-    may hold all values before it computes.
+    may hold all values before it computes, or push a `chunk` of them at once, by default as many as
+    the first kernel says.
     """
     activities = of_each_stage([kernel.stage for kernel in kernels], activity)
     end = PartialPlan()
     for kernel, of_stage in reversed([*zip(kernels[1:], activities[1:], strict=True)]):
         end = end.behind(kernel, of_stage)
-    return end.completed(kernels[0], activities[0], held=held)
+    return end.completed(kernels[0], activities[0], held=held, chunk=chunk)
 
 
 def _with_entry(cost: Cost) -> Cost:

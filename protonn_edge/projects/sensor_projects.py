@@ -151,8 +151,13 @@ def _built(plan: Plan, model: Model, windowing: Windowing) -> LiveBuild:
     return LiveBuild(files, plan, ring * len(windowing.used), usage, response)
 
 
-def live_files(windowing: Windowing, plan: Plan, ring_samples: int) -> dict[str, str]:
-    """Return the files of the PlatformIO project, by their names."""
+def live_files(windowing: Windowing, plan: Plan, ring_samples: int | None = None) -> dict[str, str]:
+    """Return the files of the PlatformIO project, by their names.
+
+    `ring_samples` are those that the buffer holds, by default as many as are estimated.
+    """
+    if ring_samples is None:
+        ring_samples = windowing.ring_samples(windowing.estimated_load(plan))
     firmware = resource("firmware")
     generated = render_c(windowing.model, plan)
     return {

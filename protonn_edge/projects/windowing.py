@@ -295,8 +295,9 @@ class Windowing:
 
     def estimated_load(self, plan: Plan) -> Load:
         """Return the load, about, before the program is linked."""
-        first, *others = plan_with(plan.kernels, held=plan.buffered).costs
         values = len(self.used)
+        held, chunk = (True, None) if self.overlapping else (False, values)  # a call for a sample
+        first, *others = plan_with(plan.kernels, held=held, chunk=chunk).costs
         interrupts = self.sampling.interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
         interrupts += _EXTREMES_CYCLES * len(self.trained)
         pushed, following = (

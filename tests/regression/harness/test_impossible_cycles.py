@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -36,9 +36,17 @@ from protonn_edge.verification.agreement import PossibleCycles
 UNO, TINY = load_board("uno"), load_board("attiny85")
 
 
+class Unlabelled(NamedTuple):
+    """A linked program that says nothing of its cycles."""
+
+    path: Path
+    symbols: tuple[()] = ()
+    marks: tuple[()] = ()
+
+
 def test_without_bounds_only_the_clock_gives_one():
     model = random_model()
-    integers, program = quantize(model), SimpleNamespace(path=Path("x.elf"), symbols=(), marks=())
+    integers, program = quantize(model), Unlabelled(Path("firmware.elf"))
     for plan, board in (
         (make_float32_plan(float32_model(model, integers)), UNO),
         (make_plan(integers, Limits.of(TINY)), TINY),
