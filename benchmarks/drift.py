@@ -43,7 +43,7 @@ from rows import DATA
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.chain.integer_chain import observed
+from protonn_edge.chain.integer_chain import observed, own_inputs
 from protonn_edge.chain.observation import DRIFT, STEP, STILL_STEP, ExpectedAnswers
 from protonn_edge.codegen import make_plan
 from protonn_edge.emulator import EmulatedUno
@@ -83,7 +83,7 @@ WIDE = {"wide": lambda: DenseClassifier(hidden="100", epochs=5, random_state=0)}
 def runs_with_a_drift(model: IntegerChain, Q: NDArray[np.uint8], people: NDArray[Any]) -> float:
     """Return the share of runs of 50 random points, of a person each, with a drift."""
     assert model.expected is not None
-    scores, answers, x = model.scores(Q), model.predict(Q), model.own_inputs(Q)
+    scores, answers, x = model.scores(Q), model.predict(Q), own_inputs(model, Q)
     generator = np.random.default_rng(0)
     each = np.unique(people)
     places = [np.flatnonzero(people == person) for person in each]
@@ -95,7 +95,7 @@ def runs_with_a_drift(model: IntegerChain, Q: NDArray[np.uint8], people: NDArray
 def _shares(model: IntegerChain, Q: NDArray[np.uint8]) -> tuple[float, float]:
     """Return the share of unusual answers, and of those with a watched input of 0."""
     assert model.expected is not None
-    scores, answers, x = model.scores(Q), model.predict(Q), model.own_inputs(Q)
+    scores, answers, x = model.scores(Q), model.predict(Q), own_inputs(model, Q)
     every = np.ones_like(model.expected.runners_up)
     width = np.full_like(model.expected.width, 0xFFFF)
     still = replace(model.expected, width=width, runners_up=every)
@@ -145,7 +145,7 @@ def costs(
             "data": name,
             "kind": kind,
             "classes": plain.n_classes,
-            "score_bits": plain.score_bits,
+            "score_bits": plain.own_stages[-1].output_bits,
             "sram": after.sram_bytes - before.sram_bytes,
             "flash": after.flash_bytes - before.flash_bytes,
             "cycles": [int(cycle) for cycle in np.quantile(more - cycles, [0, 0.5, 1])],

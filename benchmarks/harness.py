@@ -57,7 +57,7 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.verification.agreement import open_session
 
 BAUD = load_board("uno").baud
@@ -75,7 +75,7 @@ class Subject:
     name: str
     data: Path
     project: Project
-    reference: DeviceModel
+    reference: IntegerChain
     Q: NDArray[np.uint8]
     y: NDArray[np.int64]
     expected: NDArray[np.int64]

@@ -26,6 +26,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from protonn_edge.chain.integer_chain import own_inputs, stage_of
+
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 import rounding  # noqa: F401 - before NumPy
@@ -50,7 +52,7 @@ from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.projects.project import BuildOptions, Trial
-from protonn_edge.quantization import DeviceModel, IntegerChain, device_model
+from protonn_edge.quantization import IntegerChain, device_model
 from protonn_edge.verification.agreement import verify_device
 
 # The least that a multiplication takes, with what it needs: a coefficient from flash (3 cycles),
@@ -204,16 +206,16 @@ def measure_case(case: Case, dataset: Dataset, model: Model) -> dict[str, Any]:
 def _run(model: Model, dataset: Dataset, options: BuildOptions) -> dict[str, Any]:
     on_uno = run_on_uno(model, dataset, options, _beside)
     record, reference = on_uno.record, on_uno.reference
-    if isinstance(reference, IntegerChain):
+    if not reference.score_tolerance:
         record["floor_cycles"] = floor_cycles(reference, dataset.X_test)
         record["floor_ratio"] = record["cycles"]["mean"] / record["floor_cycles"]
     return record
 
 
-def _beside(trial: Trial, reference: DeviceModel, _Q: NDArray[np.uint8]) -> dict[str, Any]:
+def _beside(trial: Trial, reference: IntegerChain, _Q: NDArray[np.uint8]) -> dict[str, Any]:
     """Return what only integers have: the most cycles that were found, and the library's sizes."""
     figures = dict.fromkeys(("floor_cycles", "floor_ratio", "bound_ratio", "library"))
-    if isinstance(reference, IntegerChain) and isinstance(trial.plan, Plan):
+    if isinstance(trial.plan, Plan):
         worst = _worst_cycles(reference, trial.plan, trial.elf)
         figures |= {
             "worst_found": worst,
@@ -281,16 +283,16 @@ def _parts(Q: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
 
 
 def _floors(model: IntegerChain, fed: NDArray[np.uint8]) -> NDArray[np.int64]:
-    inputs = model.own_inputs(fed)
-    weights = (inputs != 0) @ np.count_nonzero(model.numbers["projection"], axis=0)
-    P = model.stage(IntegerProjection).run(inputs)
-    difference = P[:, None, :] - model.numbers["prototypes"].T.astype(np.int64)
+    inputs = own_inputs(model, fed)
+    weights = (inputs != 0) @ np.count_nonzero(stage_of(model, IntegerProjection).weights, axis=0)
+    P = stage_of(model, IntegerProjection).run(inputs)
+    difference = P[:, None, :] - stage_of(model, IntegerPrototypes).prototypes.T.astype(np.int64)
     squares = np.cumsum(np.square(difference), axis=2)
-    passed = np.count_nonzero(squares < model.stage(IntegerPrototypes).distance_limit, axis=2)
-    looked_at = np.minimum(passed + 1, model.stage(IntegerProjection).n_outputs).sum(axis=1)
-    near = np.count_nonzero(model.stage(IntegerPrototypes).rbf(P), axis=1)
+    passed = np.count_nonzero(squares < stage_of(model, IntegerPrototypes).distance_limit, axis=2)
+    looked_at = np.minimum(passed + 1, stage_of(model, IntegerProjection).n_outputs).sum(axis=1)
+    near = np.count_nonzero(stage_of(model, IntegerPrototypes).rbf(P), axis=1)
     total: NDArray[np.int64] = (
-        WEIGHT_CYCLES[model.numbers["accumulator_bits"]] * weights
+        WEIGHT_CYCLES[stage_of(model, IntegerProjection).accumulator_bits] * weights
         + COORDINATE_CYCLES * looked_at
         + LABEL_CYCLES * model.n_classes * near
     )

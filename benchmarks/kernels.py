@@ -64,6 +64,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import stage_of
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.plan import Plan
@@ -147,7 +148,7 @@ def measure_case(case: Case) -> dict[str, Any]:
     model = _model(case)
     plan = plan_of(model, {"projection": case.kernel})
     cycles = _emulated_cycles(model, plan)
-    multiplications = int(np.count_nonzero(model.numbers["projection"]))
+    multiplications = int(np.count_nonzero(stage_of(model, IntegerProjection).weights))
     floor = floor_cycles(model, plan, case.kernel)
     return {
         "name": case.name,
@@ -197,7 +198,7 @@ def measure_convolution(case: convolution_loop.Case) -> dict[str, Any]:
 
 def floor_cycles(model: IntegerChain, plan: Plan, kernel: KernelName) -> int:
     """Return the least cycles of a kernel's method; see the module's text."""
-    stage = model.stage(IntegerProjection)
+    stage = stage_of(model, IntegerProjection)
     W, D = stage.weights, stage.n_inputs
     width = stage.accumulator_bits // 8
     matvec: Matvec = plan.of("projection").matvec

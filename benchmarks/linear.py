@@ -40,10 +40,11 @@ from printing import Columns
 from rows import SplitRow, integer_accuracy, over_seeds, table_command
 from sklearn.linear_model import LogisticRegression
 
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, own_inputs, stage_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
+from protonn_edge.kinds.linear.integers import IntegerLinear
 from protonn_edge.kinds.linear.train import LinearClassifier
 
 # Chosen on points held out of the training parts alone: usps10 in 4 folds, har in 5 folds of its
@@ -117,13 +118,15 @@ def _run(model: Model, dataset: Dataset) -> dict[str, Any]:
     integers, record = on_uno.reference, on_uno.record
     assert isinstance(integers, IntegerChain)
     assert isinstance(on_uno.plan, Plan)
-    used = integers.own_inputs(on_uno.Q) != 0
-    multiplications = float((used @ np.count_nonzero(integers.numbers["weights"], axis=0)).mean())
+    used = own_inputs(integers, on_uno.Q) != 0
+    multiplications = float(
+        (used @ np.count_nonzero(stage_of(integers, IntegerLinear).weights, axis=0)).mean()
+    )
     multiplying = record["cycles"]["mean"] - _besides(on_uno.plan, used)
     return record | {
-        "nonzero": float(np.mean(integers.numbers["weights"] != 0)),
+        "nonzero": float(np.mean(stage_of(integers, IntegerLinear).weights != 0)),
         "input_bits": int(integers.inputs.maximum).bit_length(),
-        "accumulator_bits": integers.numbers["accumulator_bits"],
+        "accumulator_bits": stage_of(integers, IntegerLinear).accumulator_bits,
         "multiplications": multiplications,
         "cycles_a_multiplication": multiplying / multiplications,
     }

@@ -41,7 +41,7 @@ from protonn_edge.codegen import Plan
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.projects.project import BuildOptions, Trial
-from protonn_edge.quantization import DeviceModel, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 _MEASURED = 2_000  # training points on which a network's activity is measured
 _SIDE, _MAXIMUM = 28, 15
@@ -117,7 +117,7 @@ def measure_case(
     X, y = np.asarray(dataset.X_test)[:points], dataset.y_test[:points]
     some = replace(dataset, X_test=X, y_test=y)
 
-    def beside(trial: Trial, reference: DeviceModel, Q: NDArray[np.uint8]) -> Record:
+    def beside(trial: Trial, reference: IntegerChain, Q: NDArray[np.uint8]) -> Record:
         return on_avr8js(trial, reference, Q[:on_second])
 
     on_uno = run_on_uno(models[0], some, BuildOptions(sram_bytes=case.sram_bytes), beside)

@@ -16,7 +16,7 @@ from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.datasets import Dataset
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.projects.project import BuildOptions, Trial, trial_build
-from protonn_edge.quantization import DeviceModel, IntegerChain, measure_activity, quantize
+from protonn_edge.quantization import IntegerChain, measure_activity, quantize
 from protonn_edge.verification.agreement import verify_host
 
 CHECKED: Columns = [
@@ -45,7 +45,7 @@ TAKEN: Columns = [
     SECONDS_COLUMN,
 ]
 
-Beside = Callable[[Trial, DeviceModel, NDArray[np.uint8]], Record]
+Beside = Callable[[Trial, IntegerChain, NDArray[np.uint8]], Record]
 """What else is to be found out of a build, its reference, and the points that it is sent."""
 
 
@@ -55,7 +55,7 @@ class OnUno:
 
     Attributes
     ----------
-    reference : IntegerChain or Float32Model
+    reference : IntegerChain
         What NumPy computes.
     Q : ndarray of shape (n, features), uint8
         The test points as the device is sent them.
@@ -65,7 +65,7 @@ class OnUno:
         What was measured, for JSON; mismatches count both host C and the Uno.
     """
 
-    reference: DeviceModel
+    reference: IntegerChain
     Q: NDArray[np.uint8]
     plan: DevicePlan
     record: Record
@@ -97,7 +97,7 @@ def run_on_uno(
     options, board = options or BuildOptions(), load_board("uno")
     reference = options.reference or quantize(model)
     Q = reference.quantize(np.asarray(dataset.X_test))
-    if isinstance(reference, IntegerChain):
+    if not reference.score_tolerance:
         options = replace(options, activity=measure_activity(reference, Q))
     with trial_build(model, board, options=options) as trial:
         record: dict[str, Any] = measure(
@@ -108,6 +108,6 @@ def run_on_uno(
     record["mismatches"] += verify_host(reference, Q).mismatches
     record |= {"model_bytes": reference.model_bytes, "plan": plan.to_json()}
     record["bound"] = possible.most if possible.proven else None
-    if isinstance(reference, IntegerChain):
+    if not reference.score_tolerance:
         record |= {"inputs": reference.n_inputs, "classes": reference.n_classes}
     return OnUno(reference, Q, plan, record | others)

@@ -9,11 +9,11 @@ from printing import Record
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
 from protonn_edge.projects.project import Trial
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.verification.agreement import verify_device
 
 
-def on_avr8js(trial: Trial, reference: DeviceModel, Q: NDArray[np.uint8]) -> Record:
+def on_avr8js(trial: Trial, reference: IntegerChain, Q: NDArray[np.uint8]) -> Record:
     """Return on how many points (n, features) there are mismatches, for `run_on_uno`."""
     try:
         board = EmulatedUno(trial.elf, emulator="avr8js")

@@ -43,6 +43,7 @@ from printing import Column, Columns, Record, print_table
 from rows import DATA, seeds_option
 
 from protonn_edge.boards import load_board
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_dataset, load_digits_dataset, with_groups
 from protonn_edge.emulator import EmulatedBoard
@@ -111,7 +112,7 @@ class Board:
     def __init__(self, model: IntegerChain, person: Person) -> None:
         Q = model.quantize(person.X)
         self._model, self._person, self._tested = model, person, Q[person.tested]
-        self._P = model.coordinates(Q[person.examples.ravel()]).astype(np.int8)
+        self._P = coordinates(model, Q[person.examples.ravel()]).astype(np.int8)
 
     def right(self, count: int, wrong: float, generator: np.random.Generator) -> NDArray[np.bool_]:
         """Return which tested points are classified correctly after examples of each class.
@@ -301,7 +302,7 @@ def measure_cycles(case: Case) -> Record:
     integers, person = quantize(model), drawn(np.random.default_rng(0))
     Q, (last, teaching) = integers.quantize(person.X), teachable_stage(integers)
     rows = person.examples.T.ravel()[: teaching.room]
-    P = integers.coordinates(Q[rows]).astype(np.int8)
+    P = coordinates(integers, Q[rows]).astype(np.int8)
     taught = Taught(P, person.y[rows].astype(np.uint8))
     tested = Q[person.tested[:: -(-len(person.tested) // _POINTS)]]
     board, cycles = load_board("uno"), []

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils import nodes
 from pygments.lexers.special import TextLexer
 
 from protonn_edge import __version__
+from protonn_edge.chain.registry import KINDS
 from protonn_edge.cli.train_options import parameters_of
 from protonn_edge.training.base import CLASSIFIERS
 from protonn_edge.training.parameters import SharedParameters
@@ -40,8 +42,8 @@ _ELSEWHERE = {
 _BELOW = {
     "own-sensor": ("recording", "sensors", "audio", "live"),
     "which-model": (
-        *("linear", "naive-bayes", "dense", "forest", "bonsai"),
-        *("gradients", "convolution-training", "basis-images"),
+        *(kind for kind in KINDS if Path(__file__).with_name(f"{kind}.md").exists()),
+        *("gradients", "convolution-training"),
     ),
     "tuning": ("accuracy", "cluster"),
     "tutorial-gesture": ("phone",),

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from protonn_edge.bench.boards import BoardUnderTest, built_project
 from protonn_edge.boards import Board
-from protonn_edge.chain.model import Model, expected_by
+from protonn_edge.chain.model import Model, expected_by, raw_ends
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import load_digits_dataset, load_points
 from protonn_edge.device import Session, protocol
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 
 DEADLINE_S = 10.0
 
@@ -67,17 +67,17 @@ def pnn_project(
 
 
 @pytest.fixture(scope="session")
-def generated(pnn_project: Project) -> tuple[DeviceModel, DevicePlan]:
+def generated(pnn_project: Project) -> tuple[IntegerChain, DevicePlan]:
     return pnn_project.generated()
 
 
 @pytest.fixture(scope="session")
-def reference(generated: tuple[DeviceModel, DevicePlan]) -> DeviceModel:
+def reference(generated: tuple[IntegerChain, DevicePlan]) -> IntegerChain:
     return generated[0]
 
 
 @pytest.fixture(scope="session")
-def plan(generated: tuple[DeviceModel, DevicePlan]) -> DevicePlan:
+def plan(generated: tuple[IntegerChain, DevicePlan]) -> DevicePlan:
     return generated[1]
 
 
@@ -101,13 +101,13 @@ def pnn_points(
     if labelled:
         digits = load_digits_dataset()
         return np.asarray(digits.X_test, np.float32), digits.y_test
-    low, high = (np.resize(end, pnn_model.n_features) for end in pnn_model.raw_ends)
+    low, high = (np.resize(end, pnn_model.n_features) for end in raw_ends(pnn_model))
     X = np.random.default_rng(0).uniform(low, high, (200, len(low)))
     return X.astype(np.float32), np.zeros(len(X), np.int64)
 
 
 @pytest.fixture(scope="session")
-def rows(reference: DeviceModel, pnn_points: tuple[NDArray[np.float32], Any]) -> NDArray[np.uint8]:
+def rows(reference: IntegerChain, pnn_points: tuple[NDArray[np.float32], Any]) -> NDArray[np.uint8]:
     """Return the points (n, D) in the form that the device receives."""
     return reference.quantize(pnn_points[0])
 

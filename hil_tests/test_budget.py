@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from protonn_edge.evaluation.measurement import Measurement
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 
 if TYPE_CHECKING:
     from conftest import Record
 
 
 def test_flash_and_sram_stay_within_the_board(
-    pnn_measurement: Measurement, reference: DeviceModel, record_property: Record
+    pnn_measurement: Measurement, reference: IntegerChain, record_property: Record
 ) -> None:
     usage, board = pnn_measurement.usage, pnn_measurement.board
     record_property("flash_limit", board.flash_bytes)

@@ -12,7 +12,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.device import Session
 from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.measurement import Measurement
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 
 if TYPE_CHECKING:
     from conftest import Record
@@ -100,7 +100,7 @@ def test_nothing_is_lost_at_full_speed(
 
 
 def test_features_at_the_end_of_their_range_are_counted(
-    session: Session, rows: NDArray[np.uint8], reference: DeviceModel
+    session: Session, rows: NDArray[np.uint8], reference: IntegerChain
 ) -> None:
     for row in rows[:20]:
         session.predict(row)

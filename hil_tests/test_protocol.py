@@ -18,14 +18,14 @@ from protonn_edge.device.protocol import (
     StatsReply,
     StatsRequest,
 )
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 
 if TYPE_CHECKING:
     from conftest import Line
 
 
 def test_hello_says_which_model_the_device_has(
-    session: Session, reference: DeviceModel, pnn_target: Board
+    session: Session, reference: IntegerChain, pnn_target: Board
 ) -> None:
     assert session.device == HelloReply(
         protocol_version=protocol.PROTOCOL_VERSION,
@@ -62,14 +62,14 @@ def test_an_unknown_type_is_refused(line: Line, kind: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [0x01, 0x02, 0x03, 0x04, 0x05])
-def test_a_wrong_length_is_refused(line: Line, reference: DeviceModel, kind: int) -> None:
+def test_a_wrong_length_is_refused(line: Line, reference: IntegerChain, kind: int) -> None:
     line.send(protocol.encode_frame(bytes([kind, 9]) + bytes(reference.n_features + 3)))
     assert line.receive() == (9, ErrorReply(2))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_hello_is_answered_right_after_garbage(
-    line: Line, reference: DeviceModel, seed: int
+    line: Line, reference: IntegerChain, seed: int
 ) -> None:
     line.send(random.Random(seed).randbytes(500) + b"\x00")
     line.send(protocol.encode_message(HelloRequest(), 7))

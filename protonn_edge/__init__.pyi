@@ -1,3 +1,5 @@
+from typing import Any
+
 from protonn_edge.boards import Board as Board
 from protonn_edge.boards import board_names as board_names
 from protonn_edge.boards import load_board as load_board
@@ -30,3 +32,6 @@ from protonn_edge.report.plots import plot_space as plot_space
 from protonn_edge.report.plots import plot_training as plot_training
 
 __version__: str
+
+# Folders of kinds and features bring more names (`EXPORTS` in chain/registry.py).
+def __getattr__(name: str) -> Any: ...

@@ -21,7 +21,7 @@ from generated_programs import write_c
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import DeviceModel, IntegerChain
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.toolchain.process import build_host_executable
 
 MAIN = Path(__file__).with_name("any_order_main.c")
@@ -44,7 +44,7 @@ class Call:
         count = len(self.arguments).to_bytes(2, "little") if self.name == "m" else b""
         return self.name.encode() + count + self.arguments
 
-    def answer_bytes(self, model: DeviceModel) -> int:
+    def answer_bytes(self, model: IntegerChain) -> int:
         """Return how many bytes come back."""
         if self.name in "fx":
             return 1 + model.n_classes * _score_bytes(model)
@@ -84,7 +84,7 @@ def wrong_calls(points: np.ndarray) -> list[Call]:
     ]
 
 
-def random_calls(rng: np.random.Generator, model: DeviceModel, count: int) -> Iterator[Call]:
+def random_calls(rng: np.random.Generator, model: IntegerChain, count: int) -> Iterator[Call]:
     """Yield calls in any order, some with features beyond their maximum."""
     n, maximum = model.n_features, model.features.maximum
     names = "bbbppmmmmffffxnqrhu"
@@ -114,7 +114,7 @@ def random_calls(rng: np.random.Generator, model: DeviceModel, count: int) -> It
             yield Call(name, rng.bytes({"n": 2, "q": 4, "r": 6, "h": 1, "o": 1}.get(name, 0)))
 
 
-def assert_answers(model: DeviceModel, calls: Iterable[Call], answers: Iterable[bytes]) -> None:
+def assert_answers(model: IntegerChain, calls: Iterable[Call], answers: Iterable[bytes]) -> None:
     """Compare what came back for each call with what must."""
     begun, pushed, last = False, b"", bytes(Call("f").answer_bytes(model))
     for number, (call, answer) in enumerate(zip(calls, answers, strict=True)):
@@ -135,7 +135,7 @@ def assert_answers(model: DeviceModel, calls: Iterable[Call], answers: Iterable[
         assert expected in (None, answer), f"call {number}, {call}: {answer!r}, not {expected!r}"
 
 
-def _answer(model: DeviceModel, pushed: bytes) -> bytes | None:
+def _answer(model: IntegerChain, pushed: bytes) -> bytes | None:
     """Return class and scores of pushed features; None if the reference does not have them."""
     n = model.n_features
     Q = np.frombuffer(pushed[:n].ljust(n, b"\0"), np.uint8)[None]
@@ -145,27 +145,27 @@ def _answer(model: DeviceModel, pushed: bytes) -> bytes | None:
     return bytes([int(classes[0])]) + scores[0].astype(f"<i{_score_bytes(model)}").tobytes()
 
 
-def _name(model: DeviceModel, label: int, size: int) -> bytes:
+def _name(model: IntegerChain, label: int, size: int) -> bytes:
     rejects = getattr(model, "rejection", None) is not None
     name = "unknown" if rejects and label == UNKNOWN else model.classes[label % model.n_classes]
     cut = name.encode()[: max(0, size - 1)].decode(errors="ignore").encode()
     return (cut + b"\0")[:size].ljust(size, b"?")
 
 
-def _score_bytes(model: DeviceModel) -> int:
-    return model.score_bits // 8 if isinstance(model, IntegerChain) else 4
+def _score_bytes(model: IntegerChain) -> int:
+    return model.own_stages[-1].output_bits // 8 if isinstance(model, IntegerChain) else 4
 
 
-def _hears(model: DeviceModel) -> bool:
+def _hears(model: IntegerChain) -> bool:
     return isinstance(model, IntegerChain) and model.stages[0].kind == "audio"
 
 
-def _macros(model: DeviceModel) -> list[str]:
+def _macros(model: IntegerChain) -> list[str]:
     confident = getattr(model, "confidence", None) is not None
     return ["-DCONFIDENCE"] * confident + ["-DONSET"] * _hears(model)
 
 
-def build_on_host(model: DeviceModel, plan: Plan | None, folder: Path) -> Path:
+def build_on_host(model: IntegerChain, plan: Plan | None, folder: Path) -> Path:
     """Compile a model's C under sanitizers, in a folder, with a program that takes calls."""
     write_c(model, folder, plan)
     main = folder / "main.c"
@@ -175,7 +175,7 @@ def build_on_host(model: DeviceModel, plan: Plan | None, folder: Path) -> Path:
     return build_host_executable(sources, folder, folder / "any_order", sanitize=True)
 
 
-def check_calls(program: Path, model: DeviceModel, calls: Iterable[Call]) -> None:
+def check_calls(program: Path, model: IntegerChain, calls: Iterable[Call]) -> None:
     """Make calls of a program that `build_on_host` compiled."""
     calls = list(calls)
     sent = b"".join(call.sent for call in calls)
@@ -186,7 +186,7 @@ def check_calls(program: Path, model: DeviceModel, calls: Iterable[Call]) -> Non
     assert_answers(model, calls, _parts(done.stdout, model, calls))
 
 
-def _parts(received: bytes, model: DeviceModel, calls: list[Call]) -> list[bytes]:
+def _parts(received: bytes, model: IntegerChain, calls: list[Call]) -> list[bytes]:
     ends = np.cumsum([call.answer_bytes(model) for call in calls]).tolist()
     assert len(received) == ends[-1]
     return [received[start:end] for start, end in zip([0, *ends], ends, strict=False)]

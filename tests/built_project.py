@@ -8,19 +8,19 @@ from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Float32Plan, Plan, make_plan
 from protonn_edge.projects.folder import Project, generated_files
-from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 
 
 def write_project(
     model: Model,
     folder: Path,
     plan: Plan | Float32Plan | None = None,
-    reference: DeviceModel | None = None,
+    reference: IntegerChain | None = None,
 ) -> Project:
     """Write what is generated of a model; in integers, and for an Uno, if nothing else is given."""
     reference = reference or quantize(model)
     if plan is None:
-        assert isinstance(reference, IntegerChain)
+        assert not reference.score_tolerance
         plan = make_plan(reference)
     generated = folder / "firmware" / "generated"
     generated.mkdir(parents=True)

@@ -1,18 +1,17 @@
-"""Models of given numbers: made of them, and changed, by the names of these.
-
-Those of integer models are the ones in the hash.
-"""
+"""Models of given numbers: made of them, and changed, by the names of these."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from functools import partial
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.chain.integer_stage import IntegerStage, Range
+from protonn_edge.chain.integer_stage import IntegerStage, Range, stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree, Sums
@@ -23,6 +22,7 @@ from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.integers import IntegerLinear
+from protonn_edge.kinds.naive_bayes.head import NaiveBayesHead
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import (
@@ -33,6 +33,61 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
 
 Instance = TypeVar("Instance")
 Stages = tuple[IntegerStage, ...]
+
+
+def _same(stage: str, *names: str) -> dict[str, str]:
+    return {name: f"{stage}.{name}" for name in names}
+
+
+_TREE = {
+    "weights": "bonsai_tree.weights.weights",
+    "weight_bias": "bonsai_tree.weights.bias",
+    "weight_shift": "bonsai_tree.weight_shift",
+    "gates": "bonsai_tree.gates.weights",
+    "gate_bias": "bonsai_tree.gates.bias",
+    "gate_shift": "bonsai_tree.gate_shift",
+    "branches": "bonsai_tree.branches.weights",
+    "branch_bias": "bonsai_tree.branches.bias",
+    "table": "bonsai_tree.table",
+}
+_PROJECTION = {
+    "projection": "projection.weights",
+    **_same("projection", "bias", "accumulator_bits", "multiplier", "offset"),
+}
+PLACES: dict[Any, dict[str, str]] = {
+    ProtoNNHead: {
+        **_PROJECTION,
+        **_same("prototypes", "prototypes", "distance_shift", "table", "labels", "teaching"),
+    },
+    LinearHead: _same("linear", "weights", "bias", "accumulator_bits"),
+    DenseHead: {
+        "weights": "*.weights",
+        "biases": "*.bias",
+        "accumulator_bits": "*.accumulator_bits",
+        "multipliers": "dense*.multiplier",
+    },
+    ForestHead: {"nodes": "forest.features", **_same("forest", "thresholds", "leaves", "bias")},
+    BonsaiHead: {**_TREE, **_PROJECTION},
+    LocalDeepKernelHead: _TREE,
+    NaiveBayesHead: _same("naive_bayes", "means", "weights", "bias", "shift"),
+}
+"""Where the numbers of a kind's stages are; a pattern stands for a tuple of all matches."""
+
+
+def numbers_of(chain: IntegerChain) -> dict[str, Any]:
+    """Return the numbers of a chain's own stages, by the names above."""
+    return {name: _number(chain, place) for name, place in PLACES[chain.head].items()}
+
+
+def _number(chain: IntegerChain, place: str) -> Any:
+    pattern, _, path = place.partition(".")
+    names = stage_names(stage.kind for stage in chain.own_stages)
+    numbers = tuple(
+        attrgetter(path)(stage)
+        for name, stage in zip(names, chain.own_stages, strict=True)
+        if fnmatchcase(name, pattern)
+    )
+    return numbers if "*" in pattern else numbers[0]
 
 
 def _tree(feed: Range, numbers: dict[str, Any]) -> IntegerBonsaiTree:
@@ -90,7 +145,7 @@ def stages_of(head: Any, inputs: InputQuantizer, numbers: dict[str, Any]) -> Sta
 
 def chain_of(head: Any, *, inputs: InputQuantizer, **fields: Any) -> IntegerChain:
     """Return the integer model of a kind with these numbers and other fields."""
-    numbers = {name: fields.pop(name, None) for name in head.hashed}
+    numbers = {name: fields.pop(name, None) for name in PLACES[head]}
     own = stages_of(head, inputs, numbers)
     return IntegerChain(head=head, inputs=inputs, own_stages=own, **fields)
 
@@ -130,9 +185,9 @@ def replace(instance: Instance, **changes: Any) -> Instance:
         changed = {name: changes.pop(name) for name in own_names}
         head = dataclasses.replace(changes.pop("head", instance.head), **changed)
         return dataclasses.replace(instance, head=head, **changes)
-    if not isinstance(instance, IntegerChain):
+    if not isinstance(instance, IntegerChain) or instance.score_tolerance:
         return dataclasses.replace(instance, **changes)  # type: ignore[type-var]
-    numbers = instance.numbers
+    numbers = numbers_of(instance)
     numbers |= {name: changes.pop(name) for name in numbers.keys() & changes.keys()}
     inputs = changes.get("inputs", instance.inputs)
     own = stages_of(instance.head, inputs, numbers)

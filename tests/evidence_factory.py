@@ -13,9 +13,9 @@ from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
 from protonn_edge.device import Origin, Result
-from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware
 from protonn_edge.projects.checks import Usage
 from protonn_edge.quantization import quantize, stage_losses
+from protonn_edge.report.evidence import Evidence, EvidencePoints, Firmware
 from protonn_edge.verification.agreement import PossibleCycles
 
 HOSTILE = (

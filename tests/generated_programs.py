@@ -13,7 +13,7 @@ from avr_programs import compile_text
 from protonn_edge.codegen import PREFIX, Plan, render_c
 from protonn_edge.codegen.host import HostProgram
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.quantization import DeviceModel, IntegerChain
+from protonn_edge.quantization import IntegerChain
 
 _DEADLINE_S = 60.0
 _STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -78,7 +78,7 @@ int main(void)
 
 
 def write_c(
-    model: DeviceModel, folder: Path, plan: Plan | None = None, prefix: str = PREFIX
+    model: IntegerChain, folder: Path, plan: Plan | None = None, prefix: str = PREFIX
 ) -> None:
     """Write a model's generated files."""
     for name, text in render_c(model, plan, prefix).items():
@@ -86,7 +86,7 @@ def write_c(
 
 
 def compile_with(
-    model: DeviceModel, program: str, folder: Path, *flags: str, plan: Plan | None = None
+    model: IntegerChain, program: str, folder: Path, *flags: str, plan: Plan | None = None
 ) -> Path:
     """Compile a program's text with a model for the Uno."""
     write_c(model, folder, plan)
@@ -94,7 +94,7 @@ def compile_with(
 
 
 def compile_checked(
-    model: DeviceModel, program: str, folder: Path, plan: Plan | None = None
+    model: IntegerChain, program: str, folder: Path, plan: Plan | None = None
 ) -> Path:
     """Compile a program's text with a model for an Uno that cannot multiply.
 
@@ -106,7 +106,7 @@ def compile_checked(
     return compile_with(model, program, folder, *flags, plan=plan)
 
 
-def compile_model(model: DeviceModel, folder: Path, plan: Plan | None = None) -> Path:
+def compile_model(model: IntegerChain, folder: Path, plan: Plan | None = None) -> Path:
     """Compile a model for the Uno, once for all programs that are then linked with it."""
     write_c(model, folder, plan)
     command = [*_AVR, "-c", "pnn_model.c"]
@@ -189,7 +189,9 @@ def predicting(Q: np.ndarray) -> str:
 def answers_in_bytes(model: IntegerChain, Q: np.ndarray) -> list[bytes]:
     """Return what a program sends for each input: its class and its scores."""
     classes, scores = model.answers(Q)
-    record = np.dtype([("label", "u1"), ("scores", f"<i{model.score_bits // 8}", scores.shape[1])])
+    record = np.dtype(
+        [("label", "u1"), ("scores", f"<i{model.own_stages[-1].output_bits // 8}", scores.shape[1])]
+    )
     answers = np.zeros(len(Q), record)
     answers["label"], answers["scores"] = classes, scores
     return [answer.tobytes() for answer in answers]

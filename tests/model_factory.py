@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from chains import protonn_chain, protonn_model, replace
+from chains import numbers_of, protonn_chain, protonn_model, replace
 
 from protonn_edge.chain.decision import IntegerRejection, margins
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.features.average_pooling.pooling import AveragePooling
@@ -173,12 +174,12 @@ def tiny_integer_model() -> IntegerChain:
 def tiny_packed_model() -> IntegerChain:
     """Return the tiny model with weights of 4 bits, which knows how sure it is."""
     model = tiny_integer_model()
-    weights = np.rint(model.numbers["projection"] / 18).astype(np.int8)
-    weights[1] = model.numbers["projection"][1]
+    weights = np.rint(numbers_of(model)["projection"] / 18).astype(np.int8)
+    weights[1] = numbers_of(model)["projection"][1]
     return replace(
         model,
         projection=weights,
-        bias=model.numbers["bias"] // 18,
+        bias=numbers_of(model)["bias"] // 18,
         multiplier=28_800,
         sharpness=8.0,
     )
@@ -205,16 +206,16 @@ def tiny_gradients_model() -> IntegerChain:
     return replace(
         model,
         inputs=InputQuantizer(zero=np.zeros(8), step=np.full(8, 0.25), maximum=63),
-        projection=model.numbers["projection"][:, [0, 1, 2, 3, 4, 5, 3, 2]],
+        projection=numbers_of(model)["projection"][:, [0, 1, 2, 3, 4, 5, 3, 2]],
         feature_stage=Gradients((5, 8), (5, 7), (1, 2), 4),
     )
 
 
 def with_large_labels(model: IntegerChain) -> IntegerChain:
     """Return a model of prototypes with scores of 32 bits."""
-    labels = np.sign(model.numbers["labels"]) * np.int8(127)
+    labels = np.sign(numbers_of(model)["labels"]) * np.int8(127)
     model = replace(model, labels=labels)
-    assert model.score_bits == 32
+    assert model.own_stages[-1].output_bits == 32
     return model
 
 
@@ -223,7 +224,7 @@ def rejecting_some(model: IntegerChain, Q: np.ndarray, which: int) -> IntegerCha
 
     A model without RBFs has no threshold for them.
     """
-    (scores, nearest), low_high = model.scores_and_nearest(Q), model.score_range()
+    (scores, nearest), low_high = scores_and_nearest(model, Q), model.own_stages[-1].output.ends
     middle = [
         float(np.quantile(values, 0.4)) for values in (scores.max(axis=1), nearest, margins(scores))
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from chains import replace
+from chains import numbers_of, replace
 
 from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.chain.activity import Activity
@@ -34,9 +34,9 @@ def of_weights_for(kernel: str, model: IntegerChain) -> IntegerChain:
     finer = NIBBLE_MAXIMUM / 128
     return replace(
         model,
-        projection=np.rint(finer * model.numbers["projection"]).astype(np.int8),
-        bias=np.rint(finer * model.numbers["bias"]).astype(np.int64),
-        multiplier=min(MAXIMUM_MULTIPLIER, round(model.numbers["multiplier"] / finer)),
+        projection=np.rint(finer * numbers_of(model)["projection"]).astype(np.int8),
+        bias=np.rint(finer * numbers_of(model)["bias"]).astype(np.int64),
+        multiplier=min(MAXIMUM_MULTIPLIER, round(numbers_of(model)["multiplier"] / finer)),
     )
 
 

@@ -8,14 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import bonsai_factory
-import dense_factory
-import forest_factory
-import linear_factory
-import naive_bayes_factory
 import numpy as np
 from audio_factory import audio_of, random_clips
 from convolution_factory import random_convolution, random_images_of
+from kinds.kind import kind_of, kinds_with_models
 from random_shapes import (
     FIRST_STAGES,
     Rng,
@@ -142,98 +138,14 @@ STAGES: dict[str, Callable[[Rng], tuple[FeatureStage | None, int]]] = {
 }
 
 
-def _linear(rng: Rng, n: int, classes: int, maximum: int) -> IntegerChain:
-    return linear_factory.random_chain(
-        int(rng.integers(1 << 31)),
-        rows=1 if classes == 2 else classes,
-        features=n,
-        bits=int(rng.choice([16, 24, 32])),
-        largest=_largest(rng),
-        maximum=maximum,
-        density=float(rng.choice([0.1, 0.5, 1.0])),
-    )
-
-
-def _dense(rng: Rng, n: int, classes: int, maximum: int) -> IntegerChain:
-    hidden = rng.integers(1, 33, int(rng.integers(1, 3))).tolist()
-    equal = rng.random() < 0.5
-    return dense_factory.random_chain(
-        int(rng.integers(1 << 31)),
-        features=n,
-        hidden=hidden,
-        rows=1 if classes == 2 else classes,
-        bits=rng.choice([16, 24], len(hidden) + 1).tolist(),
-        largest=[_largest(rng) for _ in range(len(hidden) + 1)],
-        multipliers=hidden if equal else rng.integers(1, 256, len(hidden)).tolist(),
-        maximum=maximum,
-        density=float(rng.choice([0.1, 0.5, 1.0])),
-    )
-
-
-def _largest(rng: Rng) -> int:
-    return int(rng.choice([1, 3, 7, 12, 40, 127]))
-
-
-def _forest(rng: Rng, n: int, classes: int, _: int) -> IntegerChain:
-    return forest_factory.random_chain(
-        int(rng.integers(1 << 31)),
-        trees=int(rng.choice([1, 2, 5, 9, classes])),
-        features=n,
-        depth=int(rng.integers(1, 7)),
-        classes=classes,
-        share=float(rng.choice([0.0, 0.3, 1.0])),
-        vote=int(rng.choice([0, 0, 1, 127])),
-    )
-
-
-def _bonsai(rng: Rng, n: int, classes: int, _: int) -> IntegerChain:
-    return bonsai_factory.random_bonsai_chain(
-        int(rng.integers(1 << 31)),
-        features=n,
-        projections=int(rng.integers(1, 13)),
-        **_tree(rng, classes),
-    )
-
-
-def _local_deep_kernel(rng: Rng, n: int, classes: int, maximum: int) -> IntegerChain:
-    return bonsai_factory.random_kernel_chain(
-        int(rng.integers(1 << 31)), features=n, maximum=maximum, **_tree(rng, classes)
-    )
-
-
-def _naive_bayes(rng: Rng, n: int, classes: int, maximum: int) -> IntegerChain:
-    return naive_bayes_factory.random_chain(
-        int(rng.integers(1 << 31)),
-        features=n,
-        classes=classes,
-        maximum=maximum,
-        largest=int(rng.choice([1, 255, 5_000, 65_535])),
-    )
-
-
-def _tree(rng: Rng, classes: int) -> dict[str, object]:
-    return {
-        "depth": int(rng.integers(0, 4)),
-        "classes": classes,
-        "density": float(rng.choice([0.02, 0.3, 0.9])),
-        "largest": _largest(rng),
-        "gate_shift": int(rng.integers(0, 9)),
-    }
-
-
 _HEADS: dict[str, Callable[[Rng, int, int, int], IntegerChain]] = {
-    "linear": _linear,
-    "dense": _dense,
-    "forest": _forest,
-    "bonsai": _bonsai,
-    "local_deep_kernel": _local_deep_kernel,
-    "naive_bayes": _naive_bayes,
+    kind: kind_of(kind).drawn for kind in kinds_with_models()
 }
 
 
 def _rejecting(rng: Rng, chain: IntegerChain) -> IntegerChain:
     """Return the chain, in one case of four with thresholds of its scores."""
-    low, high = chain.score_range()
+    low, high = chain.own_stages[-1].output.ends
     if chain.rejection is not None or high < 2 or rng.random() < 0.75:
         return chain
     score, margin = int(rng.integers(1, high)), int(rng.integers(1, min(high - low, 32_000)))

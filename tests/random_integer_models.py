@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from chains import protonn_chain, replace
+from chains import numbers_of, protonn_chain, replace
 from generated_programs import answers_in_bytes, assert_prints, write_c
 from plans import plan_with
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
 from protonn_edge.kinds.protonn.projection.integers import COORDINATE_MAXIMUM, COORDINATE_MINIMUM
@@ -57,7 +58,7 @@ def random_integer_model(seed: int) -> tuple[IntegerChain, KernelName]:
         score_scale=1.0,
         classes=tuple(f"class {label}" for label in range(classes)),
     )
-    points = model.named_stages["projection"].run(random_bytes(seed, prototypes, model))
+    points = named_stages(model)["projection"].run(random_bytes(seed, prototypes, model))
     points += rng.integers(-12, 13, points.shape) * rng.choice([0, 1, 8])
     B = np.clip(points, COORDINATE_MINIMUM, COORDINATE_MAXIMUM).T.astype(np.int8)
     return replace(model, prototypes=B), kernel
@@ -73,8 +74,8 @@ def random_bytes(seed: int, n: int, model: IntegerChain) -> np.ndarray:
     rng = np.random.default_rng(seed)
     Q = rng.integers(0, model.inputs.maximum + 1, (n, model.n_features))
     Q[rng.random(Q.shape) < rng.random((n, 1))] = 0
-    extremes = model.numbers["projection"][
-        rng.integers(0, model.named_stages["projection"].n_outputs, n)
+    extremes = numbers_of(model)["projection"][
+        rng.integers(0, named_stages(model)["projection"].n_outputs, n)
     ] * rng.choice([-1, 1], (n, 1))
     ends = rng.random(n) < 0.25
     Q[ends] = (extremes > 0)[ends] * model.inputs.maximum
@@ -90,7 +91,7 @@ def assert_all_executions_agree(cases: list[Case], folder: Path) -> None:
         numbers = ", ".join(str(byte) for byte in Q.ravel())
         table.append(
             f"MODEL({number}, {len(Q)}, {Q.shape[1]}, {model.n_classes}, "
-            f"{model.score_bits // 8}, {numbers})"
+            f"{model.own_stages[-1].output_bits // 8}, {numbers})"
         )
     (folder / "models.h").write_text("\n".join(table) + "\n")
     answers = [answer for model, _, Q in cases for answer in answers_in_bytes(model, Q)]

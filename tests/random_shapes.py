@@ -10,13 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from chains import protonn_chain, replace
+from chains import numbers_of, protonn_chain, replace
 from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.chain.decision import STATISTICS, IntegerRejection
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
@@ -75,9 +77,9 @@ def random_case(rng: Rng) -> tuple[IntegerChain, Plan]:
 
 
 def _random_plan(rng: Rng, model: IntegerChain) -> Plan:
-    kernels = [each.name for each in kernels_of(model.named_stages["projection"], UNO_CORE)]
+    kernels = [each.name for each in kernels_of(named_stages(model)["projection"], UNO_CORE)]
     kernel = kernels[int(rng.integers(len(kernels)))]
-    buffered = model.n_channels is None and rng.random() < 0.7
+    buffered = channels_of(model) is None and rng.random() < 0.7
     return plan_with(model, kernel, buffered=buffered)
 
 
@@ -213,8 +215,8 @@ def random_model_of(rng: Rng, shape: Shape, maximum: int | None = None) -> Integ
         classes=tuple(f"class {label}" for label in range(shape.classes)),
         feature_stage=shape.before,
     )
-    points = model.named_stages["projection"].run(
-        model.own_inputs(random_points(rng, shape.m, model))
+    points = named_stages(model)["projection"].run(
+        own_inputs(model, random_points(rng, shape.m, model))
     )
     if rng.random() < 0.5:  # all of them near one point
         points = np.repeat(points[-1:], shape.m, axis=0)
@@ -249,10 +251,10 @@ def _with_rejection(rng: Rng, model: IntegerChain) -> IntegerChain:
     """Return the model with thresholds, in one case of three, of any statistics."""
     if rng.random() < 0.65 or not 2 <= model.n_classes < 255:
         return model
-    low, high = model.score_range()
+    low, high = model.own_stages[-1].output.ends
     largest = {
         "score": max(0, high),
-        "distance": int(model.numbers["table"].max()),
+        "distance": int(numbers_of(model)["table"].max()),
         "margin": high - low,
     }
     chosen = {
@@ -266,7 +268,7 @@ def _with_rejection(rng: Rng, model: IntegerChain) -> IntegerChain:
 def random_points(rng: Rng, n: int, model: IntegerChain) -> np.ndarray:
     """Return n points, (n, features) uint8: dense and sparse ones, all zeros, all the largest."""
     maximum = model.features.maximum
-    if model.n_channels is not None:
+    if channels_of(model) is not None:
         centre, spread = rng.integers(0, 256, (n, 1)), rng.choice([1, 30, 255], (n, 1))
         Q = np.clip(centre + rng.integers(-255, 256, (n, model.n_features)) % (spread + 1), 0, 255)
     else:

@@ -12,10 +12,12 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from chains import numbers_of
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.chain.integer_chain import own_inputs, stage_of
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.features.average_pooling.pooling import (
     AveragePooling,
@@ -29,6 +31,7 @@ from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import REQUANTIZE_SHIFT, IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.verification.tryout import inverted
 
 Int64 = NDArray[np.int64]
 
@@ -74,7 +77,9 @@ def worst_inputs(
     """
     generator = np.random.default_rng(seed)
     if model.head is not ProtoNNHead:  # only inputs that are 0 take less
-        fed = model.invert(generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs)))
+        fed = inverted(
+            model, generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs))
+        )
         return _drawn_points(model, generator)[:count] if fed is None else fed
     costs = prototype_costs(plan)
     middles = _middles(model, generator)
@@ -84,7 +89,7 @@ def worst_inputs(
     if isinstance(stage, AveragePooling) and stage.deskewed is not None:
         images = np.concatenate(list(_slanting(model, stage, targets, costs, generator, effort)))
         return _refine_images(model, stage, plan, images, generator, effort)[:count]
-    near = model.invert(_inputs_near(model, targets, most, costs, generator, effort)[:count])
+    near = inverted(model, _inputs_near(model, targets, most, costs, generator, effort)[:count])
     if near is not None:
         return near
     return _refine(model, plan, _drawn_points(model, generator), generator, effort)[:count]
@@ -106,7 +111,7 @@ def prototype_costs(plan: Plan) -> Int64:
 
 def prototype_cycles(model: IntegerChain, points: Int64, costs: Int64) -> Int64:
     """Return the cycles (n,) that all prototypes take for projected points (n, d)."""
-    stage = model.stage(IntegerPrototypes)
+    stage = stage_of(model, IntegerPrototypes)
     reached = stage.compared(points)[:, :, 1:].sum(axis=1)
     cycles: Int64 = stage.n_prototypes * costs[0] + reached @ np.diff(costs)
     return cycles
@@ -114,7 +119,7 @@ def prototype_cycles(model: IntegerChain, points: Int64, costs: Int64) -> Int64:
 
 def _middles(model: IntegerChain, generator: np.random.Generator) -> Int64:
     """Return prototypes, what is halfway between two of them, and what is around their mean."""
-    B = model.numbers["prototypes"].T.astype(np.int64)
+    B = numbers_of(model)["prototypes"].T.astype(np.int64)
     some = B[generator.integers(0, len(B), (_PARTNERS, 2))].mean(axis=1)
     mean = B.mean(axis=0) + generator.normal(0, 8, (_PARTNERS // 4, B.shape[1]))
     few = B[generator.permutation(len(B))[:_PARTNERS]]
@@ -166,7 +171,7 @@ def _inputs_near(
 
     def cycles(tried: Int64) -> Int64:
         return prototype_cycles(
-            model, model.stage(IntegerProjection).run(tried.astype(np.uint8)), costs
+            model, stage_of(model, IntegerProjection).run(tried.astype(np.uint8)), costs
         )
 
     def changed(inputs: Int64) -> Int64:
@@ -180,7 +185,7 @@ def _inputs_near(
 
 def _solved(model: IntegerChain, target: Int64, least: Int64, most: Int64) -> Int64:
     """Return inputs (D,) between limits whose projection comes close to a target (d,)."""
-    stage = model.stage(IntegerProjection)
+    stage = stage_of(model, IntegerProjection)
     unit = stage.multiplier / (1 << (REQUANTIZE_SHIFT + stage.accumulator_bits - 16))
     constant = stage.offset / (1 << REQUANTIZE_SHIFT) + unit * stage.bias - 0.5
     free, inputs = most > least, least.copy()
@@ -319,8 +324,10 @@ def _refine(
 
     def cycles(tried: Int64) -> Int64:
         fed = tried.astype(np.uint8)
-        inputs = model.own_inputs(fed)
-        taken: Int64 = prototype_cycles(model, model.stage(IntegerProjection).run(inputs), costs)
+        inputs = own_inputs(model, fed)
+        taken: Int64 = prototype_cycles(
+            model, stage_of(model, IntegerProjection).run(inputs), costs
+        )
         taken += (inputs != 0) @ weights
         return taken if before is None else taken + before(fed)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
+from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.projects.checks import Usage, check_budget
@@ -90,7 +91,7 @@ def build_benchmark(
         folder = scratch / "project"
         built = build(model, board, folder, options)
         reference, plan = Project(folder).generated()
-        if not isinstance(reference, IntegerChain):
+        if reference.score_tolerance:
             raise InputError("firmware for MLPerf Tiny computes in integers")
         if plan.chunk_features < reference.n_features:
             raise CheckFailed(
@@ -100,7 +101,7 @@ def build_benchmark(
             )
         _exchange_protocol(folder, benchmark)
         program = read_program(build_firmware(folder, board.environment))
-        usage = check_budget(program, options.within(board), model.all_remedies)
+        usage = check_budget(program, options.within(board), remedies_of(model))
         names = ["platformio.ini", *(f"{name}/**/*" for name in ("boards", "firmware"))]
         paths = sorted(path for name in names for path in folder.glob(name) if path.is_file())
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}

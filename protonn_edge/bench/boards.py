@@ -30,7 +30,7 @@ from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import LIVE, check_project, written_in
 from protonn_edge.projects.folder import Project
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import check_read, read_sensor
 from protonn_edge.system.folders import InUse, try_lock
 from protonn_edge.toolchain.platformio import build_firmware
@@ -108,7 +108,7 @@ class BoardUnderTest:
         A session for single predictions, repetitions and the device's counters.
     """
 
-    def __init__(self, url: str, reference: DeviceModel, session: Session) -> None:
+    def __init__(self, url: str, reference: IntegerChain, session: Session) -> None:
         self.url = url
         self.session = session
         self._reference = reference

@@ -41,7 +41,7 @@ def certify_project(folder: Path, board: Board, settings: Settings) -> Certifica
     model = project.model()
     with exclusive(folder):
         reference, plan = project.generated()
-        if not (isinstance(reference, IntegerChain) and isinstance(plan, Plan)):
+        if not isinstance(plan, Plan):
             raise InputError(
                 f"{folder} was built with --precision float32, but proofs need integers; build the "
                 "project again without --precision"
@@ -99,11 +99,11 @@ def firmware_claims(
 
 def arithmetic_claims(reference: IntegerChain) -> Iterator[Claim]:
     """Yield the claims about a model's integers, and about C that `Project.generated` compared."""
-    low, high = reference.score_range()
+    low, high = reference.own_stages[-1].output.ends
     yield Claim(
         "ranges",
         f"no sum overflows its integer for any input; scores are from {low:,} to {high:,} and take "
-        f"{reference.score_bits} bits",
+        f"{reference.own_stages[-1].output_bits} bits",
         claims.PROVEN,
         "the ranges of all stages, computed from their weights (docs/arithmetic.md)",
     )

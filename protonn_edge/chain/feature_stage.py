@@ -1,8 +1,8 @@
 """The float form of a stage that computes features of raw points, before a classifier.
 
-A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, options
-in `protonn_edge.features.train`, and a line in `protonn_edge.chain.registry`. Models, model files,
-quantization, generated code, exports and reports use this interface.
+A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, and
+options in `protonn_edge.features.train`. Models, model files, quantization, generated code, exports
+and reports use this interface.
 
 The synthetic points for the self-test of a device without data are generated with integers only, so
 every machine generates the same ones.

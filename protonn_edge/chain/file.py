@@ -27,8 +27,8 @@ from protonn_edge.chain.checks import Arrays, check_type, single_value
 from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head
-from protonn_edge.chain.model import Model
-from protonn_edge.chain.observation import ExpectedAnswers
+from protonn_edge.chain.model import Model, activity_sizes
+from protonn_edge.chain.observation import ExpectedAnswers, watchable_inputs
 from protonn_edge.chain.other_files import other_file
 from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
@@ -219,12 +219,16 @@ def _model_of(arrays: Arrays) -> Model:
     )
     if "expected" in arrays:
         check_type(arrays["expected"], "expected", "f8")
-        expected = arrays["expected"], model.n_classes, model.n_watchable
+        expected = (
+            arrays["expected"],
+            model.n_classes,
+            watchable_inputs(model.feature_stage, model.n_inputs),
+        )
         model = replace(model, expected=ExpectedAnswers.of_array(*expected))
     if "activity" not in arrays:
         return model
     check_type(arrays["activity"], "activity", "f8")
-    activity = Activity.of_array(arrays["activity"], model.n_inputs, model.activity_sizes)
+    activity = Activity.of_array(arrays["activity"], model.n_inputs, activity_sizes(model))
     return replace(model, activity=activity)
 
 

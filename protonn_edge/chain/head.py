@@ -8,9 +8,9 @@ size on a board is different; see `IntegerChain.model_bytes` and the memory budg
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import field, fields, is_dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.system.facts_repr import FactsRepr
 
 _VALUE_BYTES = 4
 _SHOWN_CLASSES = 5
@@ -50,25 +49,6 @@ class Size(NamedTuple):
     name: str
     symbol: str
     number: int
-
-
-class Dimensions(ABC):
-    """The sizes of a classifier in any form."""
-
-    @property
-    @abstractmethod
-    def n_inputs(self) -> int:
-        """D, the number of inputs of the classifier."""
-
-    @property
-    @abstractmethod
-    def n_classes(self) -> int:
-        """L, the number of classes."""
-
-    @property
-    def sizes(self) -> tuple[Size, ...]:
-        """Sizes other than inputs and classes."""
-        return ()
 
 
 class Member(NamedTuple):
@@ -105,7 +85,7 @@ def member(name: str, dtype: str, *axes: str, optional: bool = False, **options:
     return field(metadata={"member": Member(name, dtype, axes, optional)}, **options)
 
 
-class Head(Dimensions):
+class Head(ABC):
     """A kind of classifier: its matrices, and the scores of normalized points.
 
     Each kind has a frozen dataclass of its matrices in the module `head` of its folder; the
@@ -123,10 +103,6 @@ class Head(Dimensions):
     last_step: ClassVar[str] = "W"
     # minimum number of classes: a one-class model separates its points from others by rejection
     LEAST_CLASSES: ClassVar[int] = 2
-    # Where the numbers of an integer model's own stages are, as "stage.attribute", by their names
-    # in the model's hash, which never change. A pattern such as ``dense*.multiplier`` stands for a
-    # tuple of all matches.
-    hashed: ClassVar[Mapping[str, str]]
     axes: dict[str, int]  # its arrays' sizes by letter; see `Member`
     # the statistics for rejection; see `chain.decision`
     statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
@@ -155,6 +131,11 @@ class Head(Dimensions):
     def n_classes(self) -> int:
         """L, the number of classes."""
         return self.axes["L"]
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """Sizes other than inputs and classes."""
+        return ()
 
     @property
     def matrices(self) -> dict[str, NDArray[Any]]:
@@ -187,7 +168,7 @@ class Head(Dimensions):
                 arrays[each.name] = np.array(number)
         return arrays
 
-    def check_eeprom(self, board: Board) -> None:
+    def check_eeprom(self, board: Board) -> None:  # noqa: B027  (most need no EEPROM)
         """Raise `CheckFailed` if a board's EEPROM cannot hold the examples that it keeps."""
 
     @classmethod
@@ -219,62 +200,68 @@ class Head(Dimensions):
         return self.scores(X), np.ones(len(X))
 
 
-class Sized(FactsRepr, Dimensions):
-    """A whole model, in floats or in integers, that knows its sizes.
+class WholeModel(Protocol):
+    """A whole model, in floats or in integers.
 
     The classifier's inputs are a point's own features, or the ones that a feature stage computes.
     """
 
-    head: Any  # a Head, or the class of one
-    classes: tuple[str, ...]
-    feature_stage: FeatureStage | None = None
+    @property
+    def head(self) -> Any:
+        """A head, or the class of one."""
 
     @property
-    def title(self) -> str:
-        """The title of the feature stage if it computes the scores, else of the head."""
-        title: str = (self.feature_stage and self.feature_stage.title) or self.head.title
-        return title
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes."""
 
     @property
-    def all_remedies(self) -> Remedies:
-        """What to try if the model does not fit; the feature stage's advice comes first."""
-        stage = self.feature_stage
-        own: Remedies = self.head.remedies
-        if stage is None or not stage.smaller:
-            return own
-        sram, cycles = (f"{', '.join(stage.smaller)}, or {each}" for each in (own.sram, own.cycles))
-        return own._replace(flash=(*stage.smaller, *own.flash), sram=sram, cycles=cycles)
-
-    def facts(self) -> dict[str, str]:
-        """Return its sizes and classes."""
-        names = ", ".join(self.classes[:_SHOWN_CLASSES])
-        more = ", ..." if len(self.classes) > _SHOWN_CLASSES else ""
-        return {
-            "kind": self.title,
-            "features": f"{self.n_features:,}",
-            "classes": f"{self.n_classes:,} ({names}{more})",
-            **{size.name: f"{size.number:,}" for size in self.sizes},
-        }
+    def feature_stage(self) -> FeatureStage | None:
+        """What computes features first, on the device."""
 
     @property
     def n_features(self) -> int:
         """Number of features of a point, as sent to the device: at least D."""
-        return self.n_inputs if self.feature_stage is None else self.feature_stage.n_features
 
     @property
-    def n_channels(self) -> int | None:
-        """Number of interleaved channels in a point; see `FeatureStage`."""
-        return None if self.feature_stage is None else self.feature_stage.n_channels
+    def n_inputs(self) -> int:
+        """D, the number of inputs of the classifier."""
 
     @property
-    def n_watchable(self) -> int:
-        """Inputs of the classifier that a device can watch: all, or none.
+    def sizes(self) -> tuple[Size, ...]:
+        """Sizes other than inputs and classes."""
 
-        Of features, those of windows are watched, unless they come from layers, in parts.
-        """
-        stage = self.feature_stage
-        watchable = stage is None or (stage.signal is not None and not stage.layers)
-        return self.n_inputs if watchable and self.n_inputs < 2**15 else 0
+
+def title_of(model: WholeModel) -> str:
+    """Return the title of the feature stage if it computes the scores, else of the head."""
+    title: str = (model.feature_stage and model.feature_stage.title) or model.head.title
+    return title
+
+
+def remedies_of(model: WholeModel) -> Remedies:
+    """Return what to try if the model does not fit; the feature stage's advice comes first."""
+    stage = model.feature_stage
+    own: Remedies = model.head.remedies
+    if stage is None or not stage.smaller:
+        return own
+    sram, cycles = (f"{', '.join(stage.smaller)}, or {each}" for each in (own.sram, own.cycles))
+    return own._replace(flash=(*stage.smaller, *own.flash), sram=sram, cycles=cycles)
+
+
+def size_facts(model: WholeModel) -> dict[str, str]:
+    """Return a model's sizes and classes."""
+    names = ", ".join(model.classes[:_SHOWN_CLASSES])
+    more = ", ..." if len(model.classes) > _SHOWN_CLASSES else ""
+    return {
+        "kind": title_of(model),
+        "features": f"{model.n_features:,}",
+        "classes": f"{len(model.classes):,} ({names}{more})",
+        **{size.name: f"{size.number:,}" for size in model.sizes},
+    }
+
+
+def channels_of(model: WholeModel) -> int | None:
+    """Return the number of interleaved channels in a point; see `FeatureStage`."""
+    return None if model.feature_stage is None else model.feature_stage.n_channels
 
 
 def paper_bytes(matrices: Iterable[NDArray[Any]]) -> int:

@@ -9,34 +9,30 @@ read all shifts and scales from the same objects.
 from __future__ import annotations
 
 import hashlib
-from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import attrgetter
-from random import Random
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain import decision, integer_stage
-from protonn_edge.chain.checks import little_endian, set_checked
+from protonn_edge.chain.checks import set_checked
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.head import Head, Size, Sized
+from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.integer_stage import IntArray, IntegerStage, stage_names
+from protonn_edge.chain.integer_stage import IntArray, IntegerStage, run_through, stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.observation import IntegerExpected, why_unobserved
 from protonn_edge.chain.raw_inputs import (
     Exponents,
-    FloatQuantizer,
     RawQuantizer,
-    float_quantizer,
     raw_quantizer,
 )
+from protonn_edge.chain.stored import parts
 from protonn_edge.errors import InputError
+from protonn_edge.system.facts_repr import FactsRepr
 
 _ROWS_AT_ONCE = 512  # keeps (rows, m, d) differences in the cache and bounds memory
 
@@ -45,125 +41,12 @@ MODEL_HASH_BYTES = 8  # bytes of the SHA-256 by which firmware identifies its mo
 Stage = TypeVar("Stage", bound=IntegerStage)
 
 
-class QuantizedInput(Sized):
-    """The conversion of raw features to the bytes that a device receives."""
-
-    # from raw or computed features to the inputs of the classifier's own stages
-    inputs: InputQuantizer
-    # The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part of
-    # the arithmetic, which begins with bytes, nor of the model's hash.
-    raw_exponents: Exponents | None
-    # If raw values are a sensor's counts: the counts per unit of the training data, for each
-    # channel or feature. They replace `raw_exponents`, and are not hashed either.
-    counts: NDArray[np.float64] | None = None
-
-    @cached_property
-    def features(self) -> InputQuantizer:
-        """Converts raw features to the bytes that the device receives."""
-        stage = self.feature_stage
-        return self.inputs if stage is None else stage.device_inputs(self.inputs)
-
-    @cached_property
-    def raw_inputs(self) -> RawQuantizer:
-        """Converts raw integers to these bytes, on the device."""
-        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
-        scaled = scaled and self.counts is None
-        # The same code quantizes computed features, and its cycles are part of the bound.
-        fine = scaled and (self.feature_stage is None or self.feature_stage.scale is None)
-        return raw_quantizer(self.features, self.raw_exponents, fine=fine, counts=self.counts)
-
-    @cached_property
-    def float_inputs(self) -> FloatQuantizer:
-        """Converts raw floats to these bytes, on the device."""
-        return float_quantizer(self.features)
-
-    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
-        """Return raw features (n, D) as the bytes (n, D) that the device receives."""
-        return self.features.quantize(X)
-
-    @abstractmethod
-    def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
-
-        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and keeps its
-        scores.
-        """
-
-    def predict(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
-        return self.answers(Q)[0]
-
-    def scores(self, Q: NDArray[np.uint8]) -> IntArray:
-        """Return the scores, (n, L) int64, of quantized points Q, (n, features) uint8."""
-        return self.answers(Q)[1]
-
-
-class StagedInput(QuantizedInput):
-    """The stages of an integer model, from the bytes that a device receives to the class."""
-
-    own_stages: tuple[IntegerStage, ...]
-    rejection: decision.IntegerRejection | None
-    expected: IntegerExpected | None = None
-
-    @property
-    def n_inputs(self) -> int:
-        """Inputs of the classifier's own stages."""
-        return self.own_stages[0].n_inputs
-
-    @property
-    def n_classes(self) -> int:
-        """L, the number of classes."""
-        return self.own_stages[-1].n_outputs
-
-    @property
-    def score_bits(self) -> int:
-        """Bits of a score: 16 if these suffice for any input, otherwise 32."""
-        return self.own_stages[-1].output_bits
-
-    def score_range(self) -> tuple[int, int]:
-        """Return bounds of the scores for any input."""
-        return self.own_stages[-1].output.ends
-
-    @cached_property
-    def feature_stages(self) -> tuple[IntegerStage, ...]:
-        """The stages from the bytes that the device receives to the classifier's inputs."""
-        return () if self.feature_stage is None else self.feature_stage.integer_stages(self.inputs)
-
-    @cached_property
-    def _decision(self) -> decision.IntegerDecision:
-        scores, expected = self.own_stages[-1].output, self.expected
-        return decision.IntegerDecision(scores, self.score_bits, self.rejection, expected)
-
-    @cached_property
-    def stages(self) -> tuple[IntegerStage, ...]:
-        """All stages, from the bytes that the device receives to the class."""
-        return (*self.feature_stages, *self.own_stages, self._decision)
-
-    @property
-    def named_stages(self) -> dict[str, IntegerStage]:
-        """All stages, by their names in plans and C."""
-        names = stage_names(stage.kind for stage in self.stages)
-        return dict(zip(names, self.stages, strict=True))
-
-    def stage(self, kind: type[Stage]) -> Stage:
-        """Return the chain's first stage of a kind, but for the decision, which is slow to make."""
-        return next(s for s in (*self.feature_stages, *self.own_stages) if isinstance(s, kind))
-
-    def own_inputs(self, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return the inputs of the classifier's own stages, (n, D), from the device's bytes."""
-        for stage in self.feature_stages:
-            Q = stage.run(Q)
-        return Q
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class IntegerChain(StagedInput):
-    """The integer model of a classifier of any kind, in addition to `QuantizedInput`."""
+class IntegerChain(FactsRepr):
+    """The model of a classifier of any kind as a device computes it, from bytes to the class."""
 
-    precision = "int8"
-    score_tolerance: ClassVar[int] = 0
-    """Tolerated difference of scores between executions: none."""
-    head: type[Head]  # the class of its float form, which names the kind and its numbers
+    head: type[Head]  # the class of its float form, which names the kind
+    # from raw or computed features to the inputs of the classifier's own stages
     inputs: InputQuantizer
     # the classifier's stages, from the outputs of `inputs` to the scores
     own_stages: tuple[IntegerStage, ...]
@@ -174,15 +57,29 @@ class IntegerChain(StagedInput):
     # thresholds below which the answer is `UNKNOWN`
     rejection: decision.IntegerRejection | None = None
     sharpness: float | None = None  # factor on the float model's scores; see `confidence`
+    # The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part of
+    # the arithmetic, which begins with bytes, nor of the model's hash.
     raw_exponents: Exponents | None = None
+    # If raw values are a sensor's counts: the counts per unit of the training data, for each
+    # channel or feature. They replace `raw_exponents`, and are not hashed either.
     counts: NDArray[np.float64] | None = None
     feature_names: tuple[str, ...] = ()  # names of the features of a point, or empty
     expected: IntegerExpected | None = None  # for devices that observe their answers; not hashed
+    # the stages from the bytes that the device receives to the classifier's inputs
+    feature_stages: tuple[IntegerStage, ...] = field(init=False)
+    # computes the probability of an answer from its scores; None if `sharpness` is unknown, and
+    # for a single class, because there is no other to compare it with
+    confidence: decision.Confidence | None = field(init=False)
 
     def __post_init__(self) -> None:
         *before, last = self.own_stages
         needed = self.rejection is not None and self.rejection.rbf > 0
         set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
+        stage = self.feature_stage
+        set_checked(
+            self, "feature_stages", () if stage is None else stage.integer_stages(self.inputs)
+        )
+        set_checked(self, "confidence", _confidence_of(self))
         maximum = self.inputs.maximum
         fits = 1 <= maximum <= 255
         integer_stage.check_holds(fits, f"a largest input of {maximum:,}", "1 to 255")
@@ -203,42 +100,53 @@ class IntegerChain(StagedInput):
             fits = self.n_classes <= decision.UNKNOWN
             what = f"rejection thresholds and {self.n_classes:,} classes"
             integer_stage.check_holds(fits, what, f"{decision.UNKNOWN} classes with thresholds")
-            fits = self._decision.holds(last.nearest_maximum)
+            fits = _decision_of(self).holds(last.nearest_maximum)
             what = "rejection thresholds outside the ranges of the scores, margins or RBFs"
             integer_stage.check_holds(fits, what, "thresholds within these ranges")
 
     def facts(self) -> dict[str, str]:
         """Return its sizes and classes, its size in bytes, and its hash."""
         own = {"parameters": f"{self.model_bytes:,} B", "model": self.model_sha256[:16]}
-        return {**super().facts(), **own}
+        return {**size_facts(self), **own}
 
-    def example_inputs(self, start: NDArray[np.uint8], count: int) -> IntArray:
-        """Return test inputs (count, D) that exercise a device's arithmetic, always the same ones.
+    @property
+    def n_inputs(self) -> int:
+        """Inputs of the classifier's own stages."""
+        return self.own_stages[0].n_inputs
 
-        `start` (D,) are the inputs of a mean point, from which the search begins.
-        """
-        *before, last = self.own_stages
-        examples = last.example_inputs(before, start, count)
-        if examples is not None:
-            return examples
-        generator = Random(0)  # noqa: S311  (no secret)
-        span = 2 * self.inputs.maximum + 1
-        moved = [
-            [each + int(generator.random() * span) - self.inputs.maximum for each in start.tolist()]
-            for _ in range(count)
-        ]
-        return np.clip(np.array(moved, np.int64), 0, self.inputs.maximum)
+    @property
+    def n_features(self) -> int:
+        """Number of features of a point, as sent to the device: at least D."""
+        return self.n_inputs if self.feature_stage is None else self.feature_stage.n_features
+
+    @property
+    def n_classes(self) -> int:
+        """L, the number of classes."""
+        return self.own_stages[-1].n_outputs
 
     @cached_property
-    def confidence(self) -> decision.Confidence | None:
-        """Computes the probability of an answer from its scores; None if `sharpness` is unknown.
+    def stages(self) -> tuple[IntegerStage, ...]:
+        """All stages, from the bytes that the device receives to the class."""
+        return (*self.feature_stages, *self.own_stages, _decision_of(self))
 
-        It is None for a single class, too, because there is no other to compare it with.
-        """
-        if self.sharpness is None or self.n_classes == 1:
-            return None
-        new = self.own_stages[-1].n_new_classes
-        return decision.Confidence.of(self.sharpness * self.score_scale, new)
+    @cached_property
+    def features(self) -> InputQuantizer:
+        """Converts raw features to the bytes that the device receives."""
+        stage = self.feature_stage
+        return self.inputs if stage is None else stage.device_inputs(self.inputs)
+
+    @cached_property
+    def raw_inputs(self) -> RawQuantizer:
+        """Converts raw integers to these bytes, on the device."""
+        scaled = self.raw_exponents is not None and bool(self.raw_exponents.any())
+        scaled = scaled and self.counts is None
+        # The same code quantizes computed features, and its cycles are part of the bound.
+        fine = scaled and (self.feature_stage is None or self.feature_stage.scale is None)
+        return raw_quantizer(self.features, self.raw_exponents, fine=fine, counts=self.counts)
+
+    def quantize(self, X: ArrayLike) -> NDArray[np.uint8]:
+        """Return raw features (n, D) as the bytes (n, D) that the device receives."""
+        return self.features.quantize(X)
 
     @property
     def model_bytes(self) -> int:
@@ -252,57 +160,88 @@ class IntegerChain(StagedInput):
         return _sha256(self)
 
     @property
-    def numbers(self) -> dict[str, Any]:
-        """The numbers of its own stages, named and ordered as in the hash."""
-        return {name: _number(self, place) for name, place in self.head.hashed.items()}
-
-    def invert(self, x: IntArray) -> NDArray[np.uint8] | None:
-        """Return bytes (n, features) for the device that give the classifier the inputs x, (n, D).
-
-        None if the feature stage cannot be inverted.
-        """
-        if self.feature_stage is None:
-            return x.astype(np.uint8)
-        return self.feature_stage.invert(x, self.inputs)
-
-    def scores_and_nearest(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-        """Return the scores (n, L) and nearness (n,) of quantized points Q (n, features) uint8.
-
-        The nearness measures how near the nearest known point is, 0 if unknown. Both are int64.
-        """
-        Q = np.asarray(Q)
-        if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != self.n_features:
-            raise InputError(
-                f"quantized points must have shape (n, {self.n_features}) and type uint8, but have "
-                f"shape {Q.shape} and type {Q.dtype}; pass the points through quantize() first"
-            )
-        if Q.size and int(Q.max()) > self.features.maximum:
-            raise InputError(
-                f"a quantized input is {int(Q.max())}, but the limit is {self.features.maximum}; "
-                "pass the points through quantize() first"
-            )
-        scores = np.zeros((len(Q), self.n_classes), np.int64)
-        nearest = np.zeros(len(Q), np.int64)
-        for begin in range(0, len(Q), _ROWS_AT_ONCE):
-            part = slice(begin, begin + _ROWS_AT_ONCE)
-            last = self.own_stages[-1]
-            scores[part], nearest[part] = last.run_with_nearest(self.coordinates(Q[part]))
-        return scores, nearest
-
-    def coordinates(self, Q: NDArray[np.uint8]) -> NDArray[Any]:
-        """Return the inputs (n, d) of the last stage for quantized points Q (n, features) uint8.
-
-        A ProtoNN on a device is taught with these.
-        """
-        values = self.own_inputs(Q)
-        for stage in self.own_stages[:-1]:
-            values = stage.run(values)
-        return values
+    def score_tolerance(self) -> int:
+        """The tolerated difference of scores between executions: 0 if they compute in integers."""
+        return self.own_stages[-1].score_tolerance
 
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q."""
-        scores, nearest = self.scores_and_nearest(Q)
+        """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
+
+        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and keeps its
+        scores.
+        """
+        scores, nearest = scores_and_nearest(self, Q)
         return decision.decide(scores, nearest, self.rejection), scores
+
+    def predict(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
+        return self.answers(Q)[0]
+
+    def scores(self, Q: NDArray[np.uint8]) -> IntArray:
+        """Return the scores, (n, L) int64, of quantized points Q, (n, features) uint8."""
+        return self.answers(Q)[1]
+
+
+def _confidence_of(chain: IntegerChain) -> decision.Confidence | None:
+    if chain.sharpness is None or chain.n_classes == 1:
+        return None
+    new = chain.own_stages[-1].n_new_classes
+    return decision.Confidence.of(chain.sharpness * chain.score_scale, new)
+
+
+def _decision_of(chain: IntegerChain) -> decision.IntegerDecision:
+    last = chain.own_stages[-1]
+    own = last.output, last.output_bits, chain.rejection, chain.expected
+    return decision.IntegerDecision(*own)
+
+
+def named_stages(chain: IntegerChain) -> dict[str, IntegerStage]:
+    """Return all stages, by their names in plans and C."""
+    names = stage_names(stage.kind for stage in chain.stages)
+    return dict(zip(names, chain.stages, strict=True))
+
+
+def stage_of(chain: IntegerChain, kind: type[Stage]) -> Stage:
+    """Return the first stage of a kind, but for the decision, which is slow to make."""
+    return next(s for s in (*chain.feature_stages, *chain.own_stages) if isinstance(s, kind))
+
+
+def own_inputs(chain: IntegerChain, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the inputs of the classifier's own stages, (n, D), from the device's bytes."""
+    return run_through(chain.feature_stages, Q)
+
+
+def coordinates(chain: IntegerChain, Q: NDArray[np.uint8]) -> NDArray[Any]:
+    """Return the inputs (n, d) of the last stage for quantized points Q (n, features) uint8.
+
+    A ProtoNN on a device is taught with these.
+    """
+    return run_through((*chain.feature_stages, *chain.own_stages[:-1]), Q)
+
+
+def scores_and_nearest(chain: IntegerChain, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+    """Return the scores (n, L) and nearness (n,) of quantized points Q (n, features) uint8.
+
+    The nearness measures how near the nearest known point is, 0 if unknown. Both are int64.
+    """
+    Q = np.asarray(Q)
+    if Q.dtype != np.uint8 or Q.ndim != 2 or Q.shape[1] != chain.n_features:
+        raise InputError(
+            f"quantized points must have shape (n, {chain.n_features}) and type uint8, but have "
+            f"shape {Q.shape} and type {Q.dtype}; pass the points through quantize() first"
+        )
+    if Q.size and int(Q.max()) > chain.features.maximum:
+        raise InputError(
+            f"a quantized input is {int(Q.max())}, but the limit is {chain.features.maximum}; "
+            "pass the points through quantize() first"
+        )
+    scores = np.zeros((len(Q), chain.n_classes), np.int64)
+    nearest = np.zeros(len(Q), np.int64)
+    for begin in range(0, len(Q), _ROWS_AT_ONCE):
+        part = slice(begin, begin + _ROWS_AT_ONCE)
+        last = chain.own_stages[-1]
+        scores[part], nearest[part] = last.run_with_nearest(coordinates(chain, Q[part]))
+    return scores, nearest
 
 
 def chain_for(
@@ -350,52 +289,15 @@ def observed(chain: IntegerChain, model: Model) -> IntegerChain:
     return replace(chain, expected=IntegerExpected.of(chain, model.expected))
 
 
-def _number(chain: IntegerChain, place: str) -> Any:
-    """Return a stage's attribute, or a tuple with that of every stage that matches a pattern."""
-    pattern, _, path = place.partition(".")
-    names = stage_names(stage.kind for stage in chain.own_stages)
-    numbers = tuple(
-        attrgetter(path)(stage)
-        for name, stage in zip(names, chain.own_stages, strict=True)
-        if fnmatchcase(name, pattern)
-    )
-    return numbers if "*" in pattern else numbers[0]
+_HASHED = ("inputs", "feature_stage", "own_stages", "score_scale", "classes", "rejection")
 
 
 def _sha256(chain: IntegerChain) -> str:
     digest = hashlib.sha256()
-    for name, value in _hashed(chain):
-        if value is not None:
-            digest.update(f"{integer_stage.hashed_name(name)}:".encode())
-            digest.update(_canonical_bytes(value))
-    for stage in chain.feature_stages:
-        for name in stage.hashed:
-            value = getattr(stage, name)
-            digest.update(f"{integer_stage.hashed_name(stage.kind)}_{name}:{value}".encode())
+    for name in _HASHED:
+        for part in parts(getattr(chain, name), name):
+            digest.update(part)
     return digest.hexdigest()
-
-
-def _hashed(chain: IntegerChain) -> Iterator[tuple[str, Any]]:
-    """Yield names and values of the inputs, the own stages, and the parts common to all kinds.
-
-    Optional parts come last, in alphabetical order.
-    """
-    yield from ((field.name, getattr(chain.inputs, field.name)) for field in fields(chain.inputs))
-    yield from chain.numbers.items()
-    yield from (("score_scale", chain.score_scale), ("classes", chain.classes))
-    some: dict[str, Any] = {"rejection": chain.rejection}
-    if chain.feature_stage is not None:
-        some[chain.feature_stage.kind] = chain.feature_stage
-    yield from sorted(some.items())
-
-
-def _canonical_bytes(value: object) -> bytes:
-    if isinstance(value, tuple) and any(isinstance(each, np.ndarray) for each in value):
-        return b"".join(map(_canonical_bytes, value))
-    if isinstance(value, np.ndarray):
-        little = little_endian(value)
-        return f"{little.dtype.str}{little.shape}".encode() + little.tobytes()
-    return integer_stage.hashed_text(value).encode()
 
 
 Scored = tuple[str, NDArray[Any]]
@@ -413,6 +315,6 @@ def scores_in_two_steps(
     """
     yield "float", model.scores(X)
     fed = integers.quantize(X)
-    restored = integers.inputs.restore(integers.own_inputs(fed))
+    restored = integers.inputs.restore(own_inputs(integers, fed))
     yield "inputs", model.head.scores(model.normalizer.apply(restored))
     yield model.head.last_step, integers.scores(fed)

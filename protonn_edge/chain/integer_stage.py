@@ -1,14 +1,10 @@
-"""A stage of the integer model: exact arithmetic, with a proof that nothing overflows.
-
-The names of a model's parts in its hash never change. The hash is stored in results files, exports
-and on boards, so renaming must not change it. The JSON of `inspect` uses these names, too.
-"""
+"""A stage of the integer model: exact arithmetic, with a proof that nothing overflows."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,33 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.errors import InputError
-
-_FIRST_NAMES = {
-    "bias": "start",
-    "average_pooling": "reduction",
-    "AveragePooling": "Reduction",
-    "window_features": "pipeline",
-    "WindowFeatureStage": "FeaturePipeline",
-    "rbf": "kernel",
-}
-
-
-def hashed_name(name: str) -> str:
-    """Return the name that a field or class has in a hash."""
-    return _FIRST_NAMES.get(name, name)
-
-
-def hashed_text(value: object) -> str:
-    """Return a value's ``repr``, with dataclasses and fields named as in the hash."""
-    if not is_dataclass(value) or isinstance(value, type):
-        return repr(value)
-    shown = (
-        f"{hashed_name(field.name)}={hashed_text(getattr(value, field.name))}"
-        for field in fields(value)
-        if field.repr
-    )
-    return f"{hashed_name(type(value).__name__)}({', '.join(shown)})"
-
 
 IntArray = NDArray[np.int64]
 
@@ -84,8 +53,8 @@ class IntegerStage(ABC):
     """The computation of one stage in integers; its constructor refuses possible overflows."""
 
     kind: ClassVar[str]  # its name in plans and reports
-    # integers that a model's hash includes although they follow from the model's fields
-    hashed: ClassVar[tuple[str, ...]] = ()
+    # tolerated difference of scores between executions: 0, unless it computes in floats
+    score_tolerance: ClassVar[int] = 0
     # whether the first vector of `activity` counts the stage's non-zero values
     reports_nonzero_outputs: ClassVar[bool] = False
 
@@ -159,6 +128,13 @@ class IntegerStage(ABC):
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield the learned arrays as they are in flash."""
         yield from ()
+
+
+def run_through(stages: Iterable[IntegerStage], x: NDArray[Any]) -> NDArray[Any]:
+    """Return the values of the last of some stages, (n, n_outputs), from the first one's inputs."""
+    for stage in stages:
+        x = stage.run(x)
+    return x
 
 
 def stage_names(kinds: Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from protonn_edge.chain.activity import Activity, Sizes
 from protonn_edge.chain.checks import check_count, checked_record, set_checked
 from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
-from protonn_edge.chain.head import Head, Size, Sized
+from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
@@ -28,6 +28,7 @@ from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.datasets.roles import Expected
 from protonn_edge.errors import InputError
 from protonn_edge.sensors import Instrument
+from protonn_edge.system.facts_repr import FactsRepr
 
 _CHUNK_BYTES = 2 * 2**20
 
@@ -35,7 +36,7 @@ Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Model(Sized):
+class Model(FactsRepr):
     """A trained classifier of D inputs and L classes.
 
     Attributes
@@ -117,7 +118,16 @@ class Model(Sized):
                 "the model has one class, but a classifier needs at least 2; train the model again"
             )
         if self.activity is not None:
-            Activity.of_array(self.activity.to_array(), self.n_inputs, self.activity_sizes)
+            Activity.of_array(self.activity.to_array(), self.n_inputs, activity_sizes(self))
+
+    def facts(self) -> dict[str, str]:
+        """Return its sizes and classes."""
+        return size_facts(self)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a point."""
+        return self.n_inputs if self.feature_stage is None else self.feature_stage.n_features
 
     @property
     def n_inputs(self) -> int:
@@ -135,27 +145,9 @@ class Model(Sized):
         return self.head.sizes
 
     @property
-    def activity_sizes(self) -> Sizes:
-        """Numbers of shares in the activity of its integer stages; see `Activity`."""
-        before = {} if self.feature_stage is None else self.feature_stage.activity_sizes
-        return {**before, **self.head.activity_sizes}
-
-    @property
     def multilabel(self) -> bool:
         """Whether a point has a set of labels instead of one class."""
         return self.threshold is not None
-
-    @property
-    def raw_ends(self) -> tuple[Float64, Float64]:
-        """The smallest and largest raw values, each (n,), that are distinguished.
-
-        n is the number of features, or of channels, or 1 for the common range of all pixels.
-        """
-        lower, upper, *_ = self._raw_ends(self.inputs.lower, self.inputs.upper)
-        return lower, upper
-
-    def _raw_ends(self, *ends: Float64) -> tuple[Float64, ...]:
-        return ends if self.feature_stage is None else self.feature_stage.raw_ends(*ends)
 
     @property
     def units(self) -> raw_inputs.Exponents:
@@ -163,14 +155,8 @@ class Model(Sized):
         if self.raw_exponents is not None:
             return self.raw_exponents
         inputs = self.inputs
-        ends = self._raw_ends(inputs.lower, inputs.upper, inputs.background)
-        return raw_inputs.choose_exponents(*self.raw_ends, raw_inputs.decimals_of_ranges(*ends))
-
-    def with_units_of(self, points: Matrix | Sparse) -> Self:
-        """Return the model with exponents chosen for raw training points (n, features)."""
-        ends = self.raw_ends
-        decimals = raw_inputs.decimals_of(points, len(ends[0]))
-        return replace(self, raw_exponents=raw_inputs.choose_exponents(*ends, decimals))
+        ends = _raw_ends(self, inputs.lower, inputs.upper, inputs.background)
+        return raw_inputs.choose_exponents(*raw_ends(self), raw_inputs.decimals_of_ranges(*ends))
 
     def normalized(self, X: NDArray[Any]) -> Float64:
         """Convert dense raw points (n, features) to the matrices' inputs, (n, D) float64."""
@@ -198,19 +184,7 @@ class Model(Sized):
         InputError
             If X is not (n, features) numbers, all finite.
         """
-        return self._scores_and_nearest(X)[0]
-
-    def _scores_and_nearest(self, X: ArrayLike) -> tuple[Float64, Float64]:
-        """Return scores (n, L) of raw points (n, features), and nearness (n,) to known ones."""
-        points = checked_points(self, X)
-        scores = np.empty((points.shape[0], self.n_classes))
-        nearest = np.empty(len(scores))
-        rows = max(1, _CHUNK_BYTES // (8 * (self.n_features + self.head.values_a_point)))
-        for start in range(0, len(scores), rows):
-            chunk = slice(start, start + rows)
-            normalized = self.normalized(dense_rows(points, chunk))
-            scores[chunk], nearest[chunk] = self.head.scores_and_nearest(normalized)
-        return scores, nearest
+        return _scores_and_nearest(self, X)[0]
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return the index of the highest score of each row of X, the lowest index on a tie.
@@ -218,18 +192,58 @@ class Model(Sized):
         A model of label sets returns a matrix (n, L), 1 where a point has a label. A model with
         rejection returns `UNKNOWN`, 255, for points of none of its classes.
         """
-        scores, nearest = self._scores_and_nearest(X)
+        scores, nearest = _scores_and_nearest(self, X)
         if self.multilabel:
-            return self.labels_of(scores)
+            return labels_of(self, scores)
         indices: NDArray[np.int64] = scores.argmax(axis=1).astype(np.int64)
         if self.rejection is not None:
             indices[self.rejection.rejects(scores, nearest)] = UNKNOWN
         return indices
 
-    def labels_of(self, scores: NDArray[Any]) -> NDArray[np.int64]:
-        """Return 1 where scores (n, L) reach the threshold of a model of label sets, else 0."""
-        assert self.threshold is not None
-        return (scores >= self.threshold).astype(np.int64)
+
+def activity_sizes(model: Model) -> Sizes:
+    """Return the numbers of shares in the activity of its integer stages; see `Activity`."""
+    before = {} if model.feature_stage is None else model.feature_stage.activity_sizes
+    return {**before, **model.head.activity_sizes}
+
+
+def raw_ends(model: Model) -> tuple[Float64, Float64]:
+    """Return the smallest and largest raw values, each (n,), that are distinguished.
+
+    n is the number of features, or of channels, or 1 for the common range of all pixels.
+    """
+    lower, upper, *_ = _raw_ends(model, model.inputs.lower, model.inputs.upper)
+    return lower, upper
+
+
+def _raw_ends(model: Model, *ends: Float64) -> tuple[Float64, ...]:
+    return ends if model.feature_stage is None else model.feature_stage.raw_ends(*ends)
+
+
+def with_units_of(model: Model, points: Matrix | Sparse) -> Model:
+    """Return the model with exponents chosen for raw training points (n, features)."""
+    ends = raw_ends(model)
+    decimals = raw_inputs.decimals_of(points, len(ends[0]))
+    return replace(model, raw_exponents=raw_inputs.choose_exponents(*ends, decimals))
+
+
+def labels_of(model: Model, scores: NDArray[Any]) -> NDArray[np.int64]:
+    """Return 1 where scores (n, L) reach the threshold of a model of label sets, else 0."""
+    assert model.threshold is not None
+    return (scores >= model.threshold).astype(np.int64)
+
+
+def _scores_and_nearest(model: Model, X: ArrayLike) -> tuple[Float64, Float64]:
+    """Return scores (n, L) of raw points X (n, features), and nearness (n,) to known ones."""
+    points = checked_points(model, X)
+    scores = np.empty((points.shape[0], model.n_classes))
+    nearest = np.empty(len(scores))
+    rows = max(1, _CHUNK_BYTES // (8 * (model.n_features + model.head.values_a_point)))
+    for start in range(0, len(scores), rows):
+        chunk = slice(start, start + rows)
+        normalized = model.normalized(dense_rows(points, chunk))
+        scores[chunk], nearest[chunk] = model.head.scores_and_nearest(normalized)
+    return scores, nearest
 
 
 def expected_by(model: Model) -> Expected:
@@ -333,7 +347,7 @@ def _check_feature_stage(model: Model) -> None:
 def _check_raw_exponents(model: Model) -> None:
     if model.raw_exponents is None:
         return
-    given, size = np.asarray(model.raw_exponents), len(model.raw_ends[0])
+    given, size = np.asarray(model.raw_exponents), len(raw_ends(model)[0])
     limit = raw_inputs.EXPONENT_LIMIT
     fits = given.shape == (size,) and given.dtype.kind == "i"
     if not fits or max(-int(given.min()), int(given.max())) > limit:

@@ -33,6 +33,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,6 +56,15 @@ _STATISTICS = 2
 
 Verdict = Literal["new", "good", "drift"]
 Float64 = NDArray[np.float64]
+
+
+def watchable_inputs(stage: FeatureStage | None, n_inputs: int) -> int:
+    """Return the number of inputs of the classifier that a device can watch: all, or none.
+
+    Of features, those of windows are watched, unless they come from layers, in parts.
+    """
+    watchable = stage is None or (stage.signal is not None and not stage.layers)
+    return n_inputs if watchable and n_inputs < 2**15 else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +105,12 @@ class ExpectedAnswers:
         total = counts.sum(axis=1, keepdims=True)
         usual = (counts >= UNUSUAL_SHARE * total) | (total < FEWEST_POINTS)
         low, high = np.floor(mean - reach) * units, np.ceil(mean + reach) * units
-        zero = chain.own_inputs(Q)[:, : chain.n_watchable] == 0
+        zero = (
+            run_through(chain.feature_stages, Q)[
+                :, : watchable_inputs(chain.feature_stage, chain.n_inputs)
+            ]
+            == 0
+        )
         return cls(low, high, edges * units, usual, *_watched(zero, classes, chain.n_classes))
 
     def to_array(self) -> Float64:
@@ -311,7 +327,7 @@ def _watched(
 
 def _shifted_bytes(chain: Any) -> int:
     """Return how many lowest bytes to drop so that differences of scores fit 16 bits."""
-    low, high = chain.score_range()
+    low, high = chain.own_stages[-1].output.ends
     return next(count for count in range(3) if (high >> 8 * count) - (low >> 8 * count) <= _FULL)
 
 

@@ -1,80 +1,45 @@
-"""The kinds of classifiers and features: one line for each, imported on first use.
+"""The kinds of classifiers and features: what their folders bring, imported on first use.
 
-A kind of classifier is a folder of `protonn_edge.kinds`. By convention it has in
+A kind of classifier is a folder of `protonn_edge.kinds`, and a kind of feature one of
+`protonn_edge.features`. Nothing else lists them: the registry finds the folders that exist, and
+reads in the ``__init__.py`` of each
+
+``KINDS``     the kinds of classifiers, as `Kind`
+``FEATURES``  the kinds of features, as `Feature`
+``STAGES``    the folder of each of its integer stages, below its own; "" if that is the same
+``EXPORTS``   names that `protonn_edge` offers, with their modules; classifiers are among them
+
+By convention, the folder of a kind of classifier has in
 
 ``head``      ``<Prefix>Head``, its float form; absent in kinds that train another kind's model
 ``quantize``  ``quantize(model)``, which returns its `IntegerChain`, and, if this has more than two
               steps, ``scores_by_step(model, integers, X)``, as `scores_in_two_steps`
-``kernels``   ``kernels(stage, core)``, the ways to compute each stage that only it has
 ``parameters``  ``<Prefix>Parameters``, its parameters, declared without heavy imports
 ``train``     ``<Prefix>Classifier``, the estimator, of which they are a base
 
-A kind of feature is a folder of `protonn_edge.features`, with a subclass of `FeatureStage` and the
-kernels of its stages.
+and the folder of a stage in
+
+``kernels``   ``kernels(stage, core)``, the ways to compute it
+``onnx``      ``formula(x, stage)``, its formula in ONNX, if that can express it
 """
 
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.head import Head
+from protonn_edge.chain.entries import Feature, Kind
 
+if TYPE_CHECKING:
+    from protonn_edge.chain.feature_stage import FeatureStage
+    from protonn_edge.chain.head import Head
 
-class Kind(NamedTuple):
-    """A kind of classifier."""
-
-    prefix: str  # how the names of its classes begin
-    folder: str  # in `protonn_edge.kinds`
-    stages: Mapping[str, str] = {}  # the folders of the kernels of its stages, by the stages' kinds
-    training: str = "train"  # the module of its estimator, in the folder
-    # whether the kind has its own models, and not only an estimator that trains another kind's
-    has_models: bool = True
-
-    def at(self, module: str, name: str) -> str:
-        """Return the place of its class with this name, for `Imported`."""
-        return f"kinds.{self.folder}.{module}:{self.prefix}{name}"
-
-
-class Feature(NamedTuple):
-    """A kind of feature: its stage's class, its module, and the folders of kernels by stage."""
-
-    stage: str
-    module: str
-    stages: Mapping[str, str]
-
-
-_PROTONN = {name: f"kinds.protonn.{name}" for name in ("projection", "prototypes")}
-_POOLED = {name: f"features.{name}" for name in ("average_pooling", "deskew")}
-_LAYERS = {name: f"features.{name}" for name in ("convolution", "pooling", "int8_layer")}
-
-KINDS = {
-    "protonn": Kind("ProtoNN", "protonn", _PROTONN, "train.classifier"),
-    "linear": Kind("Linear", "linear", {"linear": "kinds.linear"}),
-    "dense": Kind("Dense", "dense", {"dense": "kinds.dense"}),
-    "forest": Kind("Forest", "forest", {"forest": "kinds.forest"}),
-    "bonsai": Kind("Bonsai", "bonsai", {"bonsai_tree": "kinds.bonsai"}),
-    "local-deep-kernel": Kind("LocalDeepKernel", "bonsai"),
-    "naive-bayes": Kind("NaiveBayes", "naive_bayes", {"naive_bayes": "kinds.naive_bayes"}),
-    "basis-images": Kind("BasisImages", "basis_images", {}, "train.classifier", has_models=False),
-}
-"""By their names in files and on the command line; the first one is the default."""
-
-FEATURES = {
-    "average_pooling": Feature("AveragePooling", "average_pooling.pooling", _POOLED),
-    "window_features": Feature(
-        "WindowFeatureStage",
-        "window_features.stage",
-        {"window_features": "features.window_features"},
-    ),
-    "gradients": Feature("Gradients", "gradients.gradients", {"gradients": "features.gradients"}),
-    "convolutions": Feature("Convolutions", "convolution.stage", _LAYERS),
-    "audio": Feature("AudioStage", "audio.stage", {"audio": "features.audio"}),
-}
-"""By the kinds of their stages."""
+_ROOMS = ("features", "kinds")
 
 
 class Imported(UserDict[str, Any]):
@@ -88,28 +53,91 @@ class Imported(UserDict[str, Any]):
         return entry
 
 
+def _folders() -> Iterator[tuple[str, ModuleType]]:
+    """Yield the folders of kinds and features that exist: their names, and what they bring."""
+    for room in _ROOMS:
+        for found in iter_modules(import_module(f"protonn_edge.{room}").__path__):
+            if found.ispkg:
+                name = f"{room}.{found.name}"
+                yield name, import_module(f"protonn_edge.{name}")
+
+
+_FOLDERS = dict(_folders())
+_IN_ORDER = sorted(
+    ((kind, name) for name, each in _FOLDERS.items() for kind in getattr(each, "KINDS", ())),
+    key=lambda kind_and_folder: kind_and_folder[0].place,
+)
+_FOLDER_OF = {kind.name: folder for kind, folder in _IN_ORDER}
+
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind, _ in _IN_ORDER}
+"""By their names in files and on the command line; the first one is the default."""
+
+FEATURES: Mapping[str, Feature] = {
+    feature.kind: feature for each in _FOLDERS.values() for feature in getattr(each, "FEATURES", ())
+}
+"""By the kinds of their stages."""
+
+
+def _place(kind: str, module: str, name: str) -> str:
+    """Return the place of a class of a kind with this name, for `Imported`."""
+    return f"{_FOLDER_OF[kind]}.{module}:{KINDS[kind].prefix}{name}"
+
+
 HEADS: MutableMapping[str, type[Head]] = Imported(
-    {name: kind.at("head", "Head") for name, kind in KINDS.items() if kind.has_models}
+    {name: _place(name, "head", "Head") for name, kind in KINDS.items() if kind.has_models}
 )
 """The float forms of the kinds of classifiers."""
 
 FEATURE_STAGES: MutableMapping[str, type[FeatureStage]] = Imported(
-    {name: f"features.{each.module}:{each.stage}" for name, each in FEATURES.items()}
+    {
+        feature.kind: f"{folder}.{feature.module}:{feature.stage}"
+        for folder, each in _FOLDERS.items()
+        for feature in getattr(each, "FEATURES", ())
+    }
 )
 """The float forms of the kinds of features."""
 
-ESTIMATORS = Imported({name: kind.at(kind.training, "Classifier") for name, kind in KINDS.items()})
+ESTIMATORS = Imported(
+    {name: _place(name, kind.training, "Classifier") for name, kind in KINDS.items()}
+)
 """The estimators; `training.base` has them with their type."""
 
-PARAMETERS = Imported({name: kind.at("parameters", "Parameters") for name, kind in KINDS.items()})
+PARAMETERS = Imported({name: _place(name, "parameters", "Parameters") for name in KINDS})
 """The parameters of the estimators, which are imported at once."""
 
-STAGES = Imported({"decision": "kernels.decision:kernels"})
-for _stages in (*(each.stages for each in FEATURES.values()), *(k.stages for k in KINDS.values())):
-    STAGES |= {stage: f"{folder}.kernels:kernels" for stage, folder in _stages.items()}
+_STAGE_FOLDERS = {
+    stage: f"{folder}.{below}".rstrip(".")
+    for folder, each in _FOLDERS.items()
+    for stage, below in getattr(each, "STAGES", {}).items()
+}
+
+STAGES = Imported(
+    {"decision": "kernels.decision:kernels"}
+    | {stage: f"{folder}.kernels:kernels" for stage, folder in _STAGE_FOLDERS.items()}
+)
 """What finds the kernels of an integer stage; `kernels.kernel` has it with its type."""
+
+PLANS = tuple(dict.fromkeys(plan for kind in KINDS.values() for plan in kind.plans))
+"""Names of plans that kinds bring."""
+
+EXPORTS: Mapping[str, str] = {
+    name: f"protonn_edge.{folder}.{module}"
+    for folder, each in _FOLDERS.items()
+    for name, module in getattr(each, "EXPORTS", {}).items()
+} | {
+    f"{kind.prefix}Classifier": f"protonn_edge.{folder}.{kind.training}"
+    for kind, folder in _IN_ORDER
+}
+"""The modules of what `protonn_edge` offers of them, by name."""
 
 
 def quantizer_of(kind: str) -> Any:
     """Return the module that quantizes models of a kind."""
-    return import_module(f"protonn_edge.kinds.{KINDS[kind].folder}.quantize")
+    return import_module(f"protonn_edge.{_FOLDER_OF[kind]}.quantize")
+
+
+def module_of_stage(stage: str, name: str) -> Any:
+    """Return a module of the folder of an integer stage; None if there is none of this name."""
+    folder = _STAGE_FOLDERS.get(stage)
+    module = f"protonn_edge.{folder}.{name}"
+    return import_module(module) if folder and find_spec(module) else None

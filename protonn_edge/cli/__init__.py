@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,68 +20,30 @@ from protonn_edge import __version__
 from protonn_edge.errors import Interrupted
 from protonn_edge.system.rounding import fix_rounding
 
-COMMANDS = {
-    "demo": "Run a complete example on included data",
-    "data": "Examine a data file before you train on it",
-    "logger": "Write firmware that samples a sensor at a steady rate",
-    "record": "Record labelled samples of a sensor in a table",
-    "windows": "Cut a recording into windows for 'train'",
-    "train": "Train a model from labelled data",
-    "tune": "Search for the most accurate model that fits the board",
-    "convert": "Convert models from and to the formats of other programs",
-    "calibrate": "Let a model reject inputs that belong to none of its classes",
-    "inspect": "Show the contents of a model, in floats and in integers",
-    "predict": "Classify points on this computer",
-    "build": "Build a model's firmware and check that it fits the board",
-    "upload": "Upload a project's firmware to the board",
-    "monitor": "Show the classes that a board recognizes with its sensor",
-    "health": "Check that a board's answers look as expected",
-    "export": "Export a model as an Arduino or PlatformIO library, or as C",
-    "verify": "Check that NumPy, C and the board compute equal scores",
-    "hil": "Measure accuracy, time and energy on a board",
-    "meter": "Write the sketch of a power meter for 'hil'",
-    "certify": "List the proven and measured properties of a build",
-    "report": "Write an HTML report of the results of 'hil'",
-    "emulate": "Run firmware on an emulated board",
-    "boards": "List the boards, or check a board's file",
-}
-"""What each command does, by name, in the order of work; its module has the same name."""
+_ORDER = (
+    *("demo", "data", "logger", "record", "windows", "train", "tune", "convert", "calibrate"),
+    *("inspect", "predict", "build", "upload", "monitor", "health", "export", "verify", "hil"),
+    *("meter", "certify", "report", "emulate", "boards"),
+)
+"""The order of work, in which commands are listed; those that are not named here come last."""
+
+
+def _commands() -> dict[str, str]:
+    """Return what each command does, by its name, from the first lines of the modules."""
+    found = {}
+    for path in Path(__file__).parent.glob("*.py"):
+        with path.open(encoding="utf-8") as lines:
+            first = lines.readline()
+        if summary := re.match(rf'"""``protonn-edge {path.stem}``: (.*?)\.?(?:""")?$', first):
+            found[path.stem] = summary[1]
+    places = {name: place for place, name in enumerate(_ORDER)}
+    return {name: found[name] for name in sorted(found, key=lambda n: (places.get(n, 99), n))}
+
+
+COMMANDS = _commands()
+"""What each command does, by its name; a command is a module that says so in its first line."""
 
 _AS_JSON = f"{__name__}.as_json"  # in a context's meta: whether --json is given
-EXAMPLES = {
-    "demo": ["-o demo"],
-    "data": ["train.csv --html train.html", "nuts.csv --label nut --delimiter semicolon"],
-    "logger": ["--sensor mpu6050 --rate 100 -o logger"],
-    "record": ["-o recording.csv --label rest --label wave --session anna"],
-    "windows": ["recording.csv -o windows.npz --window 128 --stride 32 --test 0.3"],
-    "train": [
-        "train.csv -o model.npz",
-        "train.csv -o small.npz --budget 2kB --groups person",
-        "windows.npz -o model.npz --features mean,deviation,min,max,crossings,bands:4",
-        "images.npz -o digits.npz --image-shape 28x28 --features deskew,gradients:4x4",
-    ],
-    "tune": [
-        "train.csv -o model.npz --timeout 60",
-        "train.csv -o model.npz --max-flash 8000 --max-latency-ms 1 --search search.jsonl",
-    ],
-    "convert": ["svm.skops --data train.csv -o model.npz"],
-    "calibrate": ["model.npz calibration.csv --rejection 1% -o rejecting.npz"],
-    "inspect": ["model.npz --data test.csv"],
-    "predict": ["model.npz new.csv -o predicted.csv"],
-    "build": ["model.npz", "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5"],
-    "upload": ["", "--port /dev/ttyACM0"],
-    "monitor": ["--project live", "--emulate --sensor mpu6050=wave.csv"],
-    "health": ["model.npz", "model.npz --port /dev/ttyACM0 --json"],
-    "export": ["model.npz --arduino digits", "model.npz --c digits --data test.csv"],
-    "verify": ["model.npz test.csv"],
-    "hil": ["test.csv --emulate -o results.csv", "test.csv --port /dev/ttyACM0 -o results.csv"],
-    "meter": ["-o meter"],
-    "certify": [".", "library", "sketch.ino.elf", ". --check certificate.json"],
-    "report": ["results.csv --data test.csv --open"],
-    "emulate": [".pio/build/uno/firmware.elf --pty uno"],
-    "boards": ["", "my_board.toml"],
-}
-"""Arguments after the command's name; the first is the most common use."""
 
 
 class _Commands(click.Group):
@@ -94,9 +58,7 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command = _imported(cmd_name)
-        lines = [f"  protonn-edge {cmd_name} {example}".rstrip() for example in EXAMPLES[cmd_name]]
-        heading = "Examples:" if len(lines) > 1 else "Example:"
-        command.short_help, command.epilog = COMMANDS[cmd_name], "\n".join(["\b", heading, *lines])
+        command.short_help = COMMANDS[cmd_name]
         return command
 
     def resolve_command(

@@ -1,4 +1,4 @@
-"""``protonn-edge boards``: list the supported boards and their hardware."""
+"""``protonn-edge boards``: List the boards, or check a board's file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import asdict
 from protonn_edge.boards import Board, board_names, load_board
 from protonn_edge.cli.command import OUTPUT, Output, argument, command
 from protonn_edge.cli.options import BoardType
-from protonn_edge.report.terminal import row_table
+from protonn_edge.evaluation.terminal import row_table
 
 
-@command("boards")
+@command("boards", examples=("", "my_board.toml"))
 def boards_command(
     names: tuple[str, ...] = argument(BoardType(), metavar="[NAME|FILE.toml]...", nargs=-1),
     out: Output = OUTPUT,

@@ -1,4 +1,4 @@
-"""``protonn-edge build``: from a model to a project with firmware that fits the board."""
+"""``protonn-edge build``: Build a model's firmware and check that it fits the board."""
 
 from __future__ import annotations
 
@@ -36,23 +36,22 @@ from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.export.folder import LIVE, LOGGER, written_in
-from protonn_edge.projects.checks import OverBudget
-from protonn_edge.projects.folder import check_folder
-from protonn_edge.projects.project import Build, BuildOptions, HostBuild, build, build_for_host
-from protonn_edge.quantization import (
-    DeviceModel,
-    IntegerChain,
-    device_model,
-    measure_activity,
-    stage_losses,
-)
-from protonn_edge.report.terminal import (
+from protonn_edge.evaluation.terminal import (
     bound_facts,
     budget_facts,
     fact_table,
     plan_table,
     stage_parts,
+)
+from protonn_edge.export.folder import LIVE, LOGGER, written_in
+from protonn_edge.projects.checks import OverBudget
+from protonn_edge.projects.folder import check_folder
+from protonn_edge.projects.project import Build, BuildOptions, HostBuild, build, build_for_host
+from protonn_edge.quantization import (
+    IntegerChain,
+    device_model,
+    measure_activity,
+    stage_losses,
 )
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.kinds import ANALOG_PINS
@@ -70,6 +69,7 @@ from protonn_edge.system.shell import command_line
         "--sensor": "--precision=float32 --max-flash --max-sram --plan --data",
         "--precision=float32": "--plan --observe",
     },
+    examples=("model.npz", "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5"),
 )
 def build_command(
     model_file: Path = options.MODEL_FILE,
@@ -130,7 +130,7 @@ def build_command(
     _check_kind(output)
     check_folder(output, board)
     reference = device_model(model, precision)
-    if observe and isinstance(reference, IntegerChain):
+    if observe:
         reference = observed(reference, model)
     record = {
         "board": board.name,
@@ -247,7 +247,7 @@ def _check_kind(folder: Path) -> None:
 
 
 def _compared(
-    out: Output, model: Model, reference: DeviceModel, X: NDArray[np.float32], y: NDArray[np.int64]
+    out: Output, model: Model, reference: IntegerChain, X: NDArray[np.float32], y: NDArray[np.int64]
 ) -> tuple[list[tuple[str, str]], dict[str, Any], Activity | None]:
     """Compare the accuracy of the build with the float model's; return facts and the activity."""
     Q = reference.quantize(X)
@@ -255,7 +255,7 @@ def _compared(
     in_float, in_built = share_right(model.predict(X), y), share_right(predicted, y)
     record: dict[str, Any] = {"n": len(y), "float_accuracy": in_float, "accuracy": in_built}
     activity, built = None, "float32"
-    if isinstance(reference, IntegerChain):
+    if not reference.score_tolerance:
         activity, built = measure_activity(reference, Q), "integers"
         losses = stage_losses(model, X, y)
         record["stages"] = [asdict(loss) for loss in losses]

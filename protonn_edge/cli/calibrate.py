@@ -1,4 +1,4 @@
-"""``protonn-edge calibrate``: thresholds and expected answers; `train` shares the options."""
+"""``protonn-edge calibrate``: Let a model reject inputs that belong to none of its classes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from protonn_edge.cli.options import MODEL_FILE, MODEL_OUTPUT, POINTS, SHARE
 from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
+from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.quantization import quantize, statistics_of, with_rejection
-from protonn_edge.report.terminal import fact_table
 
 DEFAULT_STATISTICS: tuple[Statistic, ...] = ("score",)
 
@@ -70,7 +70,11 @@ def rejection_record(model: Model) -> dict[str, Any] | None:
     }
 
 
-@command("calibrate", needs={"--rejection-by": "--rejection"})
+@command(
+    "calibrate",
+    needs={"--rejection-by": "--rejection"},
+    examples=("model.npz calibration.csv --rejection 1% -o rejecting.npz",),
+)
 def calibrate_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,

@@ -1,4 +1,4 @@
-"""``protonn-edge certify``: list the proven, measured and open claims about a build."""
+"""``protonn-edge certify``: List the proven and measured properties of a build."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import BOARD, PATH
 from protonn_edge.cli.paths import CERTIFICATE, REPORT, OutputFile, check_replaceable, check_there
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.export.certificate import certify_library, is_library
 from protonn_edge.export.folder import LIVE, check_project, written_in
-from protonn_edge.report.terminal import row_table
 from protonn_edge.system.files import write_atomically
 
 _SHOWN = 3
 
 
-@command("certify", apart={"--check": "--board --entry --points --prove -o --html"})
+@command(
+    "certify",
+    apart={"--check": "--board --entry --points --prove -o --html"},
+    examples=(".", "library", "sketch.ino.elf", ". --check certificate.json"),
+)
 def certify_command(
     path: Path = argument(PATH),
     board_name: str = BOARD,

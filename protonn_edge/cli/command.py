@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from inspect import cleandoc, signature
@@ -25,6 +25,7 @@ import numpy as np
 from rich.console import Console, RenderableType
 from rich.markup import escape
 
+from protonn_edge.cli.option_groups import GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
 from protonn_edge.system.lazy import sentence_of
@@ -37,22 +38,7 @@ if TYPE_CHECKING:
 _WORD_LIMIT = 300  # characters of a file name in an error
 _PRINTED = f"{__name__}.printed"  # in a context's meta: the JSON object was printed
 
-_GROUPS = {
-    "Data and model": "output classifier groups holdout label drop keep delimiter decimal name "
-    "missing one-hot size seed",
-    "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
-    " teachable",
-    "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
-    "Features": "features image-shape window sample-rate copies augment",
-    "Rejection": "rejection rejection-by one-class normal",
-    "Search": "metric minutes trials timeout choose folds jobs dask in-flight search front",
-}
-"""Options, without their hyphens, by the title of their group."""
-
-_GROUP_OF = {f"--{name}": title for title, names in _GROUPS.items() for name in names.split()}
 _FEW = 20  # options in one list
-_LONG = 60  # characters of the values of an option
-_METAVARS = ((click.IntRange, "N"), (click.FloatRange, "X"))
 
 BUG_EXIT_CODE = 70
 """Exit code for a bug of this package: EX_SOFTWARE of BSD's sysexits.h."""
@@ -120,11 +106,13 @@ def command(
     *,
     needs: Mapping[str, str] | None = None,
     apart: Mapping[str, str] | None = None,
+    examples: Sequence[str] = (),
 ) -> Callable[[Callable[..., None]], Command]:
     """Return a decorator that makes a command of a function with declared parameters.
 
     - `needs`: options, such as "--votes --refractory", without effect unless one of others is given
     - `apart`: options that cannot be used together with any of others
+    - `examples`: arguments after the command's name; the first is the most common use
 
     Another option may have a value, as in "--precision=float32".
     """
@@ -137,11 +125,18 @@ def command(
             params=whole.parameters(name),
             callback=lambda **given: whole.value(name, given),
             help=cleandoc(function.__doc__ or ""),
+            epilog=_epilog(name, examples),
         )
         whole_command.needs, whole_command.apart = needs or {}, apart or {}
+        whole_command.examples = examples
         return whole_command
 
     return made
+
+
+def _epilog(name: str, examples: Sequence[str]) -> str:
+    lines = [f"  protonn-edge {name} {words}".rstrip() for words in examples]
+    return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *lines])
 
 
 class Command(click.Command):
@@ -149,6 +144,7 @@ class Command(click.Command):
 
     needs: Mapping[str, str] = {}
     apart: Mapping[str, str] = {}
+    examples: Sequence[str] = ()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; refuse null bytes, which no file name can have."""
@@ -206,7 +202,7 @@ class Command(click.Command):
         grouped: dict[str, list[tuple[str, str]]] = {}
         for each, _ in shown:
             grouped.setdefault(group_of(each), []).append(row(each, ctx))
-        for title in (*_GROUPS, ""):
+        for title in (*GROUPS, ""):
             if title in grouped:
                 with formatter.section(title or "Other options"):
                     formatter.write_dl(grouped[title])
@@ -254,27 +250,6 @@ class Command(click.Command):
                 click.echo(json.dumps({"error": sentence}))
         click.echo(f"error: {sentence}", err=True)
         ctx.exit(exit_code)
-
-
-def row(option: click.Option, ctx: click.Context) -> tuple[str, str]:
-    """Return an option as a long list has it, and its help."""
-    flags = ", ".join(sorted(option.opts, key=len))
-    extra = option.get_help_extra(ctx)
-    notes = [extra["required"]] if "required" in extra else []
-    notes += [f"default: {extra['default']}"] if "default" in extra else []
-    text = f"{option.help}  [{'; '.join(notes)}]" if notes else str(option.help)
-    if option.is_flag:
-        return " / ".join(filter(None, (flags, *option.secondary_opts))), text
-    short = (name for kind, name in _METAVARS if isinstance(option.type, kind))
-    metavar = next(short, option.make_metavar(ctx))
-    if len(metavar) > _LONG:
-        metavar = option.opts[0].removeprefix("--").upper()
-    return f"{flags} {metavar}", text
-
-
-def group_of(param: click.Parameter) -> str:
-    """Return the title of an option's group, or an empty string."""
-    return next((_GROUP_OF[name] for name in param.opts if name in _GROUP_OF), "")
 
 
 def _refusal(error: Exception) -> tuple[str, int] | None:

@@ -1,4 +1,4 @@
-"""``protonn-edge convert``: convert models from and to other programs; its options."""
+"""``protonn-edge convert``: Convert models from and to the formats of other programs."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ class ConvertOptions:
     table: TableOptions = TABLE
 
 
-@command("convert", needs={TABLE_FLAGS: "--data"})
+@command(
+    "convert", needs={TABLE_FLAGS: "--data"}, examples=("svm.skops --data train.csv -o model.npz",)
+)
 def convert_command(
     given: ConvertOptions = options_of(ConvertOptions), out: Output = OUTPUT
 ) -> None:

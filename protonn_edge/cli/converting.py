@@ -34,9 +34,9 @@ from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.terminal import saturation_fact
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.quantization import quantize
-from protonn_edge.report.terminal import saturation_fact
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.calibration import with_accuracy_floor
 

@@ -1,4 +1,4 @@
-"""``protonn-edge data``: examine a data file before training on it."""
+"""``protonn-edge data``: Examine a data file before you train on it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from protonn_edge.datasets.summary import (
     profile,
     repetitions,
 )
-from protonn_edge.report.terminal import fact_table, row_table
+from protonn_edge.evaluation.terminal import fact_table, row_table
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.lazy import later, require
+from protonn_edge.system.lazy import later, require, room
 
 _render_data_page = later("protonn_edge.report.data_page", "render_data_page")
 
@@ -32,7 +32,9 @@ _FEATURES_SHOWN = 10
 _COLUMNS_SHOWN = 100
 
 
-@command("data")
+@command(
+    "data", examples=("train.csv --html train.html", "nuts.csv --label nut --delimiter semicolon")
+)
 def data_command(
     data: Path = argument(PATH, metavar="FILE"),
     html: Path | None = option(
@@ -48,6 +50,7 @@ def data_command(
     """
     if html is not None:
         require("matplotlib")
+        room("protonn_edge.report", "reports")
     dataset = load_dataset(data, replace(table, missing=table.missing or SHOWN), least_classes=1)
     profiles = [profile(each, dataset) for each in dataset.columns]
     summary, repeated = DataSummary.of(dataset), repetitions(dataset)

@@ -1,9 +1,10 @@
-"""``protonn-edge demo``: the complete workflow, on data that scikit-learn ships."""
+"""``protonn-edge demo``: Run a complete example on included data."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,15 @@ from protonn_edge.cli.devices import EMULATOR, chosen_emulator
 from protonn_edge.cli.hil import say_agreement, show
 from protonn_edge.cli.options import BOARD, FOLDER
 from protonn_edge.cli.paths import REPORT, RESULTS, check_replaceable
-from protonn_edge.cli.report import show_report, write_report
 from protonn_edge.cli.upload import upload_line
 from protonn_edge.datasets import Dataset, load_digits_dataset
 from protonn_edge.errors import InputError, Interrupted
-from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.projects.folder import Project, check_folder
 from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
 from protonn_edge.system.files import write_atomically
-from protonn_edge.system.lazy import later, require
+from protonn_edge.system.lazy import later, require, room
 from protonn_edge.verification.agreement import disagreement, verify_host
 
 _fit_classifier = later("protonn_edge.cli.fitting", "fit_classifier")
@@ -40,7 +39,7 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-@command("demo", apart={"--csv": "--board --emulator --open"})
+@command("demo", apart={"--csv": "--board --emulator --open"}, examples=("-o demo",))
 def demo_command(
     board_name: str = BOARD,
     emulator: str | None = EMULATOR,
@@ -58,7 +57,7 @@ def demo_command(
     if only_table:
         _write_digits(dataset, output, out)
         return
-    require("matplotlib")  # for the report, at the end
+    reports = _reports()
     board = load_board(board_name)
     check_folder(output, board)
     check_replaceable(output / "results.csv", RESULTS)
@@ -96,7 +95,7 @@ def demo_command(
         f"the project is in {output}; to upload it to a board connected by USB:",
         f"  {upload_line(output, board.environment)}",
     )
-    run = gather(
+    run = reports.gather(
         output / "results.csv",
         [model],
         [Project(output)],
@@ -104,11 +103,17 @@ def demo_command(
         data=points,
         data_name="scikit-learn's digits",
     )
-    write_report([run], report, out, title=f"Handwritten digits: {board.title}")
+    reports.write_report([run], report, out, title=f"Handwritten digits: {board.title}")
     if open_it:
-        show_report(report)
+        reports.show_report(report)
     record = measurement.to_json() | {"report": str(report)}
     out.finish(record, disagreement([on_host, measurement.agreement]))
+
+
+def _reports() -> ModuleType:
+    """Return what writes a report; refuse to begin without it."""
+    require("matplotlib")
+    return room("protonn_edge.cli.report", "reports")
 
 
 def _write_digits(dataset: Dataset, folder: Path, out: Output) -> None:

@@ -1,4 +1,4 @@
-"""``protonn-edge emulate``: keep an emulated board running, for other programs to use."""
+"""``protonn-edge emulate``: Run firmware on an emulated board."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from protonn_edge.errors import InputError
 _LOOK_EVERY_S = 0.2
 
 
-@command("emulate", apart={"--tcp": "--pty"})
+@command("emulate", apart={"--tcp": "--pty"}, examples=(".pio/build/uno/firmware.elf --pty uno",))
 def emulate_command(
     firmware: Path | None = argument(click.Path(path_type=Path, dir_okay=False), required=False),
     port: int | None = option(

@@ -1,4 +1,4 @@
-"""``protonn-edge export``: write a model as a library for other build tools, or as plain C."""
+"""``protonn-edge export``: Export a model as an Arduino or PlatformIO library, or as C."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from protonn_edge.cli.options import BOARD, BYTES, MODEL_FILE, OBSERVE, PATH, PO
 from protonn_edge.cli.tables import UNNAMED_FLAGS, UNNAMED_TABLE, points_for
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
+from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.export import Imprint, Kind, check_folder, export
-from protonn_edge.report.terminal import fact_table
 
 _NEXT: dict[Kind, str] = {
     "arduino": "put the folder into 'libraries' in your sketchbook, and run examples/SelfTest",
@@ -34,6 +34,7 @@ _NEXT: dict[Kind, str] = {
     "export",
     needs={UNNAMED_FLAGS: "--data", LIVE_FLAGS: "--sensor"},
     apart={"--arduino": "--platformio --c", "--platformio": "--c", "--sensor": "--c"},
+    examples=("model.npz --arduino digits", "model.npz --c digits --data test.csv"),
 )
 def export_command(
     model_file: Path = MODEL_FILE,

@@ -1,4 +1,4 @@
-"""``protonn-edge health``: read and explain the counters that a board keeps of its answers."""
+"""``protonn-edge health``: Check that a board's answers look as expected."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from protonn_edge.cli.devices import port_to_hear
 from protonn_edge.cli.options import BOARD, MODEL_FILE, PORT
 from protonn_edge.device.connection import Link
 from protonn_edge.device.health import read_health
+from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.quantization import quantize
-from protonn_edge.report.terminal import fact_table
 
 
-@command("health")
+@command("health", examples=("model.npz", "model.npz --port /dev/ttyACM0 --json"))
 def health_command(
     model_file: Path = MODEL_FILE,
     port: str | None = PORT,

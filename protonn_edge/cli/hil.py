@@ -1,4 +1,4 @@
-"""``protonn-edge hil``: stream test points to a real or emulated board, and measure."""
+"""``protonn-edge hil``: Measure accuracy, time and energy on a board."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from protonn_edge.device import check_finished
 from protonn_edge.device.instruments import NONE, instrument_of
 from protonn_edge.device.protocol import MOST_REPETITIONS
 from protonn_edge.errors import Interrupted, counted
+from protonn_edge.evaluation import terminal
 from protonn_edge.evaluation.measurement import Measurement, measure
 from protonn_edge.export.folder import check_project
 from protonn_edge.projects.folder import Project
-from protonn_edge.report import terminal
 from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import Agreement, PossibleCycles, disagreement, outcome
 
@@ -32,6 +32,7 @@ from protonn_edge.verification.agreement import Agreement, PossibleCycles, disag
     "hil",
     needs={"--meter": "--port", "--volts": "--meter", "--resume": "-o"},
     apart={"--port": "--emulate --emulator"},
+    examples=("test.csv --emulate -o results.csv", "test.csv --port /dev/ttyACM0 -o results.csv"),
 )
 def hil_command(
     data: Path = POINTS,

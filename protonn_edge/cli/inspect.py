@@ -1,4 +1,4 @@
-"""``protonn-edge inspect``: show the contents of a model file."""
+"""``protonn-edge inspect``: Show the contents of a model, in floats and in integers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from protonn_edge.chain.feature_stage import Facts
 from protonn_edge.chain.file import load_model
-from protonn_edge.chain.integer_stage import hashed_name
+from protonn_edge.chain.head import title_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.chain.registry import FEATURE_STAGES
@@ -24,8 +24,8 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.errors import shortened
+from protonn_edge.evaluation.terminal import fact_table, stage_parts
 from protonn_edge.quantization import quantize, why_floats_alone
-from protonn_edge.report.terminal import fact_table, stage_parts
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.reading import ModelPoints
@@ -37,6 +37,7 @@ _FEATURES_SHOWN = 4
 @command(
     "inspect",
     needs={f"{TABLE_FLAGS} --teach": "--data", "--groups": "--teach", "--teach": "--groups"},
+    examples=("model.npz --data test.csv",),
 )
 def inspect_command(
     model_file: Path = MODEL_FILE,
@@ -60,7 +61,7 @@ def inspect_command(
     model = load_model(model_file)
     record = _describe(model)
     facts = [
-        ("classifier", model.title),
+        ("classifier", title_of(model)),
         *_sizes(model),
         *([("trained on", str(model.instrument))] if model.instrument else []),
         *_facts(model, record),
@@ -154,8 +155,8 @@ def _describe_integers(model: Model) -> dict[str, Any]:
         "step": integer_model.features.step.tolist(),
         "raw_scale": [float(f"1e{k}") for k in integer_model.raw_inputs.exponents.tolist()],
         **integer_model.own_stages[0].describe(),
-        "score_bits": integer_model.score_bits,
-        "score_range": list(integer_model.score_range()),
+        "score_bits": integer_model.own_stages[-1].output_bits,
+        "score_range": list(integer_model.own_stages[-1].output.ends),
         "table_bytes": plan.table_bytes,
         "state_bytes": plan.state_bytes,
     }
@@ -163,9 +164,9 @@ def _describe_integers(model: Model) -> dict[str, Any]:
 
 def _features(model: Model) -> dict[str, Any]:
     """Return the facts of each kind of feature; none for kinds that the model does not have."""
-    kinds: dict[str, Any] = dict.fromkeys(map(hashed_name, FEATURE_STAGES))
+    kinds: dict[str, Any] = dict.fromkeys(FEATURE_STAGES)
     stage = model.feature_stage
-    return kinds | ({hashed_name(stage.kind): stage.describe(model.feature_names)} if stage else {})
+    return kinds | ({stage.kind: stage.describe(model.feature_names)} if stage else {})
 
 
 def _sizes(model: Model) -> Facts:

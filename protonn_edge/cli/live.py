@@ -16,13 +16,13 @@ from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import FiniteRange
 from protonn_edge.errors import InputError
+from protonn_edge.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
 from protonn_edge.projects.project import try_plan
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import LiveBuild, build_live
 from protonn_edge.projects.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.quantization import quantize
-from protonn_edge.report.terminal import budget_facts, fact_table
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.verification.agreement import PROVEN
 from protonn_edge.verification.tryout import NOT_TRIED, Tried, WrongAnswers

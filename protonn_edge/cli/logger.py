@@ -1,4 +1,4 @@
-"""``protonn-edge logger``: firmware that sends a sensor's samples, to record them."""
+"""``protonn-edge logger``: Write firmware that samples a sensor at a steady rate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from protonn_edge.sensors import sensor_kind
 from protonn_edge.system.shell import command_line
 
 
-@command("logger", needs={"--port": "--upload"}, apart={"--upload": "--arduino"})
+@command(
+    "logger",
+    needs={"--port": "--upload"},
+    apart={"--upload": "--arduino"},
+    examples=("--sensor mpu6050 --rate 100 -o logger",),
+)
 def logger_command(
     names: tuple[str, ...] = option(
         "The sensor: a0 to a5 (repeat the option for more pins), microphone (on A0), adxl345, "

@@ -1,4 +1,4 @@
-"""``protonn-edge meter``: a power meter made of a second Arduino."""
+"""``protonn-edge meter``: Write the sketch of a power meter for 'hil'."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from protonn_edge.projects.sensor_projects import sketch_name
 from protonn_edge.system.files import write_atomically
 
 
-@command("meter")
+@command("meter", examples=("-o meter",))
 def meter_command(
     output: Path = option("The folder of the sketch.", FOLDER, shown=Path("meter")),
     out: Output = OUTPUT,

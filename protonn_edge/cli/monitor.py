@@ -1,4 +1,4 @@
-"""``protonn-edge monitor``: show a board's answers for its sensor's windows, live."""
+"""``protonn-edge monitor``: Show the classes that a board recognizes with its sensor."""
 
 from __future__ import annotations
 
@@ -41,7 +41,12 @@ _FORGET, _QUIT = "-", "q"
 _LONGEST_LINE = 1000  # of a pipe; the rest counts as the next line
 
 
-@command("monitor", needs={"--sensor --eeprom": "--emulate"}, apart={"--port": "--emulate"})
+@command(
+    "monitor",
+    needs={"--sensor --eeprom": "--emulate"},
+    apart={"--port": "--emulate"},
+    examples=("--project live", "--emulate --sensor mpu6050=wave.csv"),
+)
 def monitor_command(
     source: SensorSource = source_options(
         "Run the firmware on the emulated board.",

@@ -1,4 +1,4 @@
-"""``protonn-edge predict``: classify points on this computer."""
+"""``protonn-edge predict``: Classify points on this computer."""
 
 from __future__ import annotations
 
@@ -27,15 +27,20 @@ from protonn_edge.datasets.tables import opened_table
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval
 from protonn_edge.evaluation.live import live_figures
+from protonn_edge.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
 from protonn_edge.projects.windowing import SAMPLES_LIMIT, VOTES_LIMIT
 from protonn_edge.quantization import quantize, why_floats_alone
-from protonn_edge.report.terminal import accuracy_facts, fact_table, saturation_fact
 from protonn_edge.system.files import write_atomically
 
 CONFIDENCE = "confidence_percent"
 
 
-@command("predict", needs={"--votes --refractory": "--hop"}, apart={"-o": "--hop"})
+@command(
+    "predict",
+    needs={"--votes --refractory": "--hop"},
+    apart={"-o": "--hop"},
+    examples=("model.npz new.csv -o predicted.csv",),
+)
 def predict_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,

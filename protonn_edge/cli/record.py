@@ -1,4 +1,4 @@
-"""``protonn-edge record``: labelled recordings of a sensor, from a board that runs a logger."""
+"""``protonn-edge record``: Record labelled samples of a sensor in a table."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ _BAR_CELLS = 40
     "record",
     needs={"--sensor --logger": "--emulate", "--takes": "--seconds"},
     apart={"--port": "--emulate"},
+    examples=("-o recording.csv --label rest --label wave --session anna",),
 )
 def record_command(
     output: Path = option(

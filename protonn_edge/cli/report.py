@@ -1,4 +1,4 @@
-"""``protonn-edge report``: one HTML file about a build and a run."""
+"""``protonn-edge report``: Write an HTML report of the results of 'hil'."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.device.instruments import WRITTEN_BY
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.evaluation.gathering import gather
+from protonn_edge.evaluation.terminal import class_parts, fact_table, quality_facts
 from protonn_edge.export.folder import check_project
 from protonn_edge.projects.folder import Project
 from protonn_edge.report import content
-from protonn_edge.report.terminal import class_parts, evidence_facts, fact_table, quality_facts
+from protonn_edge.report.evidence import Evidence, evidence_facts
+from protonn_edge.report.gathering import gather
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.parameters import IMAGE_SHAPE
 
@@ -50,7 +50,12 @@ class _RememberingCommand(Command):
         return super().parse_args(ctx, args)
 
 
-@command("report", _RememberingCommand, needs={TABLE_FLAGS: "--data"})
+@command(
+    "report",
+    _RememberingCommand,
+    needs={TABLE_FLAGS: "--data"},
+    examples=("results.csv --data test.csv --open",),
+)
 def report_command(
     results: tuple[Path, ...] = argument(InputFile(RESULTS), nargs=-1, required=True),
     models: tuple[Path, ...] = option(

@@ -1,4 +1,7 @@
-"""``protonn-edge train``: train a model and write it. Imports only its options, so help is fast."""
+"""``protonn-edge train``: Train a model from labelled data.
+
+The module imports only options, so that help is fast.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +67,12 @@ class TrainOptions:
         "--rejection-by": "--rejection --one-class",
     },
     apart={f"--classifier={BEST}": "--rejection --normal --verbose"},
+    examples=(
+        "train.csv -o model.npz",
+        "train.csv -o small.npz --budget 2kB --groups person",
+        "windows.npz -o model.npz --features mean,deviation,min,max,crossings,bands:4",
+        "images.npz -o digits.npz --image-shape 28x28 --features deskew,gradients:4x4",
+    ),
 )
 def train_command(given: TrainOptions = options_of(TrainOptions), out: Output = OUTPUT) -> None:
     """Train a model on DATA and write it to a file.

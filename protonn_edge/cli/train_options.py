@@ -11,7 +11,8 @@ from click.core import ParameterSource
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.registry import ESTIMATORS, PARAMETERS
-from protonn_edge.cli.command import Command, option, row, together
+from protonn_edge.cli.command import Command, option, together
+from protonn_edge.cli.option_groups import row
 from protonn_edge.cli.options import BYTES, FiniteRange, shape, some_of
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.system.lazy import later

@@ -19,8 +19,8 @@ from protonn_edge.datasets.naming import listed, quoted
 from protonn_edge.datasets.summary import repetitions
 from protonn_edge.evaluation import accuracy
 from protonn_edge.evaluation.fidelity import fidelity_of
+from protonn_edge.evaluation.terminal import class_parts, fact_table, one_class_facts, quality_facts
 from protonn_edge.quantization import quantize, why_floats_alone
-from protonn_edge.report.terminal import class_parts, fact_table, one_class_facts, quality_facts
 
 _BY_CHANCE = 0.05  # share of rows of coarse data that may repeat
 _UNBALANCED = 0.7  # share of one class from which accuracy alone misleads

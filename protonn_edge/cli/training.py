@@ -18,15 +18,15 @@ from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
-from protonn_edge.conversion.reference import from_reference, read_reference_model
 from protonn_edge.datasets import Dataset, MultiLabelDataset, Notice
 from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.datasets.division import Division
 from protonn_edge.errors import Interrupted
+from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import check_margin, check_rate, quantize, why_floats_alone
-from protonn_edge.report.terminal import fact_table
+from protonn_edge.system.lazy import room
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.calibration import with_accuracy_floor
 from protonn_edge.training.folds import FOLDS, check_classes_of_groups
@@ -151,11 +151,13 @@ def _known_points(model: Model, dataset: Dataset) -> list[Notice]:
 def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> Model:
     """Return the model of the reference's files in a folder, for this data."""
     label_sets = dataset.y_train if isinstance(dataset, MultiLabelDataset) else None
-    return from_reference(
-        read_reference_model(folder),
+    reference = room("protonn_edge.conversion.reference", "conversions of other programs' models")
+    model: Model = reference.from_reference(
+        reference.read_reference_model(folder),
         dataset.X_train,
         normalization,
         dataset.classes,
         feature_names=dataset.feature_names,
         label_sets=label_sets,
     )
+    return model

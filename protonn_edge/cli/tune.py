@@ -1,4 +1,4 @@
-"""``protonn-edge tune``: search for the best model that fits the board; its options."""
+"""``protonn-edge tune``: Search for the most accurate model that fits the board."""
 
 from __future__ import annotations
 
@@ -99,7 +99,15 @@ class TuneOptions:
     table: TableOptions = TABLE
 
 
-@command("tune", _ChoosingCommand, apart={"--jobs": "--dask"})
+@command(
+    "tune",
+    _ChoosingCommand,
+    apart={"--jobs": "--dask"},
+    examples=(
+        "train.csv -o model.npz --timeout 60",
+        "train.csv -o model.npz --max-flash 8000 --max-latency-ms 1 --search search.jsonl",
+    ),
+)
 def tune_command(given: TuneOptions = options_of(TuneOptions), out: Output = OUTPUT) -> None:
     """Search for the most accurate model that fits the board, and write it.
 

@@ -31,7 +31,6 @@ from protonn_edge.cli.tune import TuneOptions
 from protonn_edge.datasets import Dataset
 from protonn_edge.errors import CheckFailed, InputError, Interrupted
 from protonn_edge.evaluation.fidelity import Promise
-from protonn_edge.report import tuning as tables
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.lazy import require
 from protonn_edge.system.shell import command_line
@@ -41,7 +40,7 @@ from protonn_edge.training.folds import search_folds
 from protonn_edge.training.parameters import SharedParameters
 from protonn_edge.training.searched import ANY, FEATURES, settings_of_kind
 from protonn_edge.training.stored_points import is_large
-from protonn_edge.tuning import IN_FLIGHT
+from protonn_edge.tuning import IN_FLIGHT, tables
 from protonn_edge.tuning import choice as choices
 from protonn_edge.tuning.cluster import DaskWorkers
 from protonn_edge.tuning.limits import ACCURACY, Metric, TuningLimits

@@ -1,4 +1,4 @@
-"""``protonn-edge upload``: upload a project's firmware to a board."""
+"""``protonn-edge upload``: Upload a project's firmware to the board."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BAUD_RATE = re.compile("[0-9]{1,8}")
 _OVER_TCP = "socket://"  # pyserial's form; avrdude uses net:
 
 
-@command("upload")
+@command("upload", examples=("", "--port /dev/ttyACM0"))
 def upload_command(
     folder: Path = argument(FOLDER, default=Path()),
     port: str | None = PORT,

@@ -1,4 +1,4 @@
-"""``protonn-edge verify``: check that every execution computes the same integers."""
+"""``protonn-edge verify``: Check that NumPy, C and the board compute equal scores."""
 
 from __future__ import annotations
 
@@ -23,16 +23,21 @@ from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled, share_right
+from protonn_edge.evaluation.terminal import row_table, saturation_fact
 from protonn_edge.export.folder import check_project
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import DeviceModel, device_model
-from protonn_edge.report.terminal import row_table, saturation_fact
+from protonn_edge.quantization import IntegerChain, device_model
 from protonn_edge.system import shell
 from protonn_edge.verification import agreement as compared
 
 
-@command("verify", needs={"--project": "--port"}, apart={"--emulator": "--board=host"})
+@command(
+    "verify",
+    needs={"--project": "--port"},
+    apart={"--emulator": "--board=host"},
+    examples=("model.npz test.csv",),
+)
 def verify_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
@@ -117,7 +122,7 @@ class _Device:
 
     out: Output
     board: Board
-    reference: DeviceModel
+    reference: IntegerChain
     Q: NDArray[np.uint8]
 
     @property
@@ -155,7 +160,7 @@ class _Device:
 
 
 def _possible_at_port(
-    folder: Path | None, reference: DeviceModel, board: Board, out: Output
+    folder: Path | None, reference: IntegerChain, board: Board, out: Output
 ) -> compared.PossibleCycles | None:
     """Return the possible cycles of a prediction; None if cycles are not counted."""
     if not board.is_chip:
@@ -173,7 +178,7 @@ def _possible_at_port(
     return compared.PossibleCycles.by_clock(board)
 
 
-def _plan_of(project: Project, reference: DeviceModel) -> DevicePlan:
+def _plan_of(project: Project, reference: IntegerChain) -> DevicePlan:
     """Return the plan of a project's firmware, which must have this model."""
     check_project(project.folder)
     built, plan = project.generated()

@@ -1,4 +1,4 @@
-"""``protonn-edge windows``: cut a recording into windows to train with."""
+"""``protonn-edge windows``: Cut a recording into windows for 'train'."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from protonn_edge.datasets.naming import check_names, label_text, listed, title
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.datasets.roles import is_called_as_time
 from protonn_edge.errors import InputError, counted
+from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
 from protonn_edge.features.audio.onset import THRESHOLDS
 from protonn_edge.features.audio.stage import Clips
 from protonn_edge.features.window_features.windows import CHANNEL_LIMIT, check_window
-from protonn_edge.report.terminal import fact_table
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.instruments import to_arrays
 from protonn_edge.sensors.kinds import ANALOG_RATE
@@ -40,6 +40,7 @@ _LEAST_RUN = 3  # samples of a label in a row, on average
     "windows",
     needs={"--before": "--trigger"},
     apart={"--stride": "--trigger --onset", "--trigger": "--onset"},
+    examples=("recording.csv -o windows.npz --window 128 --stride 32 --test 0.3",),
 )
 def windows_command(
     recording: Path = argument(PATH),

@@ -16,11 +16,18 @@ import numpy as np
 from protonn_edge import __version__
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.chain.decision import EXPONENTIAL, UNKNOWN
-from protonn_edge.chain.raw_inputs import RAW_SHIFT, FloatQuantizer, RawQuantizer, unit_words
+from protonn_edge.chain.head import channels_of
+from protonn_edge.chain.raw_inputs import (
+    RAW_SHIFT,
+    FloatQuantizer,
+    RawQuantizer,
+    float_quantizer,
+    unit_words,
+)
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.kernels.kernel import Kernel
-from protonn_edge.quantization import MODEL_HASH_BYTES, DeviceModel, IntegerChain
+from protonn_edge.quantization import MODEL_HASH_BYTES, IntegerChain
 
 API_VERSION = 1
 
@@ -61,7 +68,7 @@ class StageContext:
         return self.n.upper()
 
 
-def program_context(model: DeviceModel, plan: Any) -> dict[str, Any]:
+def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
     """Return the variables of the templates of every program."""
     return {
         "tool_version": __version__,
@@ -73,6 +80,11 @@ def program_context(model: DeviceModel, plan: Any) -> dict[str, Any]:
         "class_names": class_names(model.classes),
         "raw": raw_context(model),
     }
+
+
+def float_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
+    """Return the variables of `templates/c/float32`."""
+    return {**program_context(model, plan), "floats": model.own_stages[-1]}
 
 
 def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
@@ -104,18 +116,18 @@ def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ..
     return tuple(contexts)
 
 
-def raw_context(model: DeviceModel) -> dict[str, Any]:
+def raw_context(model: IntegerChain) -> dict[str, Any]:
     """Return the variables of `raw_inputs.j2`; for windows, per channel of a sample.
 
     `each` features have their own scales, which `repeats` if there are more features. `sendings`
     gives the units of raw integers; it is empty if these are the data's units.
     """
     raw = model.raw_inputs
-    chosen = model.n_channels or model.n_features
+    chosen = channels_of(model) or model.n_features
     repeats = chosen < model.n_features
     return {
         "integers": _scales(raw, chosen),
-        "floats": _scales(model.float_inputs, chosen),
+        "floats": _scales(float_quantizer(model.features), chosen),
         "each": chosen,
         "repeats": repeats,
         "what": "channel" if repeats else "feature",
@@ -201,9 +213,9 @@ class Sending:
     high: int
 
 
-def sendings(model: DeviceModel) -> tuple[Sending, ...]:
+def sendings(model: IntegerChain) -> tuple[Sending, ...]:
     """Return the lines: one per feature, or one for similar neighbours if there are many."""
-    raw, inputs, channels = model.raw_inputs, model.features, model.n_channels
+    raw, inputs, channels = model.raw_inputs, model.features, channels_of(model)
     counts, exponents = raw.counts, raw.exponents
     ends = np.stack([inputs.zero, inputs.end])
     integers = raw.integers(ends).astype(np.int64)
@@ -235,7 +247,7 @@ def sendings(model: DeviceModel) -> tuple[Sending, ...]:
     return tuple(map(sending, starts.tolist(), [*starts[1:].tolist(), n]))
 
 
-def safe_sendings(model: DeviceModel) -> tuple[Sending, ...]:
+def safe_sendings(model: IntegerChain) -> tuple[Sending, ...]:
     """Return the lines with names for C comments; none if all is sent in the data's unit."""
     sent = () if as_it_is(model) else sendings(model)
     return tuple(replace(each, name=c_comment(each.name)) for each in sent)
@@ -246,7 +258,7 @@ def factor_text(exponent: int) -> str:
     return f"{float(f'1e{exponent}'):.10g}"
 
 
-def as_it_is(model: DeviceModel) -> bool:
+def as_it_is(model: IntegerChain) -> bool:
     """Return whether all raw values are sent in the training data's unit."""
     raw = model.raw_inputs
     return raw.counts is None and not raw.exponents.any()

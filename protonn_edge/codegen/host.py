@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from protonn_edge.codegen.plan import DevicePlan
 from protonn_edge.codegen.renderer import render_c
 from protonn_edge.errors import CheckFailed
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.process import build_host_executable
@@ -76,7 +76,7 @@ class HostProgram:
 
 @contextmanager
 def host_program(
-    model: DeviceModel, plan: DevicePlan | None = None, *, sanitize: bool = False
+    model: IntegerChain, plan: DevicePlan | None = None, *, sanitize: bool = False
 ) -> Iterator[HostProgram]:
     """Render and compile a model in a temporary folder."""
     with scratch_folder() as folder:

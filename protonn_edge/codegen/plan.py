@@ -16,14 +16,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from protonn_edge.avr.cores import BOUND_FLAGS, Core
+from protonn_edge.chain import registry
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.kernels.matvec import kernels as matvec
-from protonn_edge.kinds.bonsai import kernels as bonsai_tree
-from protonn_edge.kinds.forest import kernels as forest
-from protonn_edge.kinds.naive_bayes import kernels as naive_bayes
-from protonn_edge.quantization import Float32Model
+from protonn_edge.kinds.protonn.floats import FloatProtoNN
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.facts_repr import FactsRepr
 
 # Flash of the firmware besides the stages, and SRAM besides their variables, including the stack;
@@ -32,7 +31,7 @@ _CODE_BYTES = 3_300
 _FIRMWARE_SRAM_BYTES = 200
 _FLOAT_BYTES = 4
 
-PLANS = (*matvec.KERNELS, *forest.KERNELS, *bonsai_tree.KERNELS, *naive_bayes.KERNELS)
+PLANS = (*matvec.KERNELS, *registry.PLANS)
 """Names of plans, which are names of kernels of one stage of a model."""
 
 ENTRY_BYTES = 4
@@ -271,9 +270,11 @@ class Float32Plan(FactsRepr):
 DevicePlan = Plan | Float32Plan  # of a device's model in any precision
 
 
-def make_float32_plan(model: Float32Model) -> Float32Plan:
+def make_float32_plan(model: IntegerChain) -> Float32Plan:
     """Return the plan of a float build."""
+    (stage,) = model.own_stages
+    assert isinstance(stage, FloatProtoNN)
     return Float32Plan(
-        table_bytes=model.model_bytes + _FLOAT_BYTES * model.n_projections,
+        table_bytes=model.model_bytes + _FLOAT_BYTES * stage.n_projections,
         state_bytes=ENTRY_BYTES + model.n_features + 2 * _FLOAT_BYTES * model.n_classes,
     )

@@ -9,7 +9,15 @@ from itertools import product
 from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Activity
-from protonn_edge.codegen.plan import PartialPlan, Plan, of_each_stage, plan_with
+from protonn_edge.chain.integer_chain import named_stages
+from protonn_edge.codegen.plan import (
+    DevicePlan,
+    PartialPlan,
+    Plan,
+    make_float32_plan,
+    of_each_stage,
+    plan_with,
+)
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.kernel import Kernel, kernels_of
 from protonn_edge.quantization import IntegerChain
@@ -83,6 +91,19 @@ def plans(
     ]
 
 
+def device_plans(
+    model: IntegerChain,
+    limits: Limits | None = None,
+    *,
+    kernel: str | None = None,
+    activity: Activity | None = None,
+) -> Sequence[DevicePlan]:
+    """Return `plans`, or the only plan of a float build."""
+    if model.score_tolerance:
+        return [make_float32_plan(model)]
+    return plans(model, limits, kernel=kernel, activity=activity)
+
+
 def every_plan(model: IntegerChain, core: Core = UNO_CORE) -> Iterator[Plan]:
     """Yield every plan for a kind of chip, whether it fits or not; many layers have very many."""
     for kernels in product(*reversed(_able(model, core, None))):
@@ -127,7 +148,7 @@ def plan_of(
     this chip.
     """
     kernels = []
-    for name, stage in model.named_stages.items():
+    for name, stage in named_stages(model).items():
         able = {kernel.name: kernel for kernel in kernels_of(stage, core)}
         choice = choices.get(name, next(iter(able)))
         if choice not in able:

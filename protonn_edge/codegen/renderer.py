@@ -14,13 +14,13 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from protonn_edge.codegen.context import c_float, program_context, render_context
-from protonn_edge.codegen.plan import DevicePlan, Plan, make_float32_plan
-from protonn_edge.codegen.planner import make_plan
+from protonn_edge.codegen.context import c_float, float_context, render_context
+from protonn_edge.codegen.plan import DevicePlan, Plan
+from protonn_edge.codegen.planner import device_plans
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.images.image_rows import image_text
-from protonn_edge.quantization import DeviceModel, Float32Model
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import resource
 
 PREFIX = "pnn"
@@ -97,7 +97,7 @@ SOURCES = tuple(f"{PREFIX}_{name}" for name in _TEMPLATES)
 
 
 def render_c(
-    model: DeviceModel, plan: DevicePlan | None = None, prefix: str = PREFIX
+    model: IntegerChain, plan: DevicePlan | None = None, prefix: str = PREFIX
 ) -> dict[str, str]:
     """Return the generated files by name: the same text for the same model, on every machine.
 
@@ -108,11 +108,11 @@ def render_c(
     Raises `InputError` if names cannot begin with the prefix, or names in the model already do.
     """
     check_prefix(prefix)
-    if isinstance(model, Float32Model):
-        folder, context = "float32/", program_context(model, make_float32_plan(model))
-    else:
-        chosen = plan if isinstance(plan, Plan) else make_plan(model)
+    chosen = plan or device_plans(model)[0]
+    if isinstance(chosen, Plan):
         folder, context = "", render_context(model, chosen)
+    else:
+        folder, context = "float32/", float_context(model, chosen)
 
     def rendered(prefix: str) -> dict[str, str]:
         environment = template_environment("c", prefix)

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 import protonn_edge
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.head import Remedies
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.conversion import EPOCHS, prototypes
@@ -154,7 +154,7 @@ def from_sklearn(
     with one_thread():  # for reproducible numbers
         candidate = _Search(fitted, points, names, limit, epochs, random_state, tuning).best()
     activity = measure_activity(candidate.integers, candidate.integers.quantize(some))
-    model = replace(candidate.model.with_units_of(points), activity=activity)
+    model = replace(with_units_of(candidate.model, points), activity=activity)
     rule, warning = fitted.rule, None
     if isinstance(rule, FloatNetwork):
         warning = rule.warning(points, model.feature_stage)

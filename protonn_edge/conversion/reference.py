@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from protonn_edge.chain.head import paper_bytes
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, raw_ends, with_units_of
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion import Features, Layout
 from protonn_edge.datasets.archive import read_array
@@ -76,7 +76,8 @@ def from_reference(
         feature_names=tuple(feature_names),
         record={"trainer": "reference implementation", "n_train": int(points.shape[0])},
         threshold=None if label_sets is None else 0.0,
-    ).with_units_of(points)
+    )
+    model = with_units_of(model, points)
     if label_sets is None:
         return model
     some = slice(0, _THRESHOLD_POINTS)
@@ -127,7 +128,7 @@ def _check_folded(
     folded: ReferenceModel, W: NDArray[np.float64], B: NDArray[np.float64], model: Model
 ) -> None:
     """Refuse matrices if rounding them to float32 would noticeably change the RBF."""
-    lower, upper = model.raw_ends
+    lower, upper = raw_ends(model)
     extent = np.resize(np.maximum(np.abs(lower), np.abs(upper)), model.n_features)
     moved = np.abs(folded.projection - W) @ extent + np.abs(folded.prototypes - B).max(axis=1)
     widths = folded.gamma * float(np.sqrt(np.square(moved).sum()))

@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import AffineMap, Float64, raw_names_of, selected, text_of
 from protonn_edge.conversion.reading import attribute, check_fitted, flag_of, numbers_of
@@ -293,7 +293,7 @@ def from_pipeline(pipeline: Pipeline, X: ArrayLike | None = None) -> PipelineMod
     model = _scaled(model, features) if features.scales else model
     model = replace(model, record={**model.record, **features.record})
     if X is not None:
-        model = model.with_units_of(features.taken(X, "X"))
+        model = with_units_of(model, features.taken(X, "X"))
     return PipelineModel(model, classifier, features)
 
 

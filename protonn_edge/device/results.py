@@ -28,7 +28,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.decision import UNKNOWN, UNKNOWN_NAME
 from protonn_edge.datasets.naming import NO_LABEL
 from protonn_edge.errors import InputError, shortened
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import AppendedFile, check_file, write_atomically
 
 _MAX_LINE_BYTES = 1 << 18  # 255 names of 100 characters are at most 102 kB
@@ -54,7 +54,7 @@ class Origin:
     @classmethod
     def of(
         cls,
-        model: DeviceModel,
+        model: IntegerChain,
         Q: NDArray[np.uint8],
         y: NDArray[np.int64],
         rows: Sequence[int] = (),

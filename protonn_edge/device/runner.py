@@ -20,7 +20,7 @@ from protonn_edge.device.protocol import StatsReply
 from protonn_edge.device.results import Result
 from protonn_edge.device.session import Prediction, Session
 from protonn_edge.errors import InputError, ProtoNNEdgeError, counted
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 
 _WAKE_S = 0.2  # so that Ctrl-C is noticed
 _FAULTS = {4: "a brown-out", 8: "the watchdog"}  # that cause resets
@@ -98,7 +98,7 @@ class ReferenceAnswers:
     tolerance: int = 0
 
     @classmethod
-    def of(cls, model: DeviceModel, Q: NDArray[np.uint8]) -> Self:
+    def of(cls, model: IntegerChain, Q: NDArray[np.uint8]) -> Self:
         """Return a model's answers to quantized points Q (n, D)."""
         classes, scores = model.answers(Q)
         return cls(scores, classes, model.score_tolerance)

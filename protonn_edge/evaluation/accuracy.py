@@ -16,7 +16,7 @@ from protonn_edge.datasets.naming import NO_LABEL
 if TYPE_CHECKING:
     from protonn_edge.datasets.dataset import Sparse
     from protonn_edge.device import Result
-    from protonn_edge.quantization import DeviceModel
+    from protonn_edge.quantization import IntegerChain
 
 Labels = NDArray[np.int64]
 
@@ -65,7 +65,7 @@ def confusion_matrix(predicted: Labels, actual: Labels, n_classes: int) -> NDArr
     return counts
 
 
-def answer_matrix(results: Sequence[Result], model: DeviceModel) -> NDArray[np.int64]:
+def answer_matrix(results: Sequence[Result], model: IntegerChain) -> NDArray[np.int64]:
     """Return the answers' confusion matrix (L, L), or (L, L + 1) for a model that rejects.
 
     The last column then counts the points of each class with the answer "unknown". If there are

@@ -15,6 +15,7 @@ from protonn_edge import device
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.observation import Health
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets.naming import listed, quoted
@@ -25,7 +26,7 @@ from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
 from protonn_edge.projects.checks import Usage, check_budget, check_linked
 from protonn_edge.projects.folder import Project, exclusive
-from protonn_edge.quantization import DeviceModel, IntegerChain
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.verification import agreement as compared
 
@@ -66,7 +67,7 @@ class Measurement(FactsRepr):
     """The results of a run."""
 
     board: Board  # the board, real or emulated
-    reference: DeviceModel  # the reference that the device's scores were compared with
+    reference: IntegerChain  # the reference that the device's scores were compared with
     plan: DevicePlan  # the plan of the firmware
     usage: Usage  # memory that the linked firmware uses
     summary: device.Summary  # accuracy, cycles, latency, energy
@@ -296,9 +297,9 @@ def _stack_peak(shares: Sequence[device.DeviceShare]) -> int | None:
     return max(stacks, default=None)
 
 
-def _health(session: device.Session, reference: DeviceModel) -> Health | None:
+def _health(session: device.Session, reference: IntegerChain) -> Health | None:
     """Return the counters of a device that observes its answers and expects the same ones."""
-    if not isinstance(reference, IntegerChain) or reference.expected is None:
+    if reference.expected is None:
         return None
     counters = session.ask(protocol.HealthRequest(), protocol.HealthReply)
     return reference.expected.recognized(counters.content)
@@ -321,7 +322,7 @@ def _repeated(
 
 def _answered(
     sessions: Sequence[device.Session],
-    reference: DeviceModel,
+    reference: IntegerChain,
     points: tuple[NDArray[np.uint8], NDArray[np.int64], device.ReferenceAnswers, Sequence[int]],
     results: Path | None,
     resume: bool,
@@ -354,12 +355,12 @@ def _answered(
 
 
 def _checked_firmware(
-    project: Project, board: Board, reference: DeviceModel, plan: DevicePlan
+    project: Project, board: Board, reference: IntegerChain, plan: DevicePlan
 ) -> tuple[LinkedProgram, Usage]:
     """Return the firmware, which a user may have changed since the build, and its memory."""
     program = read_program(project.compile(board))
-    usage = check_budget(program, board, reference.all_remedies)
-    check_linked(program, plan, board, reference.all_remedies)
+    usage = check_budget(program, board, remedies_of(reference))
+    check_linked(program, plan, board, remedies_of(reference))
     return program, usage
 
 
@@ -374,7 +375,7 @@ def _alike(sessions: Sequence[device.Session], Q: NDArray[np.uint8]) -> device.D
 
 
 def _earlier(
-    path: Path, origin: device.Origin, reference: DeviceModel, labels: Mapping[int, int]
+    path: Path, origin: device.Origin, reference: IntegerChain, labels: Mapping[int, int]
 ) -> list[device.Result]:
     """Return the answers in a results file; refuse files for other points or another model."""
     if not path.exists():
@@ -387,7 +388,7 @@ def _earlier(
 def check_rows(
     path: Path,
     run: device.RecordedRun,
-    reference: DeviceModel,
+    reference: IntegerChain,
     labels: Mapping[int, int] | None = None,
 ) -> None:
     """Refuse results that cannot be the model's, or whose rows do not have these labels."""

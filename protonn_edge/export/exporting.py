@@ -10,6 +10,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, board_of
+from protonn_edge.chain.head import channels_of, remedies_of
 from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
@@ -17,13 +18,13 @@ from protonn_edge.codegen.planner import plans
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.export import rendering, self_test
-from protonn_edge.export.certificate import readme_section
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.projects.windowing import Windowing
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import resolved
+from protonn_edge.system.lazy import optional
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
@@ -133,7 +134,8 @@ def export(
     )
     files = rendering.render_export(kind, library, board)
     tried = _tried(kind, library, files, chip) if tries else NOT_TRIED
-    files["README.md"] += readme_section(files, prefix, chip, tried)
+    if certificate := optional("protonn_edge.export.certificate"):
+        files["README.md"] += certificate.readme_section(files, prefix, chip, tried)
     write_folder(folder, files)
     return Export(
         name=library.name,
@@ -186,7 +188,7 @@ def _planned(model: Model, reference: IntegerChain, kind: Kind, limits: Limits) 
         raise CheckFailed(
             f"the model's tables need {plan.table_bytes:,} B of flash, but the generated code can "
             f"read only {max(0, limits.table_bytes):,} B besides the library's other tables; try "
-            f"{' or '.join(model.all_remedies.flash)}"
+            f"{' or '.join(remedies_of(model).flash)}"
         )
     return plan
 
@@ -211,4 +213,4 @@ def _raw_bytes(model: IntegerChain) -> int:
     several = len(raw.scales) > 1
     choice_bytes = (2 if len(raw.scales) > 256 else 1) if several else 0
     scale_bytes = _RAW_SCALE_BYTES + raw.fine
-    return scale_bytes * len(raw.scales) + choice_bytes * (model.n_channels or len(raw.choice))
+    return scale_bytes * len(raw.scales) + choice_bytes * (channels_of(model) or len(raw.choice))

@@ -16,6 +16,7 @@ import numpy as np
 from protonn_edge import __version__
 from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.head import channels_of
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
 from protonn_edge.datasets.naming import channel_names
@@ -265,8 +266,9 @@ def _features(model: IntegerChain, names: tuple[str, ...]) -> list[dict[str, str
     full = inputs.zero + inputs.step * inputs.maximum
     if np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0:
         return [{"name": "all", "zero": f"{inputs.zero[0]:.6g}", "full": f"{full[0]:.6g}"}]
-    if model.n_channels is not None:
-        channels = range(model.n_channels)
+    n_channels = channels_of(model)
+    if n_channels is not None:
+        channels = range(n_channels)
         called = [c_comment(name) for name in channel_names(names, len(channels))]
         shown = called or [""] * len(channels)
         labels = [f"channel {channel} {shown[channel]}".strip() for channel in channels]

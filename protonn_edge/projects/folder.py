@@ -26,7 +26,7 @@ from protonn_edge.codegen import DevicePlan, Float32Plan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.decision import OBSERVED
-from protonn_edge.quantization import DeviceModel, Float32Model, IntegerChain
+from protonn_edge.quantization import IntegerChain
 from protonn_edge.system import files
 from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.system.folders import InUse, locked_folder
@@ -68,10 +68,10 @@ class WrittenPlan:
     # mean cycles of each stage, which depend on the points that the plan was made for
     means: tuple[float, ...]
 
-    def plan_of(self, model: DeviceModel) -> DevicePlan | None:
+    def plan_of(self, model: IntegerChain) -> DevicePlan | None:
         """Return the model's plan with these choices; None if there is none."""
-        if isinstance(model, Float32Model):
-            return codegen.make_float32_plan(model)
+        if model.score_tolerance:
+            return codegen.device_plans(model)[0]
         if self.core is None:
             return None
         try:
@@ -83,13 +83,13 @@ class WrittenPlan:
         return plan.with_means(self.means)
 
 
-def plan_text(model: DeviceModel, plan: DevicePlan) -> str:
+def plan_text(model: IntegerChain, plan: DevicePlan) -> str:
     """Return the content of ``build.json``: the same for the same model and plan."""
     record = {
         "format": _FORMAT,
         "tool_version": __version__,
         "model_sha256": model.model_sha256,
-        "precision": model.precision,
+        "precision": quantization.precision_of(model),
         "core": None if isinstance(plan, Float32Plan) else plan.core.name,
         "choices": plan.choices,
         "table_bytes": plan.table_bytes,
@@ -147,7 +147,7 @@ class Project:
             )
         return load_model(self.folder / _MODEL)
 
-    def generated(self, board: Board | None = None) -> tuple[DeviceModel, DevicePlan]:
+    def generated(self, board: Board | None = None) -> tuple[IntegerChain, DevicePlan]:
         """Return the reference, in integers or floats, and its plan.
 
         Raises `InputError` if nothing was built here yet, a generated file is not what `build`
@@ -164,7 +164,7 @@ class Project:
         if written.precision in quantization.precisions_of(model):
             reference = quantization.device_model(model, written.precision)
             is_observed = OBSERVED in written.choices.values()
-            if is_observed and isinstance(reference, IntegerChain):
+            if is_observed:
                 reference = observed(reference, model)
             plan = written.plan_of(reference)
             if plan is not None:
@@ -172,7 +172,7 @@ class Project:
                 return reference, plan
         raise not_as_written(self.folder / _PLAN)
 
-    def is_of(self, reference: DeviceModel) -> bool:
+    def is_of(self, reference: IntegerChain) -> bool:
         """Whether the folder's model gives exactly this reference, with any plan."""
         model = self.model()
         return any(
@@ -180,7 +180,7 @@ class Project:
             for precision in quantization.precisions_of(model)
         )
 
-    def _check_generated(self, reference: DeviceModel, plan: DevicePlan) -> None:
+    def _check_generated(self, reference: IntegerChain, plan: DevicePlan) -> None:
         for name, generated in generated_files(reference, plan).items():
             path, content = self.folder / _GENERATED / name, generated.encode()
             same_size = path.is_file() and path.stat().st_size == len(content)
@@ -248,7 +248,7 @@ def exclusive(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def generated_files(reference: DeviceModel, plan: DevicePlan) -> dict[str, str]:
+def generated_files(reference: IntegerChain, plan: DevicePlan) -> dict[str, str]:
     """Return the texts that `build` generates, by file name: the plan and its C."""
     return {PLAN_FILE: plan_text(reference, plan), **render_c(reference, plan)}
 
@@ -299,7 +299,7 @@ def _settings_for(board: Board) -> str:
 
 def write_project(
     model: Model,
-    reference: DeviceModel,
+    reference: IntegerChain,
     plan: DevicePlan,
     folder: Path,
     firmware_of: Path | None,

@@ -15,8 +15,9 @@ from typing import NamedTuple
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import DevicePlan, Limits, Plan, make_float32_plan, make_plan, plans
+from protonn_edge.codegen import DevicePlan, Limits, Plan, device_plans
 from protonn_edge.projects.checks import (
     OverBudget,
     Usage,
@@ -25,7 +26,7 @@ from protonn_edge.projects.checks import (
     check_linked,
 )
 from protonn_edge.projects.folder import Project, check_folder, copy_over, exclusive, write_project
-from protonn_edge.quantization import DeviceModel, Float32Model, IntegerChain, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.facts_repr import FactsRepr
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.verification.agreement import PossibleCycles
@@ -44,7 +45,7 @@ class BuildOptions:
     # activity for mean cycles; by default the model's, on its training points
     activity: Activity | None = None
     # by default the model's integers are built; floats are for comparison
-    reference: DeviceModel | None = None
+    reference: IntegerChain | None = None
     plan: DevicePlan | None = None  # the only plan to consider
     # whether `build` runs the program before it writes it; see `verification.tryout`
     tries: bool = True
@@ -110,11 +111,7 @@ def build_for_host(
         board.check_is_chip("flash or SRAM")
     check_folder(folder, board)
     reference = options.reference or quantize(model)
-    plan: DevicePlan
-    if isinstance(reference, Float32Model):
-        plan = make_float32_plan(reference)
-    else:
-        plan = make_plan(reference, kernel=options.kernel)
+    plan = device_plans(reference, kernel=options.kernel)[0]
     with exclusive(folder), scratch_folder() as scratch:
         project = write_project(model, reference, plan, scratch, folder, board)
         program = project.compile(board)
@@ -157,7 +154,7 @@ class Trial:
 
     project: Project
     program: LinkedProgram
-    reference: DeviceModel
+    reference: IntegerChain
     plan: DevicePlan
     usage: Usage
     possible: PossibleCycles
@@ -185,7 +182,7 @@ def try_plan(model: Model, reference: IntegerChain, plan: Plan, board: Board) ->
     with scratch_folder() as scratch:
         elf = write_project(model, reference, plan, scratch, None, board).compile(board)
         try:
-            check_budget(read_program(elf), board, model.all_remedies)
+            check_budget(read_program(elf), board, remedies_of(model))
         except OverBudget as error:
             return Tried(left_out=f"for the serial line, {error}")
         return try_firmware(model, reference, plan, elf, board)
@@ -200,27 +197,25 @@ def _first_that_fits(
     failures: list[OverBudget] = []
     activity = options.activity or model.activity
     for plan in _choices(reference, board, options, activity):
-        check_estimate(plan, board, model.all_remedies)
+        check_estimate(plan, board, remedies_of(model))
         folder = scratch / f"project_{len(failures)}"
         project = write_project(model, reference, plan, folder, firmware_of, board)
         program = read_program(project.compile(board))
         try:
-            usage = check_budget(program, board, model.all_remedies)
+            usage = check_budget(program, board, remedies_of(model))
         except OverBudget as failure:
             failures.append(failure)
             continue
-        check_linked(program, plan, board, model.all_remedies)
+        check_linked(program, plan, board, remedies_of(model))
         possible = PossibleCycles.of_program(program, plan, board)
         return Trial(project, program, reference, plan, usage, possible)
     raise min(failures, key=lambda failure: failure.usage.flash_bytes)
 
 
 def _choices(
-    reference: DeviceModel, board: Board, options: BuildOptions, activity: Activity | None
+    reference: IntegerChain, board: Board, options: BuildOptions, activity: Activity | None
 ) -> Sequence[DevicePlan]:
     """Return the plans to try: the fastest that are expected to fit first."""
     if options.plan is not None:
         return [options.plan]
-    if isinstance(reference, Float32Model):
-        return [make_float32_plan(reference)]
-    return plans(reference, Limits.of(board), kernel=options.kernel, activity=activity)
+    return device_plans(reference, Limits.of(board), kernel=options.kernel, activity=activity)

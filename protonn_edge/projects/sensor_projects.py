@@ -13,6 +13,7 @@ from pathlib import Path
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board
+from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
 from protonn_edge.device.protocol import frame_bytes
@@ -186,7 +187,7 @@ def _linked(
         for name, text in files.items():
             write_atomically(Path(scratch, name), text)
         program = read_program(build_firmware(scratch, board.environment))
-        usage = check_budget(program, board, model.all_remedies)
+        usage = check_budget(program, board, remedies_of(model))
         try:
             return usage, response_of(program, windowing)
         except CheckFailed:  # a stage without facts

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
+from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
@@ -427,8 +428,8 @@ def windowing_of(
     sensor.
     """
     channels = sampling.channels
-    n = model.n_channels or len(channels)
-    plain = feature_names if model.n_channels is None else ()  # one sample is one point
+    n = channels_of(model) or len(channels)
+    plain = feature_names if channels_of(model) is None else ()  # one sample is one point
     named = channel_names(feature_names, n) or plain
     used, by_place = used_channels(sampling, named, n)
     per_unit, notices = counts_for(instrument, _channels(sampling, used), unit)

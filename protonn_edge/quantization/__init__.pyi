@@ -6,14 +6,12 @@ from protonn_edge.chain.integer_stage import check_counts as check_counts
 from protonn_edge.kinds.protonn.quantize import dequantize as dequantize
 from protonn_edge.kinds.protonn.quantize import precision_for as precision_for
 from protonn_edge.kinds.protonn.quantize import quantize_in_order as quantize_in_order
-from protonn_edge.quantization.float32 import PRECISIONS as PRECISIONS
-from protonn_edge.quantization.float32 import DeviceModel as DeviceModel
-from protonn_edge.quantization.float32 import Float32Model as Float32Model
-from protonn_edge.quantization.float32 import float32_model as float32_model
-from protonn_edge.quantization.float32 import precisions_of as precisions_of
+from protonn_edge.quantization.integers import PRECISIONS as PRECISIONS
 from protonn_edge.quantization.integers import StageLoss as StageLoss
 from protonn_edge.quantization.integers import device_model as device_model
 from protonn_edge.quantization.integers import measure_activity as measure_activity
+from protonn_edge.quantization.integers import precision_of as precision_of
+from protonn_edge.quantization.integers import precisions_of as precisions_of
 from protonn_edge.quantization.integers import quantize as quantize
 from protonn_edge.quantization.integers import stage_losses as stage_losses
 from protonn_edge.quantization.integers import why_floats_alone as why_floats_alone

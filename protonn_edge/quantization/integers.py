@@ -19,8 +19,8 @@ from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import quantizer_of
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.floats import in_floats
 from protonn_edge.kinds.protonn.head import ProtoNNHead
-from protonn_edge.quantization.float32 import DeviceModel, float32_model
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -49,7 +49,21 @@ def quantize(model: Model) -> IntegerChain:
         return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
 
 
-def device_model(model: Model, precision: str = "int8") -> DeviceModel:
+PRECISIONS = ("int8", "float32")
+
+
+def precisions_of(model: Model) -> tuple[str, ...]:
+    """Return the possible precisions; float builds can neither compute features nor reject."""
+    plain = (model.feature_stage, model.rejection) == (None, None)
+    return PRECISIONS if plain and isinstance(model.head, ProtoNNHead) else PRECISIONS[:1]
+
+
+def precision_of(chain: IntegerChain) -> str:
+    """Return the precision in which a chain computes scores."""
+    return PRECISIONS[chain.score_tolerance > 0]
+
+
+def device_model(model: Model, precision: str = "int8") -> IntegerChain:
     """Return the reference for the device's computation with "int8" or "float32" matrices.
 
     Raises `InputError` as `quantize` does, or if the model has no float build.
@@ -65,7 +79,7 @@ def device_model(model: Model, precision: str = "int8") -> DeviceModel:
         raise InputError(
             "float builds cannot be taught; build in int8, or train without --teachable"
         )
-    return float32_model(model, integers)
+    return in_floats(model, integers)
 
 
 def why_floats_alone(model: Model) -> str | None:

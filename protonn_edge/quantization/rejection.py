@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.decision import STATISTICS, Rejection, Statistic, margins
+from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_MAXIMUM
@@ -54,7 +55,7 @@ def statistics_of(model: Model, X: ArrayLike) -> Statistics:
     """
     integers = quantize(replace(model, rejection=None))
     Q = integers.quantize(X)
-    scores, nearest = integers.scores_and_nearest(Q)
+    scores, nearest = scores_and_nearest(integers, Q)
     return Statistics(
         score=scores.max(axis=1) * integers.score_scale,
         distance=nearest / RBF_MAXIMUM,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.decision import UNKNOWN, Statistic, answer_name, answer_names, margins
+from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.device import Result
 from protonn_edge.errors import counted
 from protonn_edge.evaluation.accuracy import (
@@ -16,13 +17,12 @@ from protonn_edge.evaluation.accuracy import (
     frequent_confusions,
     wilson_interval,
 )
-from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.evaluation.terminal import BY_CLASS, class_rows
 from protonn_edge.report import figures
 from protonn_edge.report.content import Cell, Matrix, PageTable, Panel, Picture
+from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.plane import plane_of
 from protonn_edge.report.points import columns_of, picture_of, row_words, trace_of
-from protonn_edge.report.terminal import BY_CLASS, class_rows
 
 _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 30  # maximum for a readable confusion matrix
@@ -185,11 +185,9 @@ def seen_panels(one: Evidence) -> list[Panel]:
 def unknown_panels(one: Evidence) -> list[Panel]:
     """Return the number of points rejected by each threshold, for a model that rejects."""
     reference = one.reference
-    if one.points is None or not isinstance(reference, IntegerChain):
+    if one.points is None or reference.rejection is None:
         return []
-    if reference.rejection is None:
-        return []
-    scores, nearest = reference.scores_and_nearest(one.points.fed)
+    scores, nearest = scores_and_nearest(reference, one.points.fed)
     right, at = scores.argmax(axis=1) == one.points.labels, reference.rejection
     statistics: dict[Statistic, tuple[str, NDArray[np.int64], int]] = {
         "score": ("highest score", scores.max(axis=1), at.score),

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from html import escape
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from markupsafe import Markup
 
@@ -16,6 +16,7 @@ from protonn_edge.boards import Board
 from protonn_edge.device.instruments import WRITTEN_BY, BenchReading, reading_type
 from protonn_edge.errors import InputError, ProtoNNEdgeError
 from protonn_edge.evaluation.teaching import TaughtPerson
+from protonn_edge.report.evidence import Evidence
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import Check, list_of, number, record_of, text, whole
 from protonn_edge.toolchain.javascript import PAGE, script_file
@@ -169,6 +170,15 @@ class Section:
     lead: str
     panels: tuple[Panel, ...]
     folded: bool = False  # whether it is among the details, which a reader opens
+
+
+class SectionOfRuns(NamedTuple):
+    """A section with panels for each run; a section about the same for all runs has them once."""
+
+    name: str  # its anchor
+    title: str
+    lead: str
+    panels: Callable[[Evidence], list[Panel]]
 
 
 # --- what a report is made of beside evidence: a battery, a search's result, the page's script ----

@@ -9,21 +9,31 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import pkgutil
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from itertools import chain, count, zip_longest
 
 from markupsafe import Markup
 
 from protonn_edge import __version__
+from protonn_edge.chain import head
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.evaluation.accuracy import wilson_interval
-from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.teaching import TaughtPerson
-from protonn_edge.quantization import IntegerChain
-from protonn_edge.report import answers, panels
-from protonn_edge.report.content import Battery, Front, PageScript, PageTable, Panel, Section
+from protonn_edge.report import answers, panels, sections
+from protonn_edge.report.content import (
+    Battery,
+    Front,
+    PageScript,
+    PageTable,
+    Panel,
+    Section,
+    SectionOfRuns,
+)
+from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.points import payload, row_prompt
 
 _PAGE_MCU = "atmega328p"  # of web/uno.js
@@ -36,17 +46,6 @@ _BETTER: dict[str, Callable[[Iterable[float]], float]] = {
     "accuracy": max,
     **dict.fromkeys(("latency, mean", "latency, maximum", "bound", "energy, mean"), min),
     **dict.fromkeys(("flash", "SRAM with stack"), min),
-}
-_LEADS = {
-    "mistakes": "Wrong answers, the most confident first. #0 is the first row of the data.",
-    "seen": "The features that the first stage extracts from a point.",
-    "unknown": "The shares of the test points that other thresholds would reject.",
-    "latency": "Cycles, counted by the board's own timer. A proven bound holds for every input.",
-    "memory": "Flash and SRAM of the linked firmware, including the protocol and the drivers.",
-    "certificate": "Proven claims hold for every input; measured claims held on the points given.",
-    "plan": "How a prediction is computed, stage by stage.",
-    "sketch": "How to put this model into a program of your own.",
-    "quantization": "Accuracy on the test points as the model is quantized step by step.",
 }
 
 
@@ -73,11 +72,11 @@ def render_page(
     )
     # A page may have several runs; its script uses the first.
     code = None if script.text is None else _inline(script.text)
-    sections = [_section(*each, evidence) for each in _SECTIONS]
-    sections += [] if front is None else [panels.front_section(front)]
-    sections += [panels.taught_section(taught)] if taught else []
+    parts = [_section(each, evidence) for each in _SECTIONS]
+    parts += [] if front is None else [panels.front_section(front)]
+    parts += [panels.taught_section(taught)] if taught else []
     details = _details(battery or Battery())
-    sections += [_section(*each, evidence, folded=True) for each in details]
+    parts += [_section(each, evidence, folded=True) for each in details]
     missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP
     return environment.get_template("report.html.j2").render(
         title=title or title_of(first),
@@ -94,7 +93,7 @@ def render_page(
         proofs=[proof_of(one, named=len(evidence) > 1) for one in evidence],
         headlines=headlines_of(first) if len(evidence) == 1 else (),
         side_by_side=side_by_side(evidence) if len(evidence) > 1 else None,
-        sections=[section for section in sections if section.panels],
+        sections=[part for part in parts if part.panels],
         provenance=_provenance(evidence, command),
     )
 
@@ -176,7 +175,7 @@ def identity_of(one: Evidence) -> list[tuple[str, str]]:
     return [
         ("classes", named),
         ("data", f"{one.data_name}, {points}" if one.data_name else points),
-        ("model", f"{model.title}, D = {model.n_inputs:,}{sizes}"),
+        ("model", f"{head.title_of(model)}, D = {model.n_inputs:,}{sizes}"),
         ("board", f"{board.title}, {board.clock_hz / 1e6:g} MHz"),
     ]
 
@@ -260,7 +259,7 @@ def _figures(one: Evidence) -> dict[str, str]:
     rejects = one.reference.rejection is not None
     unknown = {"unknown": f"{100 * summary.unknown / summary.n:.2f} %"} if rejects else {}
     return {
-        "computed in": "integers" if isinstance(one.reference, IntegerChain) else "floats",
+        "computed in": "floats" if one.reference.score_tolerance else "integers",
         "points": f"{summary.n:,}",
         "accuracy": f"{100 * summary.accuracy:.2f} %",
         "95 % confidence": f"{100 * low:.1f} to {100 * high:.1f} %",
@@ -274,18 +273,14 @@ def _figures(one: Evidence) -> dict[str, str]:
     }
 
 
-MakePanels = Callable[[Evidence], list[Panel]]
-
-
-def _section(
-    name: str, title: str, make: MakePanels, evidence: Sequence[Evidence], *, folded: bool = False
-) -> Section:
-    columns = [make(one) for one in evidence]
+def _section(made: SectionOfRuns, evidence: Sequence[Evidence], *, folded: bool = False) -> Section:
+    columns = [made.panels(one) for one in evidence]
     for others in columns[1:]:  # the page's script uses the first run
         others[:] = [replace(panel, live="") for panel in others]
     names = [one.name for one in evidence]
     rows = (_once_each(row, names) for row in zip_longest(*columns))
-    return Section(name, title, _LEADS.get(name, ""), tuple(chain.from_iterable(rows)), folded)
+    panels = tuple(chain.from_iterable(rows))
+    return Section(made.name, made.title, made.lead, panels, folded)
 
 
 def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]:
@@ -300,23 +295,68 @@ def _once_each(row: Sequence[Panel | None], names: Sequence[str]) -> list[Panel]
     ]
 
 
-_SECTIONS: tuple[tuple[str, str, MakePanels], ...] = (
-    ("accuracy", "Accuracy", answers.accuracy_panels),
-    ("mistakes", "The worst mistakes", answers.mistake_panels),
-    ("space", "The model's space", answers.space_panels),
-    ("seen", "What the model sees", answers.seen_panels),
-    ("unknown", "Unknown", answers.unknown_panels),
-    ("sketch", "In your own sketch", panels.sketch_panels),
-    ("memory", "Memory", panels.memory_panels),
+_SECTIONS = (
+    SectionOfRuns("accuracy", "Accuracy", "", answers.accuracy_panels),
+    SectionOfRuns(
+        "mistakes",
+        "The worst mistakes",
+        "Wrong answers, the most confident first. #0 is the first row of the data.",
+        answers.mistake_panels,
+    ),
+    SectionOfRuns("space", "The model's space", "", answers.space_panels),
+    SectionOfRuns(
+        "seen",
+        "What the model sees",
+        "The features that the first stage extracts from a point.",
+        answers.seen_panels,
+    ),
+    SectionOfRuns(
+        "unknown",
+        "Unknown",
+        "The shares of the test points that other thresholds would reject.",
+        answers.unknown_panels,
+    ),
+    SectionOfRuns(
+        "sketch",
+        "In your own sketch",
+        "How to put this model into a program of your own.",
+        panels.sketch_panels,
+    ),
+    SectionOfRuns(
+        "memory",
+        "Memory",
+        "Flash and SRAM of the linked firmware, including the protocol and the drivers.",
+        panels.memory_panels,
+    ),
 )
 
 
-def _details(battery: Battery) -> tuple[tuple[str, str, MakePanels], ...]:
-    return (
-        ("latency", "Latency", panels.latency_panels),
-        ("energy", "Energy", lambda one: panels.energy_panels(one, battery)),
-        ("certificate", "Certificate", panels.certificate_panels),
-        ("plan", "Plan", panels.plan_panels),
-        ("quantization", "Quantization", panels.quantization_panels),
-        ("training", "Training", panels.training_panels),
-    )
+_LATENCY = SectionOfRuns(
+    "latency",
+    "Latency",
+    "Cycles, counted by the board's own timer. A proven bound holds for every input.",
+    panels.latency_panels,
+)
+
+_ORIGIN = (
+    SectionOfRuns(
+        "plan",
+        "Plan",
+        "How a prediction is computed, stage by stage.",
+        panels.plan_panels,
+    ),
+    SectionOfRuns(
+        "quantization",
+        "Quantization",
+        "Accuracy on the test points as the model is quantized step by step.",
+        panels.quantization_panels,
+    ),
+    SectionOfRuns("training", "Training", "", panels.training_panels),
+)
+
+
+def _details(battery: Battery) -> list[SectionOfRuns]:
+    modules = pkgutil.iter_modules(sections.__path__, f"{sections.__name__}.")
+    of_rooms = [import_module(each.name).SECTION for each in modules]
+    energy = SectionOfRuns("energy", "Energy", "", lambda one: panels.energy_panels(one, battery))
+    return [_LATENCY, energy, *of_rooms, *_ORIGIN]

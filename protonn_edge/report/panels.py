@@ -10,21 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.certificate.claims import Settings
-from protonn_edge.certificate.project import agreed, arithmetic_claims, cycles_measured
 from protonn_edge.chain.model import why_clamped
 from protonn_edge.codegen import Plan
 from protonn_edge.device.instruments import BenchReading
 from protonn_edge.errors import counted
-from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.evaluation.teaching import TaughtPerson
+from protonn_edge.evaluation.terminal import PLAN_CAPTION, plan_rows, stage_rows
 from protonn_edge.export.rendering import NAME, own_sketch
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section
-from protonn_edge.report.terminal import PLAN_CAPTION, plan_rows, stage_rows
+from protonn_edge.report.evidence import Evidence
 from protonn_edge.system.schema import list_of, number
-from protonn_edge.verification.agreement import PROVEN, Agreement
+from protonn_edge.verification.agreement import PROVEN
 
 _NOTHING = 1e-9  # an objective that never exceeds this is not shown
 
@@ -151,24 +148,6 @@ def _memory_panel(name: str, parts: list[tuple[str, int]], limit: int) -> Panel:
     return Panel.drawn(figures.memory_figure(parts, limit), caption, key=key, table=table)
 
 
-def certificate_panels(one: Evidence) -> list[Panel]:
-    """Return the claims about the firmware; the first panel's claims follow from its code."""
-    if not (one.firmware.claims and isinstance(one.reference, IntegerChain)):
-        return []
-    claims = [*arithmetic_claims(one.reference), *one.firmware.claims]
-    compared = [each.mismatch for each in one.results if each.mismatch is not None]
-    if compared and not any(compared):
-        on_board = Agreement("the board", len(compared), 0, 0, None)
-        claims.append(agreed("firmware", on_board, "the run, over the serial line"))
-    if one.on_host is not None and not one.on_host.mismatches:
-        claims.append(agreed("host-c", one.on_host, "the generated C, run on this computer"))
-    claims += cycles_measured(one.answered, "the board's timer")
-    rows = tuple((each.statement, each.standing, each.by) for each in claims)
-    table = PageTable("Claims", ("claim", "status", "by"), rows, texts=frozenset({1, 2}))
-    command = Settings(one.board.name).command.replace("PATH", "PROJECT")
-    return [Panel(listing=("To certify the project", command), table=table)]
-
-
 def plan_panels(one: Evidence) -> list[Panel]:
     """Return the kernel of each stage, with the cycles that the planner estimates."""
     plan = one.firmware.plan
@@ -279,7 +258,7 @@ def taught_section(people: Sequence[TaughtPerson]) -> Section:
 
 def sketch_panels(one: Evidence) -> list[Panel]:
     """Return the command for exporting a model, a sketch with it, and its classes' constants."""
-    if not isinstance(one.reference, IntegerChain):
+    if one.reference.score_tolerance:
         return []
     sketch = own_sketch(one.reference, one.board)
     exporting = (

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.decision import answer_names
 from protonn_edge.device import Result
-from protonn_edge.evaluation.evidence import Evidence
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.report.content import Mark, Scatter
+from protonn_edge.report.evidence import Evidence
 
 Floats = NDArray[np.float64]
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from protonn_edge.chain.decision import EXPONENTIAL, UNKNOWN
 from protonn_edge.chain.model import expected_by
 from protonn_edge.datasets.naming import channel_names
-from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.quantization import MODEL_HASH_BYTES, IntegerChain
+from protonn_edge.quantization import MODEL_HASH_BYTES
 from protonn_edge.report import figures
 from protonn_edge.report.content import figure
+from protonn_edge.report.evidence import Evidence
 from protonn_edge.report.plane import chosen_points, plane_of
 
 Floats = NDArray[np.float64]
@@ -305,7 +305,7 @@ def _shape(one: Evidence) -> dict[str, Any] | None:
 def _confidence(one: Evidence) -> dict[str, Any] | None:
     """Return how the confidence follows from scores; None if a model has none."""
     reference = one.reference
-    if not isinstance(reference, IntegerChain) or reference.confidence is None:
+    if reference.confidence is None:
         return None
     factor, shift, n_new = astuple(reference.confidence)
     return {"factor": factor, "shift": shift, "newClasses": n_new, "table": EXPONENTIAL}

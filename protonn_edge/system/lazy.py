@@ -2,16 +2,19 @@
 
 Otherwise a command would spend half its time importing modules that it does not use: scikit-learn,
 scipy and a hundred modules of this package. A package that offers names from many modules lists
-them in its `__init__.pyi`, where type checkers and editors look; `lazy_names` reads them there.
+them in its `__init__.pyi`, where type checkers and editors look; `lazy_names` reads them there,
+and leaves out those of modules that were removed.
 
-Libraries that only some users need may be missing: `require` names the package to install.
+Libraries that only some users need may be missing: `require` names the package to install. Parts of
+this package may have been removed, too: a part is a folder or a module that nothing imports before
+its work is asked for, so that a failed import is a refusal in one sentence.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,19 +35,21 @@ _EXTRAS = {
 }
 
 
-def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+def lazy_names(
+    package: str, more: Mapping[str, str] | None = None
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` (PEP 562) for a package.
 
     The ``__init__.pyi`` next to its ``__init__.py`` has a line ``from module import name as name``
-    for each name, which must not be the name of a module.
+    for each name, which must not be the name of a module. `more` names have their modules.
     """
     stub = Path(str(sys.modules[package].__file__)).with_suffix(".pyi")
     module_of = {
         alias.name: str(statement.module)
         for statement in ast.parse(stub.read_text("utf-8")).body
-        if isinstance(statement, ast.ImportFrom)
+        if isinstance(statement, ast.ImportFrom) and _exists(str(statement.module))
         for alias in statement.names
-    }
+    } | dict(more or {})
 
     def get(name: str) -> Any:
         if name not in module_of:
@@ -58,6 +63,14 @@ def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[
 
     names = sorted(module_of)
     return names, get, listed
+
+
+def _exists(module: str) -> bool:
+    """Return whether a module of this package is there, without importing its packages."""
+    package, *below = module.split(".")
+    place = Path(__file__).parents[1].joinpath(*below)
+    is_own = package == __name__.partition(".")[0]
+    return is_own and (place.with_suffix(".py").exists() or place.is_dir())
 
 
 def later(module: str, name: str) -> Callable[..., Any]:
@@ -80,20 +93,34 @@ def room(name: str, what: str) -> ModuleType:
 
     Raises `InputError` if it was; `what`, in the plural, names the part.
     """
+    module = optional(name)
+    if module is None:
+        raise InputError(_removed(what, "are"))
+    return module
+
+
+def optional(name: str) -> ModuleType | None:
+    """Import a part of this package; return None if it was removed."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:
+        if not f"{name}.".startswith(f"{error.name}."):
             raise
-        raise InputError(
-            f"{what} are not installed; install protonn-edge again, with all its parts"
-        ) from error
+        return None
 
 
 def sentence_of(error: ImportError) -> str | None:
-    """Return a sentence on the extra that a failed import needs; None if no extra has it."""
-    library = (error.name or "").partition(".")[0]
-    return _sentence(library) if library in _EXTRAS else None
+    """Return a sentence on the extra, or the part of this package, that a failed import needs."""
+    name = error.name or ""
+    if name.partition(".")[0] in _EXTRAS:
+        return _sentence(name.partition(".")[0])
+    if name.startswith("protonn_edge.") and isinstance(error, ModuleNotFoundError):
+        return _removed(name.rpartition(".")[2].replace("_", " "), "is")
+    return None
+
+
+def _removed(what: str, verb: str) -> str:
+    return f"{what} {verb} not installed; install protonn-edge again, with all its parts"
 
 
 def _sentence(library: str) -> str:

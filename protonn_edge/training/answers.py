@@ -16,7 +16,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.decision import UNKNOWN
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, labels_of
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.training.calibration import softmax, with_accuracy_floor
@@ -81,7 +81,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
             return self._predict_or(unknown, X)
         scores = self._scores(X)
         if self.multilabel_:
-            indicator = self.model_.labels_of(scores)
+            indicator = labels_of(self.model_, scores)
             return csr_array(indicator) if self._sparse_labels else indicator
         labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
         return labels

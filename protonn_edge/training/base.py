@@ -1,6 +1,6 @@
 """The base of all classifiers for devices: from `fit` to a model with its record.
 
-A kind of classifier is a subclass in its own module and a line in the registry. It declares its
+A kind of classifier is a subclass in its own folder, which the registry finds. It declares its
 parameters as fields, with constraints and command-line names, from which scikit-learn's constraints
 and docstrings are generated. Its method `_train` trains on prepared points.
 """

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.dataset import Sparse, dense_rows
 from protonn_edge.errors import InputError
@@ -288,7 +288,7 @@ class PreparedPoints:
 
     def measured(self, model: Model) -> Model:
         """Return a trained model with its threshold and activity, measured on training points."""
-        model = model.with_units_of(self.raw[: self._given])
+        model = with_units_of(model, self.raw[: self._given])
         if model.multilabel:
             return replace(model, threshold=self._threshold(model))
         return replace(model, activity=self._activity(model))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.head import Remedies
+from protonn_edge.chain.head import Remedies, remedies_of
 from protonn_edge.codegen import Limits, Plan, plans
 from protonn_edge.datasets.naming import did_you_mean, label_text, listed
 from protonn_edge.errors import CheckFailed, InputError, shortened
@@ -181,7 +181,7 @@ def fit_of(model: IntegerChain, Q: NDArray[np.uint8], board: Board, limits: Tuni
     allowed = Limits(flash, board.sram_bytes, board.cpu)
     activity = measure_activity(model, Q)
     chosen = plans(model, allowed, activity=activity)
-    fits = [_fit(plan, board, limits, model.all_remedies) for plan in chosen]
+    fits = [_fit(plan, board, limits, remedies_of(model)) for plan in chosen]
     return min(fits, key=lambda fit: fit.worst)
 
 

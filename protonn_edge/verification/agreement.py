@@ -2,7 +2,7 @@
 
 The NumPy integer model is the reference; the host build of the generated C, the emulated board and
 a real one must give the same scores for every point. Any difference is a bug; only float builds
-have a tolerance, `Float32Model.score_tolerance`.
+have a tolerance, `IntegerStage.score_tolerance`.
 
 The cycles that devices report must be possible: within the bounds that follow from the machine code
 of an integer build on a chip with a multiplier; of other builds, or if the linked program is not
@@ -29,7 +29,7 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
 from protonn_edge.emulator.uno import EmulatedBoard, EmulatorStats, Watch
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
-from protonn_edge.quantization import DeviceModel
+from protonn_edge.quantization import IntegerChain
 
 if TYPE_CHECKING:
     from protonn_edge.avr.paths import Path, Paths
@@ -269,7 +269,7 @@ def _first_mismatch(
     return Mismatch(point, f"score of class {place}", int(right[place]), int(scores[point, place]))
 
 
-def verify_host(model: DeviceModel, Q: NDArray[np.uint8]) -> Agreement:
+def verify_host(model: IntegerChain, Q: NDArray[np.uint8]) -> Agreement:
     """Compare the host build of the generated C on quantized points Q, (n, D) uint8."""
     with host_program(model) as program:
         return compare("host C", ReferenceAnswers.of(model, Q), *program.run(Q))
@@ -278,7 +278,7 @@ def verify_host(model: DeviceModel, Q: NDArray[np.uint8]) -> Agreement:
 def verify_device(
     execution: str,
     url: str,
-    model: DeviceModel,
+    model: IntegerChain,
     Q: NDArray[np.uint8],
     sink: Callable[[Result], None] | None = None,
     board: Board | None = None,
@@ -318,7 +318,7 @@ def compare_results(
 
 def open_session(
     url: str,
-    model: DeviceModel,
+    model: IntegerChain,
     board: Board | None = None,
     *,
     host: Host | None = None,

@@ -8,7 +8,7 @@ a data set.
 The points are made from the model alone, as many as take a fraction of a second: bytes as a device
 receives them, the same ones on every machine. They are both ends of the ranges, where sums are
 largest and values are clipped, and informative inputs of the model
-(`IntegerChain.example_inputs`) or of its feature stage.
+(`example_inputs`) or of its feature stage.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, board_names
+from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.codegen.host import HostProgram
@@ -29,7 +31,7 @@ from protonn_edge.device import ReferenceAnswers
 from protonn_edge.device.protocol import BITS_PER_BYTE
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, InputError
-from protonn_edge.quantization import DeviceModel, IntegerChain, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification.agreement import Agreement, compare, open_session, verify_device
 
 _LEAST, _MOST = 8, 128
@@ -82,7 +84,7 @@ class WrongAnswers(CheckFailed):
 
 def try_firmware(
     model: Model,
-    reference: DeviceModel,
+    reference: IntegerChain,
     plan: DevicePlan,
     elf: Path,
     board: Board,
@@ -116,21 +118,21 @@ def try_firmware(
     return _checked(agreement)
 
 
-def try_on_host(model: Model, reference: DeviceModel, program: Path) -> Tried:
+def try_on_host(model: Model, reference: IntegerChain, program: Path) -> Tried:
     """Try a program for this computer (``firmware/host/main.c``); raises as `try_firmware` does."""
     points = trial_points(model, reference, _MOST)
     host = HostProgram(program, reference.n_features, reference.n_classes)
     return _checked(compare("host C", ReferenceAnswers.of(reference, points), *host.run(points)))
 
 
-def trial_points(model: Model, reference: DeviceModel, count: int) -> NDArray[np.uint8]:
+def trial_points(model: Model, reference: IntegerChain, count: int) -> NDArray[np.uint8]:
     """Return `count` points, at least 8, as bytes for the device, (count, features)."""
-    integers = reference if isinstance(reference, IntegerChain) else quantize(model)
+    integers = quantize(model) if reference.score_tolerance else reference
     ends = extremes(integers, count)
     return np.concatenate([ends, examples(model, integers, count - len(ends))])
 
 
-def _count(reference: DeviceModel, plan: DevicePlan, board: Board) -> int:
+def _count(reference: IntegerChain, plan: DevicePlan, board: Board) -> int:
     """Return the number of points that take a fraction of a second to emulate."""
     cycles = plan.mean_cycles
     if cycles is None:
@@ -191,10 +193,38 @@ def extremes(reference: IntegerChain, count: int) -> Bytes:
     return np.concatenate([ends(reference), alternating, single]).astype(np.uint8)
 
 
+def example_inputs(chain: IntegerChain, start: Bytes, count: int) -> IntArray:
+    """Return test inputs (count, D) that exercise a device's arithmetic, always the same ones.
+
+    `start` (D,) are the inputs of a mean point, from which the search begins.
+    """
+    *before, last = chain.own_stages
+    found = last.example_inputs(before, start, count)
+    if found is not None:
+        return found
+    generator = Random(0)  # noqa: S311  (no secret)
+    span = 2 * chain.inputs.maximum + 1
+    moved = [
+        [each + int(generator.random() * span) - chain.inputs.maximum for each in start.tolist()]
+        for _ in range(count)
+    ]
+    return np.clip(np.array(moved, np.int64), 0, chain.inputs.maximum)
+
+
+def inverted(chain: IntegerChain, x: IntArray) -> Bytes | None:
+    """Return bytes (n, features) for the device that give the classifier the inputs x, (n, D).
+
+    None if the feature stage cannot be inverted.
+    """
+    if chain.feature_stage is None:
+        return x.astype(np.uint8)
+    return chain.feature_stage.invert(x, chain.inputs)
+
+
 def examples(model: Model, reference: IntegerChain, count: int) -> Bytes:
     """Return points (count, features) for a model's arithmetic, made of its mean point."""
     start = reference.inputs.quantize(model.inputs.mean[None, :])[0]
-    fed = reference.invert(reference.example_inputs(start, count))
+    fed = inverted(reference, example_inputs(reference, start, count))
     if fed is not None:
         return fed
     stage = reference.feature_stage

@@ -18,7 +18,7 @@ from functools import cache
 from typing import NamedTuple
 
 from agreement.agreement import compare, prove
-from agreement.calls import Case, Stage
+from agreement.case import Case, Stage
 from agreement.gaps import GAPS
 from agreement.sources import Function, cases_of, functions, stage_of
 from agreement.symbolic import GaveUp

@@ -1,50 +1,25 @@
 """How each function with assembly is called: with any values, in their proven ranges.
 
-A function that is added to the templates needs a line in `CALLS`.
+A function that is added to the templates needs a line in `CALLS`. Those of a kind of stage may be
+in a module of this folder that is named after it.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from agreement.agreement import Call, To
-from agreement.linked import STORE_START, Forms
+from agreement.case import Case, Stage, ends_of, no_arguments
+from agreement.linked import STORE_START
+from conformance.instances import KINDS
 
 from protonn_edge.features.gradients.loop import COUNT, NEXT_CELL, SHARED
 
-
-@dataclass(frozen=True)
-class Stage:
-    """A stage of a program: its names and kernel."""
-
-    name: str
-    kernel: Any
-    forms: Forms
-    previous: str
-    inputs: np.ndarray | None  # some of its inputs, (n, inputs)
-
-    def size(self, variable: str) -> int:
-        """Return the bytes of a variable."""
-        return self.forms.assembly.variables[f"{self.name}{variable}"].size
-
-    def table(self, name: str) -> int:
-        """Return the bytes of a table."""
-        return self.forms.assembly.tables[f"{self.name}{name}"].size
-
-
-@dataclass(frozen=True)
-class Case:
-    """A call, and whether it can be proven; else it is tried on many values."""
-
-    call: Call
-    proven: bool = True
-    long: bool = False  # whether that takes more than a moment
-    exact: bool = False  # whether addresses depend on products, which cannot be abstract then
-
+Calls = Callable[[Stage, str], Iterator[Case]]
 
 # ---- products of a matrix ----
 
@@ -119,11 +94,6 @@ def _unrolled(stage: Stage, function: str, part: Any, number: int) -> Iterator[C
     yield Case(_added(stage, function, inputs, fixed=fixed, ranges=ranges), proven=False)
 
 
-def _score(stage: Stage, function: str) -> Iterator[Case]:
-    kinds = {"naive_bayes": _naive_bayes, "forest": _walk}
-    yield from kinds.get(stage.kernel.kind, _no_arguments)(stage, function)
-
-
 def _sums(stage: Stage) -> dict[tuple[str, int, int], tuple[int, int]]:
     """Return the ranges of a product's sums."""
     of, size = stage.kernel.stage, stage.kernel.stage.accumulator_bits // 8
@@ -155,16 +125,6 @@ def _find_largest(stage: Stage, function: str) -> Iterator[Case]:
     yield Case(call, long=stage.kernel.stage.n_inputs > (4 if stage.kernel.second else 12))
 
 
-def _no_arguments(stage: Stage, function: str) -> Iterator[Case]:
-    yield Case(Call(function))
-
-
-def _ends(feed: Any, count: int) -> list[tuple[int, int]]:
-    """Return the least and the largest of each input."""
-    ends = (np.broadcast_to(each, count).tolist() for each in (feed.low, feed.high))
-    return list(zip(*ends, strict=True))
-
-
 _FEW = 2  # prototypes
 
 
@@ -182,7 +142,7 @@ def _near(stage: Stage, centres: np.ndarray, limit: int) -> dict[str, np.ndarray
     which = rng.integers(0, len(centres), 2000)
     far = rng.integers(0, 1 + int(np.sqrt(2 * limit / of.n_inputs)), (2000, 1))
     near = centres[which].astype(int) + rng.integers(-far, far + 1, (2000, of.n_inputs))
-    low, high = np.array(_ends(of.feed, of.n_inputs)).T
+    low, high = np.array(ends_of(of.feed, of.n_inputs)).T
     before = np.zeros((2000, _coordinates(stage)), int)
     return {stage.previous: np.hstack([before, np.clip(near, low, high)])}
 
@@ -191,13 +151,13 @@ def _add_votes(stage: Stage, function: str) -> Iterator[Case]:
     of, first = stage.kernel.stage, _coordinates(stage)
     ignored = [f"{stage.name}_list"]
     returns = int(of.gives_nearest)
-    ends = enumerate(_ends(of.feed, of.n_inputs), first)
+    ends = enumerate(ends_of(of.feed, of.n_inputs), first)
     ranges = {(stage.previous, k, 1): each for k, each in ends}
     points = _near(stage, of.prototypes.T, of.distance_limit)
     call = Call(function, returns=returns, ignored=ignored, ranges=ranges, points=points)
     yield Case(call, proven=False)
     # one input may be any, the others are those of the first prototype
-    low, high = np.array(_ends(of.feed, of.n_inputs)).T
+    low, high = np.array(ends_of(of.feed, of.n_inputs)).T
     near = np.zeros(stage.forms.assembly.variables[stage.previous].size, int)
     near[first:][: of.n_inputs] = np.clip(of.prototypes.T[0].astype(int), low, high) & 255
     for place in (first, first + of.n_inputs - 1) if of.n_prototypes <= _FEW else ():
@@ -240,51 +200,6 @@ def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
             own = {**fixed, stage.previous: known}
             one = Call(function, arguments, returns, own, {}, buffers, {}, ignored)
             yield Case(one, long=k > 0 or some != [0], exact=True)
-
-
-def _walk(stage: Stage, function: str) -> Iterator[Case]:
-    of = stage.kernel.stage
-    count = of.n_inputs
-    ends = _ends(of.feed, count) if hasattr(of, "feed") else [(0, 255)] * count
-    ranges = {("inputs", k, 1): each for k, each in enumerate(ends)}
-    points = {} if stage.inputs is None else {"inputs": stage.inputs}
-    call = Call(function, [(To("inputs"), 2)], 0, {}, ranges, {"inputs": count}, points=points)
-    yield Case(call, proven=False)
-    # one input may be any, the others are at an end of their ranges: the levels that read it
-    for end in (0, 1) if stage.kernel.kind == "forest" else ():
-        for place in range(count):
-            known = [None if k == place else ends[k][end] & 255 for k in range(count)]
-            own = {("inputs", place, 1): ranges["inputs", place, 1]}
-            some = Call(function, call.arguments, 0, {"inputs": known}, own, call.buffers)
-            yield Case(some, long=place > 0)
-
-
-def _naive_bayes(stage: Stage, function: str) -> Iterator[Case]:
-    of = stage.kernel.stage
-    table = f"{stage.name}_table"
-    maximum = of.input_maximum
-    ranges = {("inputs", k, 1): (0, int(maximum)) for k in range(of.n_inputs)}
-    call = Call(function, [(To("inputs"), 2)], buffers={"inputs": of.n_inputs}, ranges=ranges,
-                tables={table: [None] * stage.table("_table")})  # fmt: skip
-    yield Case(call, proven=False)
-    # one term of the first and the last class: any bias, mean, weight and input
-    row = 4 + 3 * of.n_inputs
-    for score, place in ((0, 0), (of.n_outputs - 1, of.n_inputs - 1)):
-        content: list[int | None] = [0] * stage.table("_table")
-        term = row * score + 4 + 3 * place
-        for at in (*range(row * score, row * score + 4), *range(term, term + 3)):
-            content[at] = None
-        known = [None if k == place else 0 for k in range(of.n_inputs)]
-        some = Call(
-            function,
-            call.arguments,
-            0,
-            {"inputs": known},
-            {("inputs", place, 1): ranges["inputs", place, 1]},
-            call.buffers,
-            {table: content},
-        )
-        yield Case(some, proven=False, long=True)  # the solver gives up
 
 
 # ---- features ----
@@ -500,11 +415,11 @@ def _filter(stage: Stage, function: str) -> Iterator[Case]:
     yield Case(call, proven=False)
 
 
-CALLS: dict[str, Callable[[Stage, str], Iterator[Case]]] = {
-    "add": _add, "score": _score, "rectify": _of_sums, "requantize": _of_sums,
-    "find_largest": _find_largest, "clear_scores": _no_arguments, "add_votes": _add_votes,
+CALLS: dict[str, Calls] = {
+    "add": _add, "score": no_arguments, "rectify": _of_sums, "requantize": _of_sums,
+    "find_largest": _find_largest, "clear_scores": no_arguments, "add_votes": _add_votes,
     "add_taught": _add_taught,
-    "walk": _walk, "sum_part": _rows_of, "add_row": _rows_of, "complete_row": _rows_of,
+    "sum_part": _rows_of, "add_row": _rows_of, "complete_row": _rows_of,
     "sum_row": _sum_row, "add_runs": _add_runs, "take_roots": _take_roots, "compute": _compute,
     "average": _average, "take_sample": _take_sample, "filter": _filter, "add_up": _add_up,
     "make_values": _make_values, "copy": _copy,
@@ -520,12 +435,8 @@ LISTINGS = {
     "kernels.matvec.unrolled.added": "add",
     "kernels.matvec.unrolled.entry": "add",
     "kernels.matvec.unrolled.leaving": "add",
-    "kinds.bonsai.kernels.listing": "walk",
     "kinds.dense.kernels.rectifying": "rectify",
-    "kinds.forest.if_else.written": "score",
-    "kinds.forest.kernels.listing": "score",
     "kinds.linear.kernels": "score",
-    "kinds.naive_bayes.kernels.loop": "score",
     "kinds.protonn.projection.kernels._requantizing": "requantize",
     "kinds.protonn.prototypes.loops.clearing": "clear_scores",
     "kinds.protonn.prototypes.loops.code": "add_votes",
@@ -546,3 +457,24 @@ LISTINGS = {
     "features.window_features.kernels.sample": "take_sample",
 }
 """Where the package makes a `Listing`, and the functions that it is a part of."""
+
+OF_KINDS = {
+    kind: importlib.import_module(f"agreement.{kind}")
+    for kind in KINDS
+    if importlib.util.find_spec(f"agreement.{kind}")
+}
+"""The modules of kinds of stages, with their own `CALLS` and `LISTINGS`."""
+
+for _module in OF_KINDS.values():
+    LISTINGS |= _module.LISTINGS
+
+
+def calls_of(kind: str, what: str) -> Calls:
+    """Return how a function of a kind of stage is called, given its name without the stage's."""
+    own: dict[str, Calls] = getattr(OF_KINDS.get(kind), "CALLS", {})
+    return own.get(what) or CALLS[what]
+
+
+def all_calls() -> set[str]:
+    """Return the names of all functions, without those of their stages."""
+    return {*CALLS, *(name for module in OF_KINDS.values() for name in module.CALLS)}

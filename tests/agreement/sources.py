@@ -9,10 +9,12 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agreement.calls import CALLS, Case, Stage
+from agreement.calls import calls_of
+from agreement.case import Case, Stage
 from agreement.linked import Forms, linked_forms
 from conformance.instances import KINDS, Program, programs_of
 
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import render_c
 
 _FUNCTION = re.compile(r"^static[^\n;{}]*?(\w+)\([^;{}]*?\)\n\{\n(.*?)^\}", re.M | re.S)
@@ -61,7 +63,7 @@ def _functions_of(kind: str) -> Iterator[Function]:
 
 
 def _stage_of(program: Program, name: str) -> str:
-    names = program.instance.model.named_stages
+    names = named_stages(program.instance.model)
     return max((each for each in names if name.startswith(f"{each}_")), key=len)
 
 
@@ -83,7 +85,7 @@ def forms_of(program: Program, change: Callable[[str], str] = str) -> Forms:
 def stage_of(function: Function, change: Callable[[str], str] = str) -> Stage:
     """Return a function's stage in its compiled program, perhaps with another text."""
     program, instance = function.program, function.program.instance
-    names = list(instance.model.named_stages)
+    names = list(named_stages(instance.model))
     place = names.index(function.stage)
     inputs = instance.inputs if place == instance.place else None
     forms, kernel = forms_of(program, change), program.plan.kernels[place]
@@ -92,4 +94,4 @@ def stage_of(function: Function, change: Callable[[str], str] = str) -> Stage:
 
 def cases_of(function: Function, stage: Stage) -> Iterator[Case]:
     """Yield the calls of a function."""
-    return CALLS[function.what](stage, function.name)
+    return calls_of(stage.kernel.kind, function.what)(stage, function.name)

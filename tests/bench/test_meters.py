@@ -10,7 +10,7 @@ import pytest
 from simulated_board import simulate
 
 from protonn_edge.device import Prediction, Session, meters
-from protonn_edge.device.instruments import Instrument
+from protonn_edge.device.instruments import BenchInstrument
 from protonn_edge.device.meters.energy import MeteredPower
 from protonn_edge.errors import InstrumentError
 
@@ -22,13 +22,13 @@ def run(user: pytest.Pytester, *options: object) -> pytest.RunResult:
 def test_what_a_meter_measured_is_in_the_xml(
     user: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def named(*words: object) -> Instrument:
+    def named(*words: object) -> BenchInstrument:
         power = MeteredPower(str(words), 0.24, 0.01, 0.2, 0.04, 0.002, 5.0, 50, 900, 3, 1e5, (), ())
 
         def watch(session: Session, features: Any, *_: Any) -> tuple[MeteredPower, Prediction]:
             return power, session.repeat(features, power.repetitions)
 
-        return Instrument(contextlib.nullcontext(), watch)
+        return BenchInstrument(contextlib.nullcontext(), watch)
 
     monkeypatch.setattr(meters, "instrument_of", named)
     simulate(user, "none")
@@ -59,7 +59,7 @@ class Silent(contextlib.AbstractContextManager[None]):
 def test_a_meter_at_fault_is_an_error_and_no_failure_of_the_model(
     user: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    instrument = Instrument(Silent(), lambda *_: pytest.fail("it is not open"))
+    instrument = BenchInstrument(Silent(), lambda *_: pytest.fail("it is not open"))
     monkeypatch.setattr(meters, "instrument_of", lambda *_: instrument)
     simulate(user, "none")
     result = run(user, "--pnn-port", "board", "--pnn-meter", "ppk2:COM7")

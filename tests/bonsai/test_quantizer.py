@@ -12,11 +12,12 @@ from bonsai_factory import (
     random_kernel_chain,
     random_kernel_model,
 )
-from chains import replace
+from chains import numbers_of, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_points
 
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.integers import Sums, TreeTable
@@ -57,7 +58,7 @@ def test_every_input_is_within_the_proven_range(
     rng = np.random.default_rng(seed)
     ends = rng.integers(0, 2, (300, 12)).astype(np.uint8) * np.uint8(integers.inputs.maximum)
     scores = integers.scores(ends)
-    low, high = integers.score_range()
+    low, high = integers.own_stages[-1].output.ends
     assert -(1 << 15) <= low <= scores.min()
     assert scores.max() <= high < 1 << 15
 
@@ -104,14 +105,14 @@ def test_a_projection_without_weights_is_refused() -> None:
     ],
 )
 def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) -> None:
-    stage = random_kernel_chain(0).named_stages["bonsai_tree"]
+    stage = named_stages(random_kernel_chain(0))["bonsai_tree"]
     with pytest.raises(InputError, match=words):
         replace(stage, **changes)
 
 
 def test_rows_are_stored_in_the_fewer_bytes() -> None:
-    assert not random_bonsai_chain(0).named_stages["bonsai_tree"].flash.sparse
-    stage = random_kernel_chain(0, density=0.1).named_stages["bonsai_tree"]
+    assert not named_stages(random_bonsai_chain(0))["bonsai_tree"].flash.sparse
+    stage = named_stages(random_kernel_chain(0, density=0.1))["bonsai_tree"]
     assert stage.flash.sparse
     dense = TreeTable(stage, sparse=False)
     assert len(stage.flash.content) < len(dense.content)
@@ -122,7 +123,7 @@ def test_the_hash_depends_on_every_number() -> None:
     names = ("projection", "offset", "weights", "weight_bias", "gates", "gate_bias", "branches")
     others = []
     for name in (*names, "branch_bias", "table"):
-        array = chain.numbers[name].copy()
+        array = numbers_of(chain)[name].copy()
         array[-1] += 256 if name == "offset" else 1 if array.flat[-1] < 0 else -1
         others.append(replace(chain, **{name: array}))
     assert len({each.model_sha256 for each in (chain, *others)}) == len(others) + 1

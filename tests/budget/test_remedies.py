@@ -19,6 +19,7 @@ from model_factory import random_model, random_points
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
+from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import HEADS
 from protonn_edge.codegen import make_plan
@@ -62,7 +63,7 @@ def test_a_board_that_is_too_small(kind: str, large: str, words: str) -> None:
 
 
 def test_layers_are_what_takes_most() -> None:
-    remedies = quantize(random_model_of_layers(random_layers())).all_remedies
+    remedies = remedies_of(quantize(random_model_of_layers(random_layers())))
     words = "try fewer channels in the layers, a stride of 2 or averages in the first layer"
     with pytest.raises(CheckFailed, match=words):
         LARGE["sram"].check(load_board("uno"), remedies)
@@ -71,7 +72,7 @@ def test_layers_are_what_takes_most() -> None:
 def test_bands_are_what_takes_most_of_the_time_between_two_samples() -> None:
     model = quantize(random_audio_model(audio_of(bands=16, frames=4, length=128)))
     with pytest.raises(CheckFailed, match="leaves only 1,000 cycles; try fewer bands in --feat"):
-        check_estimate(make_plan(model), load_board("uno"), model.all_remedies)
+        check_estimate(make_plan(model), load_board("uno"), remedies_of(model))
 
 
 HEADS_OF_ALL = (

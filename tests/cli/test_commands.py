@@ -76,7 +76,7 @@ def test_inspect_says_what_is_averaged(folder: Path) -> None:
     options = ("--epochs", 3, "--image-shape", "1x4", "--features", "pool:1x2")
     succeed("train", folder / "iris.csv", "-o", folder / "pairs.npz", *options)
     record = run_json("inspect", folder / "pairs.npz")
-    assert record["reduction"] == {
+    assert record["average_pooling"] == {
         "image_shape": [1, 4], "cropped_shape": [1, 4], "reduced_shape": [1, 2],
         "deskewed": False,
     }  # fmt: skip

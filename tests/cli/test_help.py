@@ -11,8 +11,9 @@ import pytest
 from command_line import every_command, run
 
 from protonn_edge import cli as commands
-from protonn_edge.cli import EXAMPLES, main
-from protonn_edge.cli.command import group_of
+from protonn_edge.cli import main
+from protonn_edge.cli.command import Command
+from protonn_edge.cli.option_groups import group_of
 
 IN_NO_GROUP = {"verbose", "as_json", "set_by_name"}
 
@@ -28,8 +29,9 @@ def test_every_option_of_a_long_list_is_in_a_group(name: str) -> None:
 
 def test_every_command_has_examples_that_it_takes() -> None:
     for name, command in every_command().items():
-        assert EXAMPLES[name], name
-        for words in EXAMPLES[name]:
+        assert isinstance(command, Command)
+        assert command.examples, name
+        for words in command.examples:
             with command.make_context(name, shlex.split(words), parent=click.Context(main)):
                 assert f"protonn-edge {name} {words}".strip() in run(name, "--help").stdout
 

@@ -74,7 +74,7 @@ def test_inspect_shows_window_features(model: Path, windows: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "40: 20 samples of 2 channels at 50 Hz" in done.output
     assert "16: mean,deviation,min,max,crossings:1,bands:3" in done.output
-    declared = json.loads(run("inspect", model, "--json").stdout)["pipeline"]
+    declared = json.loads(run("inspect", model, "--json").stdout)["window_features"]
     assert declared["window"] == 20
 
 

@@ -24,7 +24,7 @@ import dense_factory
 import forest_factory
 import linear_factory
 from audio_factory import audio_of
-from chains import replace
+from chains import numbers_of, replace
 from conformance.decision import observing
 from conformance.instances import KINDS, maker_of
 from convolution_factory import random_convolution, random_model
@@ -81,7 +81,7 @@ def network() -> IntegerChain:
 def packed_linear() -> IntegerChain:
     """Return a linear chain whose weights fit 4 bits."""
     chain = linear_factory.tiny_chain()
-    return replace(chain, weights=np.clip(chain.numbers["weights"], -7, 7))
+    return replace(chain, weights=np.clip(numbers_of(chain)["weights"], -7, 7))
 
 
 def observed_linear() -> IntegerChain:

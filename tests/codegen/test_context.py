@@ -9,9 +9,12 @@ import pytest
 from dense_factory import random_dense_model
 from model_factory import random_model
 
-from protonn_edge.codegen import make_plan
+from protonn_edge.chain.raw_inputs import float_quantizer
+from protonn_edge.codegen import make_float32_plan, make_plan
 from protonn_edge.codegen.context import raw_context, render_context
+from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.kinds.protonn.floats import in_floats
 from protonn_edge.quantization import quantize
 
 
@@ -28,12 +31,19 @@ def test_each_of_many_features_chooses_its_scale() -> None:
     model = quantize(random_model(features=40))
     raw = raw_context(model)
     assert raw["integers"]["choice"] == model.raw_inputs.choice.tolist()
-    assert raw["floats"]["choice"] == model.float_inputs.choice.tolist()
+    assert raw["floats"]["choice"] == float_quantizer(model.features).choice.tolist()
     assert raw["integers"]["bits"] == 8
     assert (raw["each"], raw["repeats"], raw["what"]) == (40, False, "feature")
     alike = quantize(random_model(features=40)).inputs
     same = replace(alike, zero=np.zeros(40), step=np.ones(40))
     assert raw_context(replace(model, inputs=same, raw_exponents=None))["integers"]["choice"] == []
+
+
+def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
+    model = random_model(features=30, projections=6, prototypes=7, classes=5)
+    plan = make_float32_plan(in_floats(model, quantize(model)))
+    assert plan.table_bytes == 4 * (6 * 30 + 6 * 7 + 5 * 7 + 6)
+    assert plan.state_bytes == ENTRY_BYTES + 30 + 2 * 4 * 5
 
 
 def test_a_feature_takes_its_share_of_the_first_stage_unless_all_are_held() -> None:

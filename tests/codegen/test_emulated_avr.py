@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from chains import replace
+from chains import numbers_of, replace
 from generated_programs import (
     compile_with,
 )
@@ -23,6 +23,7 @@ from model_factory import (
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Result
@@ -206,11 +207,13 @@ def test_projections_that_leave_8_bits_are_clamped_and_agree() -> None:
     model = random_model(7, features=40, projections=4, prototypes=5, gamma_numerator=100.0)
     model = replace(model, prototypes=model.head.prototypes * np.float32(0.02))
     integer_model = quantize(model)
-    assert integer_model.named_stages["projection"].clamps
+    assert named_stages(integer_model)["projection"].clamps
     board = load_board("uno")
     Q = random_inputs(7, 30, integer_model)
     Q[1:9] = np.where(
-        integer_model.numbers["projection"][[0, 1, 2, 3] * 2] > 0, integer_model.inputs.maximum, 0
+        numbers_of(integer_model)["projection"][[0, 1, 2, 3] * 2] > 0,
+        integer_model.inputs.maximum,
+        0,
     )
     with trial_build(model, board) as trial, EmulatedUno(trial.elf) as uno:
         agreement, _ = verify_device("emulated uno", uno.url, integer_model, Q)

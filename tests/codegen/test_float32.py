@@ -15,7 +15,7 @@ from protonn_edge.device import ReferenceAnswers
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.project import BuildOptions, trial_build
-from protonn_edge.quantization import DeviceModel, device_model, quantize
+from protonn_edge.quantization import IntegerChain, device_model, quantize
 from protonn_edge.verification.agreement import compare, verify_device
 
 PUSH = """
@@ -36,7 +36,7 @@ int main(void)
 """
 
 
-def inputs_near_prototypes(seed: int, n: int, model: DeviceModel) -> np.ndarray:
+def inputs_near_prototypes(seed: int, n: int, model: IntegerChain) -> np.ndarray:
     """Return points like those that the model was made of, among them some that are far away."""
     Q = model.quantize(random_points(seed, n, model.n_features))
     Q[:5] = random_inputs(seed, 5, quantize(random_model(features=model.n_features)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from drawn_poolings import poolings
 from generated_programs import assert_equal_to_reference
 from hypothesis import given, settings
@@ -20,6 +20,7 @@ from model_factory import (
 )
 from plans import of_weights_for, plan_with
 
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
@@ -119,7 +120,7 @@ def test_random_poolings_give_the_reference_scores(seed: int, pooling: AveragePo
 
 def test_clamped_projection_gives_the_reference_scores() -> None:
     model = tiny_integer_model()
-    assert model.named_stages["projection"].clamps
+    assert named_stages(model)["projection"].clamps
     assert "clamped to 0..span[k]" in render_c(model)["pnn_model.c"]
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(2, 200, model))
@@ -131,7 +132,7 @@ def test_features_without_weights_give_the_reference_scores(
     kernel: KernelName, without: int | slice
 ) -> None:
     model = quantize(random_model(features=20, projections=12))
-    projection = model.numbers["projection"].copy()
+    projection = numbers_of(model)["projection"].copy()
     projection[10:, without] = 0
     projection[:, 19 if without == 19 else 20 :] = 0
     model = of_weights_for(kernel, replace(model, projection=projection))
@@ -141,8 +142,8 @@ def test_features_without_weights_give_the_reference_scores(
 
 def test_wide_accumulators_and_wide_scores_give_the_reference_scores() -> None:
     model = quantize(random_model(features=1500, projections=7, gamma_numerator=12.0))
-    model = replace(model, labels=np.sign(model.numbers["labels"]) * np.int8(127))
-    assert (model.numbers["accumulator_bits"], model.score_bits) == (24, 32)
+    model = replace(model, labels=np.sign(numbers_of(model)["labels"]) * np.int8(127))
+    assert (numbers_of(model)["accumulator_bits"], model.own_stages[-1].output_bits) == (24, 32)
     with host_program(model, sanitize=True) as program:
         assert_equal_to_reference(program, model, random_inputs(3, 50, model))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from chains import replace
+from chains import numbers_of, replace
 from model_factory import random_inputs, random_model
 from plans import plan_with
 from worst_inputs import worst_inputs
@@ -44,8 +44,8 @@ def test_smallest_plan_is_tried_where_none_seems_to_fit() -> None:
 
 def test_masks_are_smaller_where_most_weights_are_0() -> None:
     model = quantize(random_model(features=200, projections=10))
-    sparse = np.where(np.arange(200) % 5 == 0, model.numbers["projection"], 0).astype(np.int8)
-    model = replace(model, projection=sparse, bias=model.numbers["bias"] * 0)
+    sparse = np.where(np.arange(200) % 5 == 0, numbers_of(model)["projection"], 0).astype(np.int8)
+    model = replace(model, projection=sparse, bias=numbers_of(model)["bias"] * 0)
     sizes = {
         kernel: plan_with(model, kernel).flash_bytes for kernel in ("columns", "masked", "unrolled")
     }

@@ -29,7 +29,7 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import check_prefix, render_c
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.quantization import DeviceModel, IntegerChain, device_model, quantize
+from protonn_edge.quantization import IntegerChain, device_model, quantize
 
 MODELS = {
     "integers": tiny_integer_model(),
@@ -43,7 +43,7 @@ OURS = re.compile(r"pnn(?=_)", re.IGNORECASE)
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_a_prefix_changes_nothing_but_the_beginning_of_names(model: DeviceModel) -> None:
+def test_a_prefix_changes_nothing_but_the_beginning_of_names(model: IntegerChain) -> None:
     usual, other = render_c(model), render_c(model, prefix="wake_word")
     assert list(other) == ["wake_word_model.h", "wake_word_model.c"]
     for before, after in zip(usual.values(), other.values(), strict=True):
@@ -52,7 +52,7 @@ def test_a_prefix_changes_nothing_but_the_beginning_of_names(model: DeviceModel)
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_the_header_defines_no_macro_without_the_prefix(model: DeviceModel) -> None:
+def test_the_header_defines_no_macro_without_the_prefix(model: IntegerChain) -> None:
     header = render_c(model, prefix="wave")["wave_model.h"]
     macros = re.findall(r"#\s*define\s+(\w+)", header)
     assert macros

@@ -15,12 +15,13 @@ from model_factory import random_model, random_pooling_model
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.chain.raw_inputs import MANY_DECIMALS, choose_exponents
+from protonn_edge.chain.raw_inputs import MANY_DECIMALS, choose_exponents, float_quantizer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.kinds.protonn.floats import in_floats
 from protonn_edge.projects.checks import check_no_floats
-from protonn_edge.quantization import DeviceModel, float32_model, quantize
+from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import resource
 from protonn_edge.toolchain.process import build_host_executable
 
@@ -28,29 +29,29 @@ MAIN = Path(__file__).with_name("raw_main.c")
 RANGES = [(-32768, 32767), (0, 255), (-128, 127), (0, 1023), (0, 1), (-5, 5), (40_000, 50_000)]
 
 
-def model_of_raw_ranges(precision: str = "int8") -> DeviceModel:
+def model_of_raw_ranges(precision: str = "int8") -> IntegerChain:
     """Return a model whose features have different integer ranges, each resting at either end."""
     each = [ends for low, high in RANGES for ends in ((low, high), (high, low))]
     zero, other = (np.array(column, np.float64) for column in zip(*each, strict=True))
     return with_inputs(zero, other, precision)
 
 
-def model_of_many_scales() -> DeviceModel:
+def model_of_many_scales() -> IntegerChain:
     """Return a model with more different ranges than a byte can number."""
     return with_inputs(np.zeros(300), np.arange(300.0) + 100, "int8")
 
 
-def with_inputs(zero: np.ndarray, other: np.ndarray, precision: str) -> DeviceModel:
+def with_inputs(zero: np.ndarray, other: np.ndarray, precision: str) -> IntegerChain:
     """Return a random model whose inputs grow from one end of raw ranges (n,) to the other."""
     model = random_model(features=len(zero))
     integer_model = quantize(model)
     maximum = integer_model.inputs.maximum
     inputs = InputQuantizer(zero, (other - zero) / maximum, maximum)
     integer_model = replace(integer_model, inputs=inputs)
-    return float32_model(model, integer_model) if precision == "float32" else integer_model
+    return in_floats(model, integer_model) if precision == "float32" else integer_model
 
 
-def model_of_decimals(precision: str = "int8") -> DeviceModel:
+def model_of_decimals(precision: str = "int8") -> IntegerChain:
     """Return a model of ranges of all sizes, whose raw values are sent in other units."""
     rng = np.random.default_rng(5)
     extent = 10.0 ** rng.uniform(-4, 5, 40)
@@ -62,7 +63,7 @@ def model_of_decimals(precision: str = "int8") -> DeviceModel:
     return replace(model, raw_exponents=exponents)
 
 
-def questions(model: DeviceModel) -> tuple[np.ndarray, np.ndarray]:
+def questions(model: IntegerChain) -> tuple[np.ndarray, np.ndarray]:
     """Return features (n,) uint16 and raw values (n,) int16: ends of ranges, neighbours, any."""
     rng = np.random.default_rng(0)
     edges = [end + d for low, high in RANGES for end in (low, high) for d in (-1, 0, 1)]
@@ -74,7 +75,7 @@ def questions(model: DeviceModel) -> tuple[np.ndarray, np.ndarray]:
     return pairs[:, 0].astype(np.uint16), pairs[:, 1].astype(np.int16)
 
 
-def expected_bytes(model: DeviceModel, features: np.ndarray, values: np.ndarray) -> bytes:
+def expected_bytes(model: IntegerChain, features: np.ndarray, values: np.ndarray) -> bytes:
     rows = np.repeat(values[:, None], model.n_features, axis=1)
     return model.raw_inputs.quantize(rows)[np.arange(len(rows)), features].tobytes()
 
@@ -116,7 +117,7 @@ def test_the_uno_gives_the_bytes_of_numpy(tmp_path: Path, name: str):
     assert received == expected_bytes(model, features, values)
 
 
-def answers_of_uno(model: DeviceModel, folder: Path, sent: bytes, *flags: str) -> bytes:
+def answers_of_uno(model: IntegerChain, folder: Path, sent: bytes, *flags: str) -> bytes:
     """Return a byte for each request of 4 bytes, or 6 with -DRAW_FLOATS, of the emulated Uno."""
     write_c(model, folder)
     firmware = resource("firmware")
@@ -138,7 +139,7 @@ def answers_of_uno(model: DeviceModel, folder: Path, sent: bytes, *flags: str) -
     return received
 
 
-def float_questions(model: DeviceModel) -> tuple[np.ndarray, np.ndarray]:
+def float_questions(model: IntegerChain) -> tuple[np.ndarray, np.ndarray]:
     """Return features (n,) uint16 and raw floats (n,): around every edge of bytes, and odd ones."""
     rng = np.random.default_rng(0)
     features = rng.integers(0, model.n_features, 1500)
@@ -151,9 +152,9 @@ def float_questions(model: DeviceModel) -> tuple[np.ndarray, np.ndarray]:
     return features, np.concatenate([raw, odd])
 
 
-def expected_of_floats(model: DeviceModel, features: np.ndarray, raw: np.ndarray) -> bytes:
+def expected_of_floats(model: IntegerChain, features: np.ndarray, raw: np.ndarray) -> bytes:
     rows = np.repeat(raw[:, None], model.n_features, axis=1)
-    return model.float_inputs.quantize(rows)[np.arange(len(rows)), features].tobytes()
+    return float_quantizer(model.features).quantize(rows)[np.arange(len(rows)), features].tobytes()
 
 
 def float_wire(features: np.ndarray, raw: np.ndarray) -> bytes:
@@ -168,7 +169,7 @@ def test_floats_give_the_bytes_of_the_host_but_at_half_steps():
     X = (model.features.zero + X * 255 * model.features.step).astype(np.float32)
     steps = (X.astype(np.float64) - model.features.zero) / model.features.step
     edge = np.abs((steps + 0.5) - np.rint(steps + 0.5)) < 1e-3
-    differs = model.float_inputs.quantize(X) != model.quantize(X)
+    differs = float_quantizer(model.features).quantize(X) != model.quantize(X)
     assert not (differs & ~edge).any()
     assert edge.mean() < 0.01
 

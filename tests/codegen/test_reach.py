@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from model_factory import random_model, tiny_integer_model
 from worst_inputs import moved_cycles, prototype_costs, prototype_cycles, worst_inputs
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import make_plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES, row_shifts
@@ -33,11 +34,11 @@ def with_prototypes(prototypes: np.ndarray) -> IntegerChain:
 def test_no_point_is_near_more_prototypes(d: int, spread: int) -> None:
     rng = np.random.default_rng(d * spread)
     model = with_prototypes(np.clip(np.rint(rng.normal(0, spread, (d, 80))), -128, 127))
-    B = model.numbers["prototypes"].T.astype(np.int64)
+    B = numbers_of(model)["prototypes"].T.astype(np.int64)
     pairs = B[rng.integers(0, 80, (2_000, 4))].mean(axis=1).astype(np.int64)
     points = np.concatenate([B, pairs, rng.integers(-128, 128, (500, d))])
-    near = model.named_stages["prototypes"].compared(points)[:, :, 1:].sum(axis=1)
-    bounds = near_at_most(model.named_stages["prototypes"])
+    near = named_stages(model)["prototypes"].compared(points)[:, :, 1:].sum(axis=1)
+    bounds = near_at_most(named_stages(model)["prototypes"])
     assert (near.max(axis=0) <= bounds).all()
     assert (np.diff(bounds) <= 0).all()
     assert bounds[0] <= 80
@@ -45,7 +46,7 @@ def test_no_point_is_near_more_prototypes(d: int, spread: int) -> None:
 
 def test_two_clusters_far_apart_are_not_near_one_point() -> None:
     prototypes = np.repeat([[-100], [100]], 20, axis=0).reshape(1, 40)
-    (bound,) = near_at_most(with_prototypes(prototypes).named_stages["prototypes"]).tolist()
+    (bound,) = near_at_most(named_stages(with_prototypes(prototypes))["prototypes"]).tolist()
     assert 20 <= bound < 30
 
 
@@ -53,9 +54,9 @@ def test_hundreds_of_prototypes_are_far_from_being_near_all_at_once() -> None:
     """Of a cloud of which no point is near half, the bound is not more than two thirds."""
     rng = np.random.default_rng(0)
     model = with_prototypes(np.rint(rng.normal(0, 18, (16, 400))))
-    bounds = near_at_most(model.named_stages["prototypes"])
+    bounds = near_at_most(named_stages(model)["prototypes"])
     points = np.rint(rng.normal(0, rng.choice([1, 4, 12], (600, 1)), (600, 16))).astype(np.int64)
-    near = model.named_stages["prototypes"].compared(points)[:, :, 1:].sum(axis=1)
+    near = named_stages(model)["prototypes"].compared(points)[:, :, 1:].sum(axis=1)
     assert near[:, -1].max() < 200
     assert (near.max(axis=0) <= bounds).all()
     assert bounds[-1] < 267
@@ -64,7 +65,7 @@ def test_hundreds_of_prototypes_are_far_from_being_near_all_at_once() -> None:
 
 def test_prototypes_in_one_place_are_all_near() -> None:
     model = with_prototypes(np.full((3, 50), 7))
-    assert near_at_most(model.named_stages["prototypes"]).tolist() == [50, 50, 50]
+    assert near_at_most(named_stages(model)["prototypes"]).tolist() == [50, 50, 50]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -100,9 +101,9 @@ def test_worst_inputs_take_long_and_none_is_0() -> None:
     found = worst_inputs(model, plan, 3)
     assert found.shape == (3, 60)
     assert found.min() > 0
-    cycles = prototype_cycles(model, model.named_stages["projection"].run(found), costs)
+    cycles = prototype_cycles(model, named_stages(model)["projection"].run(found), costs)
     assert (
         cycles[0]
-        > prototype_cycles(model, model.named_stages["projection"].run(ordinary), costs).max()
+        > prototype_cycles(model, named_stages(model)["projection"].run(ordinary), costs).max()
     )
     assert (np.diff(cycles) <= 0).all()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
-from chains import replace
+from chains import numbers_of, replace
 from generated_programs import write_c
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -55,7 +55,7 @@ def test_a_model_without_thresholds_has_nothing_of_it_in_its_sources() -> None:
 def test_host_c_rejects_what_the_reference_rejects(seed: int, which: int) -> None:
     model, kernel = random_integer_model(seed)
     Q = random_bytes(seed, 40, model)
-    assume(model.score_range()[1] >= 1)
+    assume(model.own_stages[-1].output.ends[1] >= 1)
     model = rejecting_some(model, Q, which)
     classes, scores = model.answers(Q)
     with host_program(model, plan_with(model, kernel), sanitize=True) as program:
@@ -83,7 +83,7 @@ def test_all_executions_reject_the_same_points_of_any_model(tmp_path: Path, firs
     for seed in range(first, first + 4):
         model, kernel = random_integer_model(100 + seed)
         Q = random_bytes(seed, 12, model)
-        if model.score_range()[1] > 0:
+        if model.own_stages[-1].output.ends[1] > 0:
             model = rejecting_some(model, Q, 1 + seed % 7)
         cases.append((model, kernel, Q))
     assert_all_executions_agree(cases, tmp_path)
@@ -106,7 +106,7 @@ def known_and_strange(by: tuple[str, ...], wide: bool = False) -> tuple[Model, n
 def test_the_uno_answers_unknown_within_the_bound(by: tuple[str, ...], wide: bool) -> None:
     model, X = known_and_strange(by, wide)
     reference = quantize(model)
-    assert reference.score_bits == (32 if wide else 16)
+    assert reference.own_stages[-1].output_bits == (32 if wide else 16)
     Q = np.concatenate([reference.quantize(X[:60]), random_inputs(1, 60, reference)])
     answers, cycles, bound = run_on_the_uno(model, Q)
     assert 0 < answers.count(UNKNOWN) < len(answers)
@@ -152,8 +152,8 @@ def test_the_plan_has_a_stage_for_it_only_where_there_is_something_to_do() -> No
 @pytest.mark.parametrize("chip", ["atmega328p", "attiny85"])
 def test_it_compiles_for_every_chip(tmp_path: Path, flags: str, chip: str) -> None:
     model = replace(tiny_integer_model(), labels=np.full((3, 4), -128, np.int8))
-    model.numbers["labels"][0] = 127
-    assert model.score_range()[1] > 32_767
+    numbers_of(model)["labels"][0] = 127
+    assert model.own_stages[-1].output.ends[1] > 32_767
     model = replace(model, rejection=IntegerRejection(900, 12, 40_000))
     write_c(model, tmp_path)
     command = ["avr-gcc", f"-mmcu={chip}", "-std=gnu99", "-Wall", "-Wextra", "-Wpedantic"]

@@ -17,6 +17,7 @@ from model_factory import (
 from worst_inputs import prototype_costs, prototype_cycles, worst_inputs
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.codegen import make_plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
@@ -50,7 +51,7 @@ def test_a_search_finds_the_same_inputs_on_every_machine(make, effort, known, cy
     model = make()
     plan = make_plan(model)
     found = worst_inputs(model, plan, 32, effort=effort)
-    projected = model.named_stages["projection"].run(model.own_inputs(found))
+    projected = named_stages(model)["projection"].run(own_inputs(model, found))
     assert prototype_cycles(model, projected, prototype_costs(plan)).max() >= cycles
     assert hashlib.sha256(found.tobytes()).hexdigest()[:16] == known
 
@@ -60,7 +61,7 @@ def test_inputs_that_take_longest_come_first() -> None:
     plan = make_plan(model)
     found = worst_inputs(model, plan, 32, seed=1, effort=0.02)
     cycles = prototype_cycles(
-        model, model.named_stages["projection"].run(found), prototype_costs(plan)
+        model, named_stages(model)["projection"].run(found), prototype_costs(plan)
     )
     assert (np.diff(cycles) <= 0).all()
     assert (found >= 1).all()
@@ -71,7 +72,7 @@ def test_prototypes_take_the_cycles_of_the_coordinates_that_are_compared() -> No
     model = large_model()
     costs = np.array([10, 17, 29, 30, 31, 32, 33, 34, 40])
     points = np.random.default_rng(0).integers(-128, 128, (20, 8))
-    compared = model.named_stages["prototypes"].compared(points)
+    compared = named_stages(model)["prototypes"].compared(points)
     expected = [sum(int(costs[each.sum() - 1]) for each in point) for point in compared]
     assert prototype_cycles(model, points, costs).tolist() == expected
 

@@ -14,7 +14,7 @@ from bonsai_factory import (
 from conformance.instances import Instance
 from model_factory import random_inputs
 
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
 
 golden_chain = tiny_bonsai_chain
@@ -38,7 +38,7 @@ def instances() -> Iterator[Instance]:
 
 
 def _instance(name: str, model: IntegerChain, *, reached: bool = False) -> Instance:
-    stage = model.named_stages["bonsai_tree"]
+    stage = named_stages(model)["bonsai_tree"]
     ends = ends_of_range(stage) if reached else np.stack([stage.feed.low, stage.feed.high])
     return Instance(name, model, stage, random_inputs(8, 20, model), ends, reached=reached)
 

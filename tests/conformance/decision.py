@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from chains import replace
+from chains import numbers_of, replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some
 
@@ -22,9 +22,9 @@ def instances() -> Iterator[Instance]:
     Q = random_inputs(8, 20, model)
     yield _instance("largest", model, Q)
     yield _instance("rejects by all", rejecting_some(model, Q, 7), Q)
-    wide = replace(model, labels=np.sign(model.numbers["labels"]) * np.int8(127))
-    wide = replace(wide, prototypes=np.repeat(wide.numbers["prototypes"][:, :1], 20, axis=1))
-    assert wide.score_bits == 32
+    wide = replace(model, labels=np.sign(numbers_of(model)["labels"]) * np.int8(127))
+    wide = replace(wide, prototypes=np.repeat(numbers_of(wide)["prototypes"][:, :1], 20, axis=1))
+    assert wide.own_stages[-1].output_bits == 32
     yield _instance("rejects by the margin, 32 bits", rejecting_some(wide, Q, 4), Q)
     many = random_inputs(9, 200, model)
     yield _instance("observed", observing(model, many), Q)

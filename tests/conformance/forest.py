@@ -9,14 +9,14 @@ from conformance.instances import Instance
 from forest_factory import ends_of_range, random_chain, tiny_chain
 from model_factory import random_inputs
 
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.kinds.forest.integers import LEAF, IntegerForest
 
 
 def instances() -> Iterator[Instance]:
     """Yield forests."""
     apart = random_chain(0, trees=6, features=120, depth=4, classes=3, apart=True)
-    yield _instance("no shared feature", apart, ends_of_range(apart.named_stages["forest"]))
+    yield _instance("no shared feature", apart, ends_of_range(named_stages(apart)["forest"]))
     yield _instance("one score a leaf", random_chain(1, trees=20, features=60, share=0, classes=9))
     yield _instance("votes", random_chain(6, trees=20, features=60, vote=127, classes=9))
     many = random_chain(7, trees=9, features=254, vote=1, classes=4)
@@ -32,7 +32,7 @@ def instances() -> Iterator[Instance]:
 
 
 def _instance(name: str, model: IntegerChain, ends: np.ndarray | None = None) -> Instance:
-    stage = model.named_stages["forest"]
+    stage = named_stages(model)["forest"]
     corners = np.array([[0], [255]]) * np.ones(stage.n_inputs, np.int64)
     extremes = corners if ends is None else ends
     return Instance(

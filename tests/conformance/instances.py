@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from protonn_edge.avr.cores import UNO_CORE
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
@@ -59,7 +60,7 @@ class Instance:
     @property
     def stage_name(self) -> str:
         """What the chain calls it."""
-        return list(self.model.named_stages)[self.place]
+        return list(named_stages(self.model))[self.place]
 
     @property
     def inputs(self) -> np.ndarray:

@@ -9,7 +9,7 @@ from conformance.instances import Instance
 from linear_factory import random_chain
 from model_factory import random_inputs
 
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
 
@@ -29,7 +29,7 @@ def instances() -> Iterator[Instance]:
 
 
 def _instance(name: str, model: IntegerChain) -> Instance:
-    stage = model.named_stages["linear"]
+    stage = named_stages(model)["linear"]
     ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
     return Instance(name, model, stage, random_inputs(8, 20, model), np.concatenate(ends))
 

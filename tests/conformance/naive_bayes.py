@@ -9,7 +9,7 @@ from conformance.instances import Instance
 from model_factory import random_inputs
 from naive_bayes_factory import chain_of, random_chain, tiny_chain
 
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.kinds.naive_bayes.integers import IntegerNaiveBayes
 
 golden_chain = tiny_chain
@@ -36,7 +36,7 @@ def instances() -> Iterator[Instance]:
 
 
 def _instance(name: str, model: IntegerChain) -> Instance:
-    stage = model.named_stages["naive_bayes"]
+    stage = named_stages(model)["naive_bayes"]
     assert isinstance(stage, IntegerNaiveBayes)
     scaled = np.arange(stage.input_maximum + 1) << stage.shift
     distances = np.abs(scaled[:, None, None] - stage.means)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from chains import replace
+from chains import numbers_of, replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model
 
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -17,7 +18,7 @@ def instances() -> Iterator[Instance]:
     """Yield projections."""
     model = quantize(random_model(1, features=100, projections=10, prototypes=20))
     yield _instance("within a byte", _reaching(model, 120))
-    sparse = model.numbers["projection"].copy()
+    sparse = numbers_of(model)["projection"].copy()
     sparse[:, 7:30], sparse[3:, 40:] = 0, 0
     yield _instance("sparse", replace(model, projection=sparse))
     yield _instance("24 bits", _with_large_weights(model))
@@ -31,7 +32,7 @@ def instances() -> Iterator[Instance]:
 
 
 def _instance(name: str, model: IntegerChain) -> Instance:
-    stage = model.named_stages["projection"]
+    stage = named_stages(model)["projection"]
     ends = [(sign * stage.weights.astype(int) > 0) * stage.input_maximum for sign in (-1, 1)]
     points, extremes = random_inputs(6, 20, model), np.concatenate(ends)
     clamps = stage.clamps
@@ -40,13 +41,15 @@ def _instance(name: str, model: IntegerChain) -> Instance:
 
 def _with_large_weights(model: IntegerChain) -> IntegerChain:
     weights = np.random.default_rng(0).integers(
-        -128, 128, model.numbers["projection"].shape, np.int8
+        -128, 128, numbers_of(model)["projection"].shape, np.int8
     )
     return _in_24_bits(model, weights, 400)
 
 
 def _with_weights_of_4_bits(model: IntegerChain) -> IntegerChain:
-    weights = np.random.default_rng(1).integers(-7, 8, model.numbers["projection"].shape, np.int8)
+    weights = np.random.default_rng(1).integers(
+        -7, 8, numbers_of(model)["projection"].shape, np.int8
+    )
     return _in_24_bits(model, weights, 20)
 
 
@@ -58,13 +61,13 @@ def _in_24_bits(model: IntegerChain, weights: np.ndarray, largest: int) -> Integ
 
 def _reaching(model: IntegerChain, largest: int) -> IntegerChain:
     """Return the model whose coordinates are as large at most, with prototypes at some points."""
-    upper = max(map(abs, model.named_stages["projection"].accumulators.ends)) >> (
-        model.numbers["accumulator_bits"] - 16
+    upper = max(map(abs, named_stages(model)["projection"].accumulators.ends)) >> (
+        numbers_of(model)["accumulator_bits"] - 16
     )
-    offset = np.full(model.named_stages["projection"].n_outputs, 1 << 15)
+    offset = np.full(named_stages(model)["projection"].n_outputs, 1 << 15)
     scaled = replace(model, multiplier=65_536 * largest // upper, offset=offset)
-    coordinates = scaled.named_stages["projection"].run(
-        random_inputs(6, model.named_stages["prototypes"].n_prototypes, model)
+    coordinates = named_stages(scaled)["projection"].run(
+        random_inputs(6, named_stages(model)["prototypes"].n_prototypes, model)
     )
     return replace(scaled, prototypes=coordinates.T.astype(np.int8))
 

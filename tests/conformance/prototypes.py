@@ -9,6 +9,7 @@ from chains import replace
 from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some, with_large_labels
 
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -34,8 +35,8 @@ def instances() -> Iterator[Instance]:
 
 
 def _instance(name: str, model: IntegerChain, *, reached: bool = False) -> Instance:
-    stage = model.named_stages["prototypes"]
-    fed = model.named_stages["projection"].output
+    stage = named_stages(model)["prototypes"]
+    fed = named_stages(model)["projection"].output
     rng = np.random.default_rng(0)
     corners = np.where(rng.random((20, stage.n_inputs)) < 0.5, fed.low, fed.high)
     points = np.concatenate([stage.prototypes.T, corners])

@@ -15,7 +15,7 @@ from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.system.files import write_atomically
 
-KNOWN = Path(__file__).with_name("known_costs.txt")
+KNOWN = Path(__file__).with_name("costs")  # a file for each kind
 LARGER_CORES = ("avr51", "avr6")  # calls and jumps through tables take longer there
 WITHOUT_MULTIPLIER = Limits(core=CORES["avr25"])  # loops are the compiler's there
 
@@ -55,5 +55,6 @@ def lines_of(kind: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    lines = [line for kind in KINDS for line in lines_of(kind)]
-    write_atomically(KNOWN, "".join(f"{line}\n" for line in lines))
+    for kind in KINDS:
+        lines = "".join(f"{line}\n" for line in lines_of(kind))
+        write_atomically(KNOWN / f"{kind}.txt", lines)

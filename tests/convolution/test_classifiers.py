@@ -13,6 +13,7 @@ from forest_factory import random_forest_model
 from generated_programs import assert_equal_to_reference
 from model_factory import random_model
 
+from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen.host import host_program
@@ -45,7 +46,7 @@ def behind(stage: Convolutions, kind: str) -> Model:
 def test_inputs_are_the_bytes_of_the_last_layer(kind: str) -> None:
     for stage in (random_layers(), Convolutions((random_convolution(2, (6, 6, 1)),))):
         integers, images = quantize(behind(stage, kind)), random_images_of(1, 20, stage)
-        values = integers.own_inputs(integers.quantize(images))
+        values = own_inputs(integers, integers.quantize(images))
         assert integers.inputs.maximum == stage.whole_maximum
         assert (values == stage.apply(images)).all()
         assert (integers.inputs.quantize(values) == values).all()

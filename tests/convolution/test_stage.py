@@ -10,6 +10,7 @@ from chains import replace
 from convolution_factory import random_convolution, random_images_of, random_layers, random_model
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
+from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
 from protonn_edge.errors import InputError
@@ -30,8 +31,10 @@ def test_the_features_are_the_bytes_of_the_last_layer(model: Model) -> None:
     integers, images = quantize(model), random_images_of(1, 20, random_layers())
     Q = integers.quantize(images)
     assert (255 - images == Q).all()
-    assert (integers.own_inputs(Q) == random_layers().apply(images)).all()
-    assert (integers.inputs.quantize(random_layers().apply(images)) == integers.own_inputs(Q)).all()
+    assert (own_inputs(integers, Q) == random_layers().apply(images)).all()
+    assert (
+        integers.inputs.quantize(random_layers().apply(images)) == own_inputs(integers, Q)
+    ).all()
     assert (integers.scores(Q) == model.scores(images)).all()
     assert random_layers().apply(images.astype(np.float32)).dtype == np.float32
 

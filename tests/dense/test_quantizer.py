@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from dense_factory import random_chain, random_dense_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_points
 
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, own_inputs
 from protonn_edge.chain.matvec import packed
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.integers import IntegerDense, listed
@@ -41,7 +41,7 @@ def test_integer_scores_are_near_those_of_the_float_model(
 def test_values_of_training_points_fill_a_byte() -> None:
     model = random_dense_model(2, features=60, hidden=(20, 10))
     integers = quantize(model)
-    values = integers.own_inputs(integers.quantize(random_points(2, 300, 60)))
+    values = own_inputs(integers, integers.quantize(random_points(2, 300, 60)))
     for stage in integers.own_stages[:-1]:
         values = stage.run(values)
         assert np.quantile(values, 0.9999) > 100
@@ -94,9 +94,9 @@ def test_listed_weights_can_be_read_back(density: float) -> None:
 def test_weights_count_in_their_smallest_form(density: float, largest: int) -> None:
     chain = random_chain(0, bits=(24, 24), largest=(largest, 60), density=density)
     (weights,) = chain.own_stages[0].parameters()
-    forms = [chain.numbers["weights"][0].nbytes, listed(chain.numbers["weights"][0]).nbytes]
+    forms = [numbers_of(chain)["weights"][0].nbytes, listed(numbers_of(chain)["weights"][0]).nbytes]
     if largest == 7:
-        forms.append(packed(chain.numbers["weights"][0]).nbytes)
+        forms.append(packed(numbers_of(chain)["weights"][0]).nbytes)
     assert weights.nbytes == min(forms)
 
 
@@ -105,8 +105,10 @@ def test_the_hash_depends_on_every_number() -> None:
     assert isinstance(chain, IntegerChain)
     others = [replace(chain, multipliers=(4, 6)), replace(chain, accumulator_bits=(24, 24, 24))]
     for place in range(3):
-        weights = [W.copy() for W in chain.numbers["weights"]]
+        weights = [W.copy() for W in numbers_of(chain)["weights"]]
         weights[place][-1, -1] ^= 1
-        biases = [bias + (number == place) for number, bias in enumerate(chain.numbers["biases"])]
+        biases = [
+            bias + (number == place) for number, bias in enumerate(numbers_of(chain)["biases"])
+        ]
         others += [replace(chain, weights=tuple(weights)), replace(chain, biases=tuple(biases))]
     assert len({each.model_sha256 for each in (chain, *others)}) == 9

@@ -12,6 +12,7 @@ from command_line import refusal, run, run_json, succeed
 from model_factory import random_model
 
 from protonn_edge.chain.file import save_model
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.datasets.division import Division, digest_of
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.teaching import teach_people
@@ -46,7 +47,7 @@ def test_the_tested_points_are_neither_taught_nor_beside_what_is() -> None:
         assert person.n == len(tested) == 102
         for count, places in enumerate(([], [30], [10, 30])):
             taught = np.concatenate([r[places] for r in rows]).astype(int)
-            points = MODEL.coordinates(Q[taught]).astype(np.int8)
+            points = coordinates(MODEL, Q[taught]).astype(np.int8)
             board = teaching.with_taught(MODEL, Taught(points, y[taught].astype(np.uint8)))
             assert person.accuracies[count] == accuracy(board, Q[tested], y[tested])
     assert [person.name for person in found] == ["ann", "bob"]

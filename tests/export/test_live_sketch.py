@@ -17,6 +17,7 @@ from model_factory import random_window_model, window_features_of
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
@@ -177,7 +178,7 @@ def test_a_sketch_learns_the_window_that_begins_after_a_press(
     assert 0.8 < first / 100 < 1.3  # it begins when the button was pressed, some time after setup
     at = np.arange(first, first + 24) % len(raw)
     Q = windows.model.raw_inputs.quantize(raw[at][:, windows.used].reshape(1, -1))
-    point = windows.model.coordinates(Q).astype(np.int8)
+    point = coordinates(windows.model, Q).astype(np.int8)
     model = with_taught(windows.model, Taught(point, np.array([1], np.uint8)))
     after = [*lines[:taught], *lines[taught + 1 :]]
     known = [line for line in expected_lines(windows, raw, 99) if not line.startswith("=>")]

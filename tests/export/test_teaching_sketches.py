@@ -25,6 +25,7 @@ from arduino_ide import (
 from chains import replace
 from model_factory import random_model, random_window_model, window_features_of
 
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
@@ -216,7 +217,7 @@ def test_the_window_that_begins_with_the_light_is_the_example(
     starts, sample, channel = np.ogrid[first : first + 200, :SAMPLES, :3]
     raw = ((starts + sample) * 37 + channel * 11) % 500
     Q = model.raw_inputs.quantize(raw.reshape(200, -1).astype(np.int16))
-    point = model.coordinates(Q[:1]).astype(np.int8)
+    point = coordinates(model, Q[:1]).astype(np.int8)
     taught = with_taught(model, Taught(point, np.array([2], np.uint8)))
     answers, scores = taught.predict(Q), taught.scores(Q).max(axis=1)
     after = printed[printed.index("learned") :]

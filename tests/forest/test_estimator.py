@@ -12,6 +12,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
+from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.kinds.forest.train import ForestClassifier, GrownTrees
 from protonn_edge.quantization import quantize
@@ -32,7 +33,7 @@ def integers_of(classifier: ForestClassifier) -> Any:
 def bytes_of(classifier: ForestClassifier, X: np.ndarray) -> np.ndarray:
     """Return what the trees of a classifier are given, as scikit-learn takes it."""
     integers = integers_of(classifier)
-    return integers.own_inputs(integers.quantize(X)).astype(np.float32)
+    return own_inputs(integers, integers.quantize(X)).astype(np.float32)
 
 
 def own_forest(classifier: ForestClassifier, kind: Any, y: Any = DIGITS.y_train[SOME]) -> Any:
@@ -69,7 +70,7 @@ def test_shares_of_classes_are_scikit_learns_own(ensemble: str, kind: Any) -> No
     expected = own.predict_proba(Q)
     scores = integers.scores(Q.astype(np.uint8)) * integers.score_scale
     np.testing.assert_allclose(scores, expected, atol=0.5 / 127 + 1e-6)
-    stage = integers.named_stages["forest"]
+    stage = named_stages(integers)["forest"]
     ends = stage.trees.leaves_of(Q, stage.thresholds)
     for ours, theirs in zip(ends.T, own.apply(Q).T, strict=True):
         assert len(np.unique(ours)) == len(np.unique(theirs))

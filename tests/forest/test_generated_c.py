@@ -17,7 +17,7 @@ from measured_predictions import bounds_of, build_program, measure
 from model_factory import random_inputs
 
 from protonn_edge.avr.program import read_program
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.codegen.host import host_program
 from protonn_edge.codegen.planner import every_plan, make_plan, plan_of
 from protonn_edge.system.folders import scratch_folder
@@ -95,7 +95,7 @@ def test_a_way_takes_the_cycles_of_its_nodes(kernel: str) -> None:
     """Two points differ by exactly what their ways do."""
     chain = random_chain(5, trees=12, features=300, depth=8, share=0.0, vote=3)
     Q, plan = random_inputs(5, 30, chain), plan_of(chain, {"forest": kernel})
-    stage = chain.named_stages["forest"]
+    stage = named_stages(chain)["forest"]
     with scratch_folder() as folder:
         measured = measure(build_program(chain, plan, folder), chain, Q)
     ends = stage.trees.leaves_of(Q, stage.thresholds)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from forest_factory import random_chain, random_forest_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_images, random_points, random_pooling_model
 
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
@@ -37,7 +37,7 @@ def test_bytes_go_the_ways_of_the_points_that_they_stand_for(
     model = random_forest_model(seed, features=features, classes=classes, trees=trees)
     integers = quantize(model)
     Q = integers.quantize(random_points(seed, 200, features))
-    stage = integers.named_stages["forest"]
+    stage = named_stages(integers)["forest"]
     normalized = model.normalizer.apply(integers.inputs.restore(Q))
     ends = model.head.trees.leaves_of(normalized, model.head.thresholds)
     same = stage.trees.leaves_of(Q, stage.thresholds) == ends
@@ -55,7 +55,7 @@ def test_every_input_is_within_the_proven_range(seed: int, trees: int, classes: 
     integers = quantize(random_forest_model(seed, trees=trees, classes=classes))
     assert isinstance(integers, IntegerChain)
     Q = np.random.default_rng(seed).integers(0, 256, (500, 12)).astype(np.uint8)
-    scores, (low, high) = integers.scores(Q), integers.score_range()
+    scores, (low, high) = integers.scores(Q), integers.own_stages[-1].output.ends
     assert -(1 << 15) <= low <= scores.min()
     assert scores.max() <= high < 1 << 15
 
@@ -78,7 +78,7 @@ def test_many_trees_have_coarser_values() -> None:
 def test_nodes_have_the_bytes_that_they_need(
     settings: dict[str, int], sizes: tuple[int, int]
 ) -> None:
-    table = random_chain(1, **settings).named_stages["forest"].table
+    table = named_stages(random_chain(1, **settings))["forest"].table
     assert (table.feature_bytes, table.skip_bytes) == sizes
     assert len(table.content) == table.n_bytes
 
@@ -132,9 +132,9 @@ def test_what_no_counter_holds_is_refused() -> None:
 
 def test_the_hash_depends_on_every_number() -> None:
     chain = random_chain(0)
-    changed = [replace(chain, bias=chain.numbers["bias"] + np.array([0, 0, 0, 1]))]
+    changed = [replace(chain, bias=numbers_of(chain)["bias"] + np.array([0, 0, 0, 1]))]
     for name in ("nodes", "thresholds", "leaves"):
-        array = chain.numbers[name].copy()
+        array = numbers_of(chain)[name].copy()
         array[tuple(np.argwhere(array > 0)[-1])] ^= 1
         changed.append(replace(chain, **{name: array}))
     assert len({each.model_sha256 for each in (chain, *changed)}) == 5

@@ -11,7 +11,7 @@ from model_factory import random_model
 from random_chains import random_chain
 
 from protonn_edge.codegen import Plan
-from protonn_edge.quantization import DeviceModel, device_model
+from protonn_edge.quantization import IntegerChain, device_model
 
 BRIEF_CASES = 3
 DEADLINE_S = 120.0
@@ -28,7 +28,7 @@ def run_case(seed: int, folder: Path) -> None:
     check_calls(build_on_host(model, plan, folder), model, random_calls(rng, model, _CALLS))
 
 
-def _program(rng: np.random.Generator) -> tuple[DeviceModel, Plan | None]:
+def _program(rng: np.random.Generator) -> tuple[IntegerChain, Plan | None]:
     if rng.random() >= _FLOATS:
         return random_chain(rng)
     features, seed = int(rng.integers(1, 60)), int(rng.integers(1 << 31))

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 from avr_tools import EMULATED_AVR, skip_without
+from chains import numbers_of
 from measured_predictions import bounds_of, build_program, measure
 from random_shapes import first_stage_of, random_case, random_points
 from worst_inputs import worst_inputs
 
 from protonn_edge.avr.program import read_program
+from protonn_edge.chain.head import channels_of
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.quantization import IntegerChain
@@ -38,9 +40,10 @@ class Case:
         by = () if model.rejection is None else model.rejection.statistics
         return (
             f"{first_stage_of(model)}, D {model.n_features} to {model.n_inputs}, "
-            f"d {model.own_stages[0].n_outputs}, m {len(model.numbers['prototypes'].T)}, "
+            f"d {model.own_stages[0].n_outputs}, m {len(numbers_of(model)['prototypes'].T)}, "
             f"L {model.n_classes}, "
-            f"{model.numbers['accumulator_bits']}-bit sums, {model.score_bits}-bit scores, "
+            f"{numbers_of(model)['accumulator_bits']}-bit sums, "
+            f"{model.own_stages[-1].output_bits}-bit scores, "
             f"{plan.kernel}{', buffered' if plan.buffered else ''}"
             f"{', ' + ' '.join(plan.choices.values())}"
             f"{', rejects by ' + ' '.join(by) if by else ''}"
@@ -64,7 +67,7 @@ def check_case(seed: int, folder: Path) -> Case:
         ):  # the plan's were an estimate
             break
     Q = random_points(rng, _RANDOM_POINTS, model)
-    if model.n_channels is None:
+    if channels_of(model) is None:
         Q = np.concatenate([Q, worst_inputs(model, plan, _SEARCHED_POINTS, seed, effort=_EFFORT)])
     return check_measured(f"seed {seed}", model, plan, Q, elf)
 

@@ -23,6 +23,7 @@ from measured_predictions import FLAGS
 from model_factory import random_inputs
 
 from protonn_edge.avr.cores import UNO_CORE
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import with_prefix
@@ -54,7 +55,7 @@ class Made:
     @property
     def answer(self) -> np.dtype[np.void]:
         """The bytes of an answer."""
-        score = f"<i{self.model.score_bits // 8}"
+        score = f"<i{self.model.own_stages[-1].output_bits // 8}"
         fields = [("label", "u1"), ("cycles", "<u4"), ("again", "u1")]
         return np.dtype([*fields, ("scores", score, (self.model.n_classes,))])
 
@@ -94,7 +95,7 @@ def random_model(rng: np.random.Generator) -> Made:
             continue
         kernels = {
             name: pick(rng, [each.name for each in kernels_of(stage, UNO_CORE)])
-            for name, stage in model.named_stages.items()
+            for name, stage in named_stages(model).items()
         }
         plan = plan_of(model, {**kernels, "feeding": "held"})
         ends = np.array([[0], [model.inputs.maximum]]) * np.ones((1, model.n_features), np.int64)
@@ -153,7 +154,12 @@ def compiled(made: list[Made], folder: Path) -> Path:
         for name, text in render_c(each.model, each.plan).items():  # templates are compiled once
             prefix = f"m{number}"
             (folder / with_prefix(name, prefix)).write_text(with_prefix(text, prefix))
-        sizes = len(each.Q), each.Q.shape[1], each.model.n_classes, each.model.score_bits // 8
+        sizes = (
+            len(each.Q),
+            each.Q.shape[1],
+            each.model.n_classes,
+            each.model.own_stages[-1].output_bits // 8,
+        )
         numbers = ", ".join(map(str, (number, *sizes, *each.Q.ravel().tolist())))
         table.append(f"MODEL({numbers})\n")
     (folder / "models.h").write_text("".join(table))

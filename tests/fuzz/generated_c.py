@@ -53,7 +53,7 @@ def run_case(seed: int, folder: Path) -> None:
         return
     kind = pick(rng, (_integers, _plain, _images, _windows, _changed))
     model, Q = _first_accepted(rng, folder, kind)
-    if rng.random() < 0.3 and model.score_range()[1] >= 1:
+    if rng.random() < 0.3 and model.own_stages[-1].output.ends[1] >= 1:
         model = rejecting_some(model, Q, int(rng.integers(1, 8)))
     core = CORES[pick(rng, ("avr5", "avr5", "avr25"))]
     plan = pick(rng, list(every_plan(model, core)))

@@ -185,7 +185,7 @@ def _check_integers(rng: np.random.Generator, model: Model) -> None:
 
 def _check_answers(integers: IntegerChain, Q: np.ndarray) -> None:
     classes, scores = integers.answers(Q)
-    low, high = integers.score_range()
+    low, high = integers.own_stages[-1].output.ends
     inside = (scores >= low) & (scores <= high)
     assert inside.all(), "scores of an integer model leave their proven range"
     known = (classes >= 0) & (classes < integers.n_classes)

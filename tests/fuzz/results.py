@@ -18,10 +18,11 @@ from fuzz.sentences import REFUSALS, check_refusal
 
 from protonn_edge.boards import load_board
 from protonn_edge.device import Origin, RecordedRun, Result, ResultsFile, read_results, summarize
-from protonn_edge.evaluation import gathering, measurement
-from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.evaluation.gathering import gather
+from protonn_edge.evaluation import measurement
+from protonn_edge.report import gathering
 from protonn_edge.report.content import Battery, Front, PageScript, read_front
+from protonn_edge.report.evidence import Evidence
+from protonn_edge.report.gathering import gather
 from protonn_edge.report.page import render_page
 
 BRIEF_CASES = 20

@@ -15,13 +15,13 @@ from fuzz.sentences import REFUSALS, check_refusal
 from protonn_edge.boards import load_board
 from protonn_edge.report.content import read_front
 from protonn_edge.report.panels import front_section
-from protonn_edge.report.tuning import candidate_table, front_figure, progress_table
 from protonn_edge.training.folds import fold_numbers
 from protonn_edge.tuning.choice import Choice, candidates, front_json
 from protonn_edge.tuning.limits import Figures, TuningLimits
 from protonn_edge.tuning.search import Progress, Search
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
+from protonn_edge.tuning.tables import candidate_table, front_figure, progress_table
 from protonn_edge.tuning.trial import Points
 from protonn_edge.tuning.workers import InProcessWorkers
 

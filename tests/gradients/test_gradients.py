@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from model_factory import random_gradients_model, random_images
 
 from protonn_edge.chain.file import load_model, model_bytes, save_model
+from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew.deskew import PixelScale
 from protonn_edge.features.gradients.gradients import (
@@ -89,7 +90,7 @@ def test_what_training_sees_is_what_the_device_computes() -> None:
     stage = model.feature_stage
     assert stage is not None
     inputs = integers.inputs.quantize(stage.apply(X))
-    assert (integers.own_inputs(integers.quantize(X)) == inputs).all()
+    assert (own_inputs(integers, integers.quantize(X)) == inputs).all()
 
 
 def test_sums_of_most_images_are_told_apart() -> None:

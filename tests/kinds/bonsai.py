@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from bonsai_factory import random_bonsai_model
-from kinds.kind import Kind
+from bonsai_factory import random_bonsai_chain, random_bonsai_model
+from kinds.kind import Kind, largest_weight
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.bonsai.head import BonsaiHead
 from protonn_edge.kinds.bonsai.train import BonsaiClassifier
@@ -30,6 +31,26 @@ def _scores_of_point(model: Model, x: np.ndarray) -> np.ndarray:
     return t if len(t) > 1 else np.array([-t[0] / 2, t[0] / 2])
 
 
+def drawn_tree(rng: np.random.Generator, classes: int) -> dict[str, object]:
+    """Return random sizes of a tree."""
+    return {
+        "depth": int(rng.integers(0, 4)),
+        "classes": classes,
+        "density": float(rng.choice([0.02, 0.3, 0.9])),
+        "largest": largest_weight(rng),
+        "gate_shift": int(rng.integers(0, 9)),
+    }
+
+
+def _drawn(rng: np.random.Generator, n: int, classes: int, _: int) -> IntegerChain:
+    return random_bonsai_chain(
+        int(rng.integers(1 << 31)),
+        features=n,
+        projections=int(rng.integers(1, 13)),
+        **drawn_tree(rng, classes),
+    )
+
+
 _SMALL = (
     "--epochs",
     "15",
@@ -44,6 +65,7 @@ _SMALL = (
 KIND = Kind(
     classifier=BonsaiClassifier,
     random_model=random_bonsai_model,
+    drawn=_drawn,
     scores_of=scores_of_tree,
     damages=(
         ("Z", np.ones((5, 12)), "array 'Z' has the type float64"),

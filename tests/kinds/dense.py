@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from dense_factory import random_dense_model
-from kinds.kind import Kind
+from dense_factory import random_chain, random_dense_model
+from kinds.kind import Kind, largest_weight
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.dense.train import DenseClassifier
 
@@ -17,11 +18,28 @@ def _scores(model: Model, X: np.ndarray) -> np.ndarray:
     return np.hstack([-t / 2, t / 2]) if t.shape[1] == 1 else t
 
 
+def _drawn(rng: np.random.Generator, n: int, classes: int, maximum: int) -> IntegerChain:
+    hidden = rng.integers(1, 33, int(rng.integers(1, 3))).tolist()
+    equal = rng.random() < 0.5
+    return random_chain(
+        int(rng.integers(1 << 31)),
+        features=n,
+        hidden=hidden,
+        rows=1 if classes == 2 else classes,
+        bits=rng.choice([16, 24], len(hidden) + 1).tolist(),
+        largest=[largest_weight(rng) for _ in range(len(hidden) + 1)],
+        multipliers=hidden if equal else rng.integers(1, 256, len(hidden)).tolist(),
+        maximum=maximum,
+        density=float(rng.choice([0.1, 0.5, 1.0])),
+    )
+
+
 _SMALL = ("--hidden", "10", "--size-budget", "500", "--epochs", "40")
 
 KIND = Kind(
     classifier=DenseClassifier,
     random_model=random_dense_model,
+    drawn=_drawn,
     scores_of=_scores,
     damages=(
         ("W1", np.ones((6, 12)), "array 'W1' has the type float64"),

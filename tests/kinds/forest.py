@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from forest_factory import random_forest_model
+from forest_factory import random_chain, random_forest_model
 from kinds.kind import Kind
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.forest.integers import LEAF
 from protonn_edge.kinds.forest.train import ForestClassifier
@@ -34,6 +35,18 @@ def _scores_of_point(model: Model, point: np.ndarray) -> np.ndarray:
     return scores
 
 
+def _drawn(rng: np.random.Generator, n: int, classes: int, _: int) -> IntegerChain:
+    return random_chain(
+        int(rng.integers(1 << 31)),
+        trees=int(rng.choice([1, 2, 5, 9, classes])),
+        features=n,
+        depth=int(rng.integers(1, 7)),
+        classes=classes,
+        share=float(rng.choice([0.0, 0.3, 1.0])),
+        vote=int(rng.choice([0, 0, 1, 127])),
+    )
+
+
 _NODES = random_forest_model().head.features
 _INNER = int((_NODES != LEAF).sum())
 _TREES = ("--trees", "8", "--size-budget", "6kB")
@@ -41,6 +54,7 @@ _TREES = ("--trees", "8", "--size-budget", "6kB")
 KIND = Kind(
     classifier=ForestClassifier,
     random_model=random_forest_model,
+    drawn=_drawn,
     scores_of=_scores,
     damages=(
         ("nodes", _NODES.astype(np.int32), "array 'nodes' has the type int32"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 
@@ -27,6 +28,9 @@ class Kind:
     ----------
     random_model : callable
         Returns a float model of 12 features, given a seed and the number of classes.
+    drawn : callable
+        Returns a chain of random sizes, given a generator of random numbers, the numbers of its
+        inputs and classes, and the largest input; it need not make sense.
     scores_of : callable
         Returns the scores (n, L) of a model for normalized points (n, D), by the formula's text.
     damages : sequence of Damage
@@ -68,6 +72,7 @@ class Kind:
 
     classifier: type[DeviceClassifier]
     random_model: Callable[..., Model]
+    drawn: Callable[[np.random.Generator, int, int, int], IntegerChain]
     scores_of: Callable[[Any, np.ndarray], np.ndarray]
     damages: Sequence[Damage]
     settings: Mapping[str, Any]
@@ -88,6 +93,11 @@ class Kind:
     accuracy_tolerance: float = 0.0
     model: str = ""
     images_only: bool = False
+
+
+def largest_weight(rng: np.random.Generator) -> int:
+    """Return the largest weight of a random chain."""
+    return int(rng.choice([1, 3, 7, 12, 40, 127]))
 
 
 def kind_of(name: str) -> Kind:

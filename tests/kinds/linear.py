@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from kinds.kind import Kind
-from linear_factory import random_linear_model
+from kinds.kind import Kind, largest_weight
+from linear_factory import random_chain, random_linear_model
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.linear.train import LinearClassifier
 
@@ -15,11 +16,24 @@ def _scores(model: Model, X: np.ndarray) -> np.ndarray:
     return np.hstack([-t / 2, t / 2]) if t.shape[1] == 1 else t
 
 
+def _drawn(rng: np.random.Generator, n: int, classes: int, maximum: int) -> IntegerChain:
+    return random_chain(
+        int(rng.integers(1 << 31)),
+        rows=1 if classes == 2 else classes,
+        features=n,
+        bits=int(rng.choice([16, 24, 32])),
+        largest=largest_weight(rng),
+        maximum=maximum,
+        density=float(rng.choice([0.1, 0.5, 1.0])),
+    )
+
+
 _BRIEF = ("--regularization", "0.001", "--set", "tolerance=0.01")
 
 KIND = Kind(
     classifier=LinearClassifier,
     random_model=random_linear_model,
+    drawn=_drawn,
     scores_of=_scores,
     damages=(
         ("W", np.ones((4, 12)), "array 'W' has the type float64"),

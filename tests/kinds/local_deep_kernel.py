@@ -5,15 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from bonsai_factory import random_kernel_model
+from bonsai_factory import random_kernel_chain, random_kernel_model
 from kinds.bonsai import KIND as BONSAI
+from kinds.bonsai import drawn_tree
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.kinds.bonsai.train import LocalDeepKernelClassifier
+
+
+def _drawn(rng: np.random.Generator, n: int, classes: int, maximum: int) -> IntegerChain:
+    return random_kernel_chain(
+        int(rng.integers(1 << 31)), features=n, maximum=maximum, **drawn_tree(rng, classes)
+    )
+
 
 KIND = replace(
     BONSAI,
     classifier=LocalDeepKernelClassifier,
     random_model=random_kernel_model,
+    drawn=_drawn,
     damages=(
         (
             "T",

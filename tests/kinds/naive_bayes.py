@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from kinds.kind import Kind
-from naive_bayes_factory import random_naive_bayes_model
+from naive_bayes_factory import random_chain, random_naive_bayes_model
 
+from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.naive_bayes.train import NaiveBayesClassifier
 
@@ -17,11 +18,22 @@ def _scores(model: Model, X: np.ndarray) -> np.ndarray:
     return scores
 
 
+def _drawn(rng: np.random.Generator, n: int, classes: int, maximum: int) -> IntegerChain:
+    return random_chain(
+        int(rng.integers(1 << 31)),
+        features=n,
+        classes=classes,
+        maximum=maximum,
+        largest=int(rng.choice([1, 255, 5_000, 65_535])),
+    )
+
+
 _ONES = np.ones((4, 12), np.float32)
 
 KIND = Kind(
     classifier=NaiveBayesClassifier,
     random_model=random_naive_bayes_model,
+    drawn=_drawn,
     scores_of=_scores,
     damages=(
         ("means", np.ones((4, 12)), "array 'means' has the type float64"),

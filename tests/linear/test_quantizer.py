@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from linear_factory import random_chain, random_linear_model
@@ -49,26 +49,26 @@ def test_every_input_is_within_the_proven_range(
     model = random_linear_model(seed, features=features, classes=classes)
     integers = quantize(replace(model, bias=model.head.bias + bias))
     assert isinstance(integers, IntegerChain)
-    weights, maximum = integers.numbers["weights"].astype(int), integers.inputs.maximum
+    weights, maximum = numbers_of(integers)["weights"].astype(int), integers.inputs.maximum
     ends = np.concatenate([(weights > 0) * maximum, (weights < 0) * maximum]).astype(np.uint8)
     scores = integers.scores(ends)
-    low, high = integers.score_range()
+    low, high = integers.own_stages[-1].output.ends
     assert (low, high) == (scores.min(), scores.max())
-    assert -(1 << (integers.score_bits - 1)) <= low
-    assert high < 1 << (integers.score_bits - 1)
+    assert -(1 << (integers.own_stages[-1].output_bits - 1)) <= low
+    assert high < 1 << (integers.own_stages[-1].output_bits - 1)
 
 
 def test_sums_have_16_bits_where_these_are_enough() -> None:
     few = quantize(random_linear_model(features=40, classes=6))
-    assert (few.numbers["accumulator_bits"], few.score_bits) == (16, 16)
+    assert (numbers_of(few)["accumulator_bits"], few.own_stages[-1].output_bits) == (16, 16)
     many = quantize(random_linear_model(features=2_000, classes=2))
-    assert (many.numbers["accumulator_bits"], many.score_bits) == (24, 32)
+    assert (numbers_of(many)["accumulator_bits"], many.own_stages[-1].output_bits) == (24, 32)
 
 
 def test_a_bias_that_is_far_off_takes_32_bits() -> None:
     model = random_linear_model(features=300, classes=2)
     integers = quantize(replace(model, bias=np.array([1e7])))
-    assert integers.numbers["accumulator_bits"] == 32
+    assert numbers_of(integers)["accumulator_bits"] == 32
 
 
 def test_what_has_no_integers_is_refused() -> None:
@@ -103,7 +103,10 @@ def test_what_could_overflow_is_refused(changes: dict[str, object], words: str) 
 
 def test_the_hash_depends_on_every_number() -> None:
     chain = random_chain(0, rows=3, largest=12)
-    weights, bias = chain.numbers["weights"].copy(), chain.numbers["bias"] + np.array([0, 0, 1])
+    weights, bias = (
+        numbers_of(chain)["weights"].copy(),
+        numbers_of(chain)["bias"] + np.array([0, 0, 1]),
+    )
     weights[2, 119] ^= 1
     others = [replace(chain, weights=weights), replace(chain, bias=bias)]
     others.append(replace(chain, accumulator_bits=24))
@@ -123,7 +126,7 @@ def test_whole_weights_of_whole_features_stay_as_they_are(maximum: int, bits: in
     )
     integers = quantize(plain)
     assert isinstance(integers, IntegerChain)
-    assert (integers.numbers["weights"] == W).all()
-    assert integers.numbers["bias"].tolist() == [3, -700, 0, 12]
+    assert (numbers_of(integers)["weights"] == W).all()
+    assert numbers_of(integers)["bias"].tolist() == [3, -700, 0, 12]
     assert (integers.inputs.maximum, integers.score_scale) == (maximum, 1.0)
-    assert integers.numbers["accumulator_bits"] == bits
+    assert numbers_of(integers)["accumulator_bits"] == bits

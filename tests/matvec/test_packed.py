@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from generated_programs import assert_equal_to_reference
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -13,6 +13,7 @@ from plans import plan_with
 
 from protonn_edge.avr.cores import CORES, UNO_CORE, Core
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.matvec import packed
 from protonn_edge.codegen.host import host_program
 from protonn_edge.kernels.kernel import kernels_of
@@ -40,7 +41,7 @@ def model_of(weights: np.ndarray, bits: int, maximum: int) -> IntegerChain:
         offset=np.full(d, 1 << 15),
         prototypes=np.zeros((d, 4), np.int8),
     )
-    points = model.named_stages["projection"].run(random_inputs(1, 4, model))
+    points = named_stages(model)["projection"].run(random_inputs(1, 4, model))
     return replace(model, prototypes=points.T.astype(np.int8))
 
 
@@ -87,12 +88,12 @@ def test_packed_weights_give_the_sums_of_columns(
 @pytest.mark.parametrize("core", [UNO_CORE, CORES["avr25"]])
 def test_weights_of_7_at_most_may_be_packed(core: Core) -> None:
     def names(model: IntegerChain) -> set[str]:
-        return {kernel.name for kernel in kernels_of(model.named_stages["projection"], core)}
+        return {kernel.name for kernel in kernels_of(named_stages(model)["projection"], core)}
 
     model = tiny_packed_model()
     assert "packed" in names(model)
     for weight in (8, -8):
-        weights = model.numbers["projection"].copy()
+        weights = numbers_of(model)["projection"].copy()
         weights[0, 0] = weight
         assert "packed" not in names(replace(model, projection=weights))
     assert "packed" not in names(tiny_integer_model())
@@ -101,7 +102,7 @@ def test_weights_of_7_at_most_may_be_packed(core: Core) -> None:
 def test_half_a_byte_is_counted_for_a_weight() -> None:
     weights = random_weights(0, 5, 40)
     model = model_of(weights, 24, 63)
-    others = model.numbers["prototypes"].size + model.numbers["labels"].size
+    others = numbers_of(model)["prototypes"].size + numbers_of(model)["labels"].size
     assert model.model_bytes == 3 * 40 + others
     columns, halves = (plan_with(model, kernel) for kernel in ("columns", "packed"))
     assert columns.table_bytes - halves.table_bytes == 2 * 40

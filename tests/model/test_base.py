@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.head import Head
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.registry import HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
@@ -85,7 +85,7 @@ def test_label_sets_are_those_above_the_threshold() -> None:
 
 
 def test_units_are_those_of_the_points() -> None:
-    model = plane().with_units_of(X)
+    model = with_units_of(plane(), X)
     assert isinstance(model.head, Plane)
     assert model.units.tolist() == [1] * 5
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from model_factory import random_points
 from naive_bayes_factory import chain_of, random_naive_bayes_model, tiny_chain
 
+from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen.host import host_program
 from protonn_edge.errors import InputError
@@ -41,7 +42,7 @@ def test_integer_scores_are_near_those_of_the_float_model(
     scores = integers.scores(integers.quantize(X)) * integers.score_scale
     spread = np.sqrt(np.mean(np.square(expected - expected.mean(axis=0))))
     assert np.sqrt(np.mean(np.square(scores - expected))) < 0.03 * spread
-    low, high = integers.score_range()
+    low, high = integers.own_stages[-1].output.ends
     assert low >= -(1 << 31)
     assert high < 1 << 31
 
@@ -74,7 +75,7 @@ def test_it_takes_the_bytes_of_convolutions_as_they_are() -> None:
         feature_stage=layers,
     )
     integers, images = quantize(model), random_images_of(1, 20, layers)
-    assert (integers.own_inputs(integers.quantize(images)) == layers.apply(images)).all()
+    assert (own_inputs(integers, integers.quantize(images)) == layers.apply(images)).all()
     assert integers.own_stages[0].input_maximum == layers.whole_maximum
     with host_program(integers, sanitize=True) as program:
         assert_equal_to_reference(program, integers, integers.quantize(images))

@@ -32,7 +32,7 @@ from model_factory import (
 from protonn_edge.boards import load_board
 from protonn_edge.chain.decision import IntegerRejection, margins
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.integer_chain import observed
+from protonn_edge.chain.integer_chain import observed, own_inputs
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.observation import (
     BINS,
@@ -42,6 +42,7 @@ from protonn_edge.chain.observation import (
     ExpectedAnswers,
     Health,
     _watched,
+    watchable_inputs,
 )
 from protonn_edge.codegen import make_plan
 from protonn_edge.device.listener import AnswerStream
@@ -104,7 +105,7 @@ def of_numpy(points: np.ndarray) -> Health:
     model, _ = chain()
     assert model.expected is not None
     return model.expected.observed(
-        model.scores(points), model.predict(points), model.own_inputs(points)
+        model.scores(points), model.predict(points), own_inputs(model, points)
     )
 
 
@@ -251,7 +252,7 @@ def test_every_kind_watches_inputs_that_are_pushed_all_there_or_missing(
     sent = b"".join(b"pah"[i % 3 :][:1] + each.tobytes() for i, each in enumerate(points)) + b"d"
     done = subprocess.run([program], input=sent, capture_output=True, check=True, timeout=60.0)
     points[2::3, plain.n_features // 2 :] = 0  # features that are not pushed count as 0
-    of = watching.scores(points), watching.predict(points), watching.own_inputs(points)
+    of = watching.scores(points), watching.predict(points), own_inputs(watching, points)
     counts = expected.observed(*of)
     assert Health.of_bytes(done.stdout[:-1], plain.n_classes) == counts
     assert counts.unusual > replace(expected, moving=moving & False).observed(*of).unusual
@@ -276,14 +277,18 @@ def test_features_of_images_and_of_layers_are_not_watched() -> None:
     layers = (random_layers(), random_window_layers())
     for model in (random_pooling_model(pooling), *map(random_convolution_model, layers)):
         chain = quantize(model)
-        assert chain.n_watchable == model.n_watchable == 0
+        assert (
+            watchable_inputs(chain.feature_stage, chain.n_inputs)
+            == watchable_inputs(model.feature_stage, model.n_inputs)
+            == 0
+        )
         expected = ExpectedAnswers.of(chain, np.ones((400, chain.n_features), np.uint8))
         assert expected is not None
         assert expected.watched == range(0)
         assert ExpectedAnswers.of_array(expected.to_array(), chain.n_classes, 0).watched == range(0)
     windows = random_window_model(window_features_of("mean,deviation", 8, 2))
-    assert windows.n_watchable == windows.n_inputs == 4
-    assert random_linear_model(features=2**15, classes=2).n_watchable == 0
+    assert watchable_inputs(windows.feature_stage, windows.n_inputs) == windows.n_inputs == 4
+    assert watchable_inputs(None, 2**15) == 0
 
 
 def test_about_one_in_a_hundred_known_answers_is_unusual() -> None:
@@ -434,7 +439,7 @@ def test_live_firmware_sends_what_numpy_counts_and_other_counters_are_refused(
                 heard.feed(line.read(20.0))
         assert uno.stats().faults == ()
     Q = chain.raw_inputs.quantize(played.reshape(1, -1)).repeat(heard.health.answers, axis=0)
-    scores, x = watching.scores(Q), watching.own_inputs(Q)
+    scores, x = watching.scores(Q), own_inputs(watching, Q)
     assert heard.health == watching.expected.observed(scores, watching.predict(Q), x)
     assert heard.health.verdict == "drift"
     assert "drift: the latest answers differ" in str(heard.take_warning())

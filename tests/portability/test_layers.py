@@ -118,7 +118,7 @@ def test_the_analysis_of_linked_programs_can_be_used_alone() -> None:
 
 
 def test_the_report_builds_nothing() -> None:
-    building = {"build.folder", "build.project", "evaluation.gathering", "toolchain.platformio"}
+    building = {"build.folder", "build.project", "report.gathering", "toolchain.platformio"}
     used = {what for who, what in imports_of(PACKAGE) if who.startswith("report.")}
     assert used & building == set()
 

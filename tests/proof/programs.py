@@ -22,14 +22,14 @@ from model_factory import (
 )
 
 from protonn_edge.codegen import Plan
-from protonn_edge.quantization import DeviceModel, device_model, quantize
+from protonn_edge.quantization import IntegerChain, device_model, quantize
 
 
 class Program(NamedTuple):
     """A model, how it is computed, and a name for both."""
 
     name: str
-    model: DeviceModel
+    model: IntegerChain
     plan: Plan | None
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from model_factory import random_images, random_model, random_points, random_pooling_model
 
+from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import measure_activity, quantize
@@ -27,7 +28,7 @@ def test_inputs_are_active_where_they_are_not_0() -> None:
 def test_inputs_behind_another_stage_are_what_it_makes() -> None:
     model = quantize(random_pooling_model(POOLED))
     Q = model.quantize(random_images(1, MORE_THAN_A_BLOCK, POOLED))
-    made = model.own_inputs(Q)
+    made = own_inputs(model, Q)
     assert np.allclose(measure_activity(model, Q).inputs, (made > 0).mean(axis=0), rtol=1e-12)
 
 
@@ -36,7 +37,7 @@ def test_stages_report_the_mean_over_all_points() -> None:
     Q = model.quantize(random_points(1, MORE_THAN_A_BLOCK, 12))
     of_all = measure_activity(model, Q).stages["prototypes"]
     (told,) = (
-        stage.activity(model.named_stages["projection"].run(Q)) for stage in model.own_stages[1:]
+        stage.activity(named_stages(model)["projection"].run(Q)) for stage in model.own_stages[1:]
     )
     for share, total in zip(of_all, told, strict=True):
         assert np.allclose(share, total / len(Q), rtol=1e-12)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from model_factory import random_model, random_points
 
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.prototypes.integers import (
     EXPONENT_LIMIT,
     RBF_MAXIMUM,
@@ -35,20 +36,24 @@ def test_projections_differ_by_the_rounding_of_a_step(seed: int) -> None:
     model = quantize(random_model(seed))
     Q, X = bytes_and_points(model, seed)
     floats = dequantize(model)
-    exact = (X @ floats.projection.T + floats.bias) / distance_step(model.numbers["distance_shift"])
-    errors = np.clip(exact, -128, 127) - model.named_stages["projection"].run(Q)
+    exact = (X @ floats.projection.T + floats.bias) / distance_step(
+        numbers_of(model)["distance_shift"]
+    )
+    errors = np.clip(exact, -128, 127) - named_stages(model)["projection"].run(Q)
     assert np.abs(errors).max() <= 0.5 + 1e-4
     assert abs(errors.mean()) < 0.1
 
 
 def test_projections_of_24_bits_are_as_near() -> None:
     model = quantize(random_model(features=400, projections=3, gamma_numerator=12.0))
-    assert model.numbers["accumulator_bits"] == 24
+    assert numbers_of(model)["accumulator_bits"] == 24
     Q, X = bytes_and_points(model, 0)
     floats = dequantize(model)
-    exact = (X @ floats.projection.T + floats.bias) / distance_step(model.numbers["distance_shift"])
-    errors = np.clip(exact, -128, 127) - model.named_stages["projection"].run(Q)
-    most = 0.5 + model.numbers["multiplier"] / (
+    exact = (X @ floats.projection.T + floats.bias) / distance_step(
+        numbers_of(model)["distance_shift"]
+    )
+    errors = np.clip(exact, -128, 127) - named_stages(model)["projection"].run(Q)
+    most = 0.5 + numbers_of(model)["multiplier"] / (
         2 << 16
     )  # of a step, and of what the lower byte is worth
     assert np.abs(errors).max() <= most
@@ -60,7 +65,9 @@ def test_scores_differ_by_the_rounding_of_projections_alone(seed: int) -> None:
     model = quantize(random_model(seed))
     Q, _ = bytes_and_points(model, seed)
     floats = dequantize(model)
-    steps = model.named_stages["projection"].run(Q) * distance_step(model.numbers["distance_shift"])
+    steps = named_stages(model)["projection"].run(Q) * distance_step(
+        numbers_of(model)["distance_shift"]
+    )
     squares = ((steps[:, None, :] - floats.prototypes.T[None]) ** 2).sum(axis=2)
     scores = tabulated_rbf(squares.astype(np.float32) + np.float32(1e-6)) @ floats.labels.T
     np.testing.assert_allclose(scores, model.scores(Q) * model.score_scale, rtol=1e-4, atol=1e-4)

@@ -9,7 +9,8 @@ from model_factory import random_model, random_points, random_pooling_model
 
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.quantization import device_model, float32_model, quantize
+from protonn_edge.kinds.protonn.floats import in_floats
+from protonn_edge.quantization import device_model, quantize
 
 
 def test_scores_are_those_of_the_float_model_at_what_the_bytes_stand_for():
@@ -59,11 +60,11 @@ def test_numbers_beyond_a_float_are_refused():
     far = model.head.prototypes * np.float32(1e30)
     distant = replace(model, prototypes=far, gamma=1e15)
     with pytest.raises(InputError, match="exceed the range of 32-bit floats"):
-        float32_model(distant, integer_model)
+        in_floats(distant, integer_model)
 
 
 def test_the_hash_depends_on_every_number():
-    floats = float32_model(random_model(), quantize(random_model()))
+    floats = in_floats(random_model(), quantize(random_model()))
     changed = {
         name: getattr(floats, name) + np.float32(1)
         for name in ("projection", "bias", "prototypes", "labels", "limit", "score_scale")

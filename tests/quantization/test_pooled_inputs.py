@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_images, random_pooling_model, tiny_pooling_model
 
+from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.quantization import IntegerChain, input_quantizer, quantize
@@ -25,7 +26,7 @@ def test_device_averages_as_the_formula_says() -> None:
     columns = np.array([[3, 1, 0, 0], [0, 2, 2, 0], [0, 0, 1, 3]])
     sums = rows @ image @ columns.T
     assert model.stages[0].multiplier == round(63 * 65_536 / (255 * 12))
-    assert (model.own_inputs(Q)[0] == np.rint(sums / 12 / 255 * 63).ravel()).all()
+    assert (own_inputs(model, Q)[0] == np.rint(sums / 12 / 255 * 63).ravel()).all()
 
 
 @pytest.mark.parametrize("maximum", [15, 31, 63, 127, 255])
@@ -42,7 +43,7 @@ def test_largest_bytes_become_the_largest_input(maximum: int, shape: tuple[int, 
         bias=np.zeros(3, np.int64),
     )
     ends = np.array([[0], [255]], np.uint8).repeat(pooling.n_features, axis=1)
-    assert model.own_inputs(ends).tolist() == [[0] * n, [maximum] * n]
+    assert own_inputs(model, ends).tolist() == [[0] * n, [maximum] * n]
 
 
 def test_bytes_of_an_image_pass_unchanged() -> None:
@@ -75,7 +76,7 @@ def test_inputs_are_averages_rounded_once(seed: int, pooling: AveragePooling) ->
     model = quantize(random_pooling_model(pooling, seed))
     images = random_images(seed, 30, pooling)
     images[0], images[-1] = 0, 255
-    inputs = model.own_inputs(model.quantize(images))
+    inputs = own_inputs(model, model.quantize(images))
     expected = (pooling.apply(images) - model.inputs.zero) / model.inputs.step
     multiplied = 0.5 * 255 * pooling.area / 65_536  # the rounding of the multiplier, at most
     assert np.abs(inputs - expected).max() <= 0.5 + multiplied + 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from model_factory import random_model, random_points
 
 from protonn_edge.kinds.protonn.axes import principal_axes
@@ -61,7 +61,7 @@ def test_axes_that_would_need_coarser_steps_are_not_taken() -> None:
         labels=np.append(model.head.labels, np.ones((4, 1)), axis=1).astype(np.float32),
     )
     assert np.isin(far_coordinates_first(far.head).projection, far.head.projection).all()
-    assert quantize(far).numbers["distance_shift"] == 2
+    assert numbers_of(quantize(far))["distance_shift"] == 2
 
 
 def test_next_to_no_covariance_turns_nothing() -> None:

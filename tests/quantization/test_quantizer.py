@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import plain_model, random_model, random_points
 
 from protonn_edge.chain.folding import FoldedMap
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.projection.integers import OFFSET_STEP, REQUANTIZE_SHIFT
@@ -28,10 +29,10 @@ def test_integers_represent_the_floats_to_half_a_step(
     """With the arithmetic's own errors, see `test_dequantizer`, this bounds those of scores."""
     model = random_model(seed, features=features, projections=projections)
     integers, turned = quantize(model), far_coordinates_first(model.head)
-    floats, step = dequantize(integers), distance_step(integers.numbers["distance_shift"])
+    floats, step = dequantize(integers), distance_step(numbers_of(integers)["distance_shift"])
     weights = turned.gamma * turned.projection.astype(float) * model.normalizer.scale
-    unit = integers.numbers["multiplier"] / (
-        1 << (REQUANTIZE_SHIFT + integers.numbers["accumulator_bits"] - 16)
+    unit = numbers_of(integers)["multiplier"] / (
+        1 << (REQUANTIZE_SHIFT + numbers_of(integers)["accumulator_bits"] - 16)
     )
     lost = np.abs(floats.projection - weights) * np.abs(integers.inputs.step)
     assert lost.max() <= step * unit / 2 * (1 + 1e-6)
@@ -49,33 +50,38 @@ def test_integers_represent_the_floats_to_half_a_step(
 
 def test_residuals_use_the_range_that_they_have() -> None:
     integer_model = quantize(random_model(features=200))
-    assert integer_model.numbers["accumulator_bits"] == 16
-    low, high = integer_model.named_stages["projection"].accumulators.ends
+    assert numbers_of(integer_model)["accumulator_bits"] == 16
+    low, high = named_stages(integer_model)["projection"].accumulators.ends
     assert high - low > 0.98 * 65534  # limited by the accumulator
-    assert (integer_model.score_bits, integer_model.numbers["distance_shift"]) == (16, 3)
-    assert max(np.abs(integer_model.score_range())) > 0.95 * 32767  # limited by the score
-    assert (integer_model.numbers["table"] == exponential_table()).all()
+    assert (
+        integer_model.own_stages[-1].output_bits,
+        numbers_of(integer_model)["distance_shift"],
+    ) == (16, 3)
+    assert (
+        max(np.abs(integer_model.own_stages[-1].output.ends)) > 0.95 * 32767
+    )  # limited by the score
+    assert (numbers_of(integer_model)["table"] == exponential_table()).all()
 
 
 def test_wide_accumulators_are_taken_where_narrow_ones_cost_too_much() -> None:
     model = random_model(features=1500, projections=3, gamma_numerator=12.0)
-    assert quantize(model).numbers["accumulator_bits"] == 24
+    assert numbers_of(quantize(model))["accumulator_bits"] == 24
 
 
 def test_weights_of_4_bits_are_clipped_to_7_steps_in_16_bits() -> None:
     for features in (12, 200, 1500):
         model = random_model(features=features, projections=3, gamma_numerator=12.0)
         integers = quantize(replace(model, projection_bits=4))
-        residuals = integers.numbers["projection"]
+        residuals = numbers_of(integers)["projection"]
         assert np.abs(residuals.astype(int)).max() == 7
-        assert integers.numbers["accumulator_bits"] == 16
+        assert numbers_of(integers)["accumulator_bits"] == 16
         assert integers.model_bytes == 2 * features + 3 * 9 + 4 * 9
 
 
 def test_weights_of_4_bits_keep_their_axes() -> None:
     """Training has fitted them to few steps, which other axes would not have."""
     model = replace(random_model(features=40), projection_bits=4)
-    rows = quantize(model).numbers["projection"].astype(int)
+    rows = numbers_of(quantize(model))["projection"].astype(int)
     unit = np.abs(model.head.projection * model.normalizer.scale).max()
     alike = np.corrcoef(rows, model.head.projection / unit)[:5, 5:]
     assert sorted(alike.argmax(axis=1)) == list(range(5))
@@ -104,8 +110,8 @@ def test_feature_that_rests_at_its_upper_end_is_counted_down_from_there() -> Non
 def test_known_model_gives_known_integers_on_every_machine() -> None:
     """A change of these means that every model on every board is another one; say so to users."""
     model = quantize(plain_model())
-    assert model.numbers["projection"][0].tolist() == [-114, -14, 85, -57, 43, -99, 0, 99]
-    assert (model.numbers["multiplier"], model.numbers["distance_shift"]) == (33, 4)
+    assert numbers_of(model)["projection"][0].tolist() == [-114, -14, 85, -57, 43, -99, 0, 99]
+    assert (numbers_of(model)["multiplier"], numbers_of(model)["distance_shift"]) == (33, 4)
     assert model.model_sha256 == (
         "64a75dfb24aafed4549c71d5817d2c244b264707a0954a830dea2efa82360959"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from model_factory import random_images, random_model, random_points, random_pooling_model
 
 from protonn_edge.features.average_pooling.pooling import AveragePooling
@@ -48,9 +48,9 @@ def test_the_centre_is_that_of_the_quantizer(seed):
     integer_model = quantize(model)
     stand_for = dequantize(integer_model).prototypes
     largest = np.unravel_index(
-        np.abs(integer_model.numbers["prototypes"]).argmax(), stand_for.shape
+        np.abs(numbers_of(integer_model)["prototypes"]).argmax(), stand_for.shape
     )
-    step = stand_for[largest] / integer_model.numbers["prototypes"][largest]
+    step = stand_for[largest] / numbers_of(integer_model)["prototypes"][largest]
     assert np.abs(coordinates - centre_of(coordinates) - stand_for).max() <= 0.501 * step
 
 

@@ -25,6 +25,7 @@ from protonn_edge.features.gradients.gradients import Gradients
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page, title_of
 from protonn_edge.report.points import Trace, columns_of, row_words
+from protonn_edge.report.sections import certificate
 from protonn_edge.verification.agreement import Agreement
 
 SCRIPT = PageScript("console.log('</script>');")
@@ -115,9 +116,10 @@ def test_figures_have_words(page):
         assert figure.get("aria-label") or figure.get("focusable") == "false"
 
 
-def test_claims_are_shown_with_what_shows_them(one):
+def test_claims_are_shown_with_what_shows_them(one, monkeypatch):
     claim = Claim("stack", "the stack takes at most <80> B", PROVEN, "following the code")
-    firmware = replace(one.firmware, claims=(claim,))
+    monkeypatch.setattr(certificate, "firmware_claims", lambda *_: [claim])
+    firmware = replace(one.firmware, linked=object())
     text = "".join(Reader(render_page([replace(one, firmware=firmware)], SCRIPT)).texts)
     assert "the stack takes at most <80> B" in text
     assert f"measured on {len(one.results)} points" in text

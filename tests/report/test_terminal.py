@@ -10,7 +10,8 @@ from evidence_factory import evidence_of, hostile_model
 from rich.console import Console
 
 from protonn_edge.evaluation.accuracy import Quality
-from protonn_edge.report.terminal import class_parts, confusion_parts, evidence_facts, fact_table
+from protonn_edge.evaluation.terminal import class_parts, confusion_parts, fact_table
+from protonn_edge.report.evidence import evidence_facts
 
 
 def printed(*parts: object) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from teaching.serving import Serving
 
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.quantization import IntegerChain
@@ -63,7 +64,7 @@ class History:
     def predict(self, row: int) -> None:
         """Compare the answers to a point."""
         Q = self.Q[row : row + 1]
-        self.point = self.model.coordinates(Q)[0]
+        self.point = coordinates(self.model, Q)[0]
         classes, scores = teaching.with_taught(self.model, self.taught).answers(Q)
         for program in self.programs:
             assert program.predict(Q[0]) == (classes[0], scores[0].tolist())

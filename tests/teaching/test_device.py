@@ -10,6 +10,7 @@ from chains import replace as with_numbers
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.device import teaching as device
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedUno
@@ -37,7 +38,7 @@ def test_it_learns_once_for_each_prediction_and_keeps_it(uno: EmulatedUno) -> No
             device.learn(session, 0)
         for row, label in enumerate((0, 1, 2, 1, 1)):
             session.predict(Q[row])
-            point = MODEL.coordinates(Q[row : row + 1])[0]
+            point = coordinates(MODEL, Q[row : row + 1])[0]
             taught = taught.learn(point, label, room=4)
             assert device.learn(session, label) == device.learn(session, label) == len(taught)
         assert teaching.recalled(MODEL, device.read_store(session)) == taught

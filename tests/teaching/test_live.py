@@ -16,6 +16,7 @@ from model_factory import random_window_model, window_features_of
 
 from protonn_edge.boards import Board as TargetBoard
 from protonn_edge.boards import load_board
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.device import protocol
 from protonn_edge.device import teaching as device
@@ -96,7 +97,7 @@ class Board:
         assert (answer.label, list(answer.scores)) == (classes[0], scores[0].tolist())
 
     def learn(self, answer: WindowAnswer, label: int) -> None:
-        point = self.model.coordinates(self.inputs(answer))[0]
+        point = coordinates(self.model, self.inputs(answer))[0]
         self.taught = self.taught.learn(point, label, ROOM)
 
     @property
@@ -186,7 +187,7 @@ def test_it_answers_requests_as_other_firmware_does(name: str, tmp_path: Path) -
             np.stack([moving.played[start : start + 32] for start in range(275)]).reshape(275, -1)
         )
         assert known.classes.tolist() == [2]
-        assert known.points[0].tolist() in moving.model.coordinates(windows).tolist()
+        assert known.points[0].tolist() in coordinates(moving.model, windows).tolist()
         late = session.ask(TeachRequest(1, 40_000), LearnReply)
         assert (late.learned, late.examples) == (0, 1)
         # Not a PREDICT: the ring buffer can lose bytes of long requests while a window is sent.

@@ -19,7 +19,7 @@ from teaching.serving import Serving, on_host, on_uno
 from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import read_program
 from protonn_edge.chain.decision import IntegerRejection
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, coordinates
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.quantization import quantize
@@ -293,7 +293,7 @@ def test_who_learns_before_starting_keeps_what_was_taught(host: Serving, tmp_pat
         fresh.store = host.store
         history.programs = (fresh,)
         fresh.predict(random_inputs(7, 60, SMALL)[0])
-        history.point = SMALL.coordinates(random_inputs(7, 60, SMALL)[:1])[0]
+        history.point = coordinates(SMALL, random_inputs(7, 60, SMALL)[:1])[0]
         history.learn(1)
         history.check()
 

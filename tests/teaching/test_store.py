@@ -12,6 +12,7 @@ from chains import replace as with_numbers
 from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.device import protocol
 from protonn_edge.device import teaching as device
 from protonn_edge.device.session import Session
@@ -27,7 +28,7 @@ MODEL = quantize(FLOATS)
 Q = random_inputs(0, 20, MODEL)
 CLASSES = np.array([0, 2, 2, 0, 2, 1], np.uint8)
 STORE_BYTES = teaching.store_of(MODEL).size
-TAUGHT = Taught(MODEL.coordinates(Q[:6]).astype(np.int8), CLASSES)
+TAUGHT = Taught(coordinates(MODEL, Q[:6]).astype(np.int8), CLASSES)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,7 @@ class Watched(Session):
 
 
 def test_a_store_that_is_partly_written_has_no_examples(uno: EmulatedUno) -> None:
-    many = Taught(MODEL.coordinates(Q).astype(np.int8), np.arange(20, dtype=np.uint8) % 3)
+    many = Taught(coordinates(MODEL, Q).astype(np.int8), np.arange(20, dtype=np.uint8) % 3)
     with Watched(uno.url) as session:
         device.write_store(session, teaching.stored(MODEL, TAUGHT))
         session.kept.clear()

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model, model_bytes, save_model
-from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.integer_chain import IntegerChain, coordinates
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
@@ -29,7 +29,7 @@ def teachable_model(room: int = 7, seed: int = 0, **options: float) -> IntegerCh
 def random_examples(model: IntegerChain, n: int, seed: int = 0) -> Taught:
     """Return examples that the model's board may be taught, some of them equal."""
     rng = np.random.default_rng(seed)
-    points = model.coordinates(random_inputs(seed, n + 1, model))[:n].astype(np.int8)
+    points = coordinates(model, random_inputs(seed, n + 1, model))[:n].astype(np.int8)
     points[1::3] = points[::3][: len(points[1::3])]
     return Taught(points, rng.integers(0, model.n_classes, n).astype(np.uint8))
 
@@ -39,12 +39,12 @@ def test_the_nearest_examples_vote(new_classes: int) -> None:
     """Three of them, with votes that count twice if they agree; or one, with new classes."""
     model = teachable_model(new_classes=new_classes)
     Q = random_inputs(1, 400, model)
-    points = model.coordinates(Q)[[0, 0, 0, 1, 1, 2, 3]].astype(np.int8)
+    points = coordinates(model, Q)[[0, 0, 0, 1, 1, 2, 3]].astype(np.int8)
     taught = Taught(points, np.array([0, 0, 0, 0, 1, 2, 1], np.uint8))
     last = model.own_stages[-1]
     assert isinstance(last, IntegerPrototypes)
     assert last.teaching is not None
-    P, expected, agreements = model.coordinates(Q), [], 0
+    P, expected, agreements = coordinates(model, Q), [], 0
     for point, scores in zip(P.tolist(), last.run(P).tolist(), strict=True):
         nearest = sorted(
             (sum((a - b) ** 2 for a, b in zip(point, example, strict=True)), label)
@@ -67,11 +67,11 @@ def test_the_nearest_examples_vote(new_classes: int) -> None:
 
 def test_range_holds_whatever_is_taught() -> None:
     model = teachable_model(room=39)
-    low, high = model.score_range()
-    assert model.score_bits == 16
+    low, high = model.own_stages[-1].output.ends
+    assert model.own_stages[-1].output_bits == 16
     for label in range(model.n_classes):
         Q = random_inputs(label, 40, model)
-        for point in model.coordinates(Q)[:8].astype(np.int8):
+        for point in coordinates(model, Q)[:8].astype(np.int8):
             taught = Taught(np.tile(point, (39, 1)), np.full(39, label, np.uint8))
             scores = teaching.with_taught(model, taught).scores(Q)
             assert low <= scores.min() <= scores.max() <= high
@@ -81,8 +81,8 @@ def test_range_holds_whatever_is_taught() -> None:
 def test_examples_leave_scores_of_16_bits() -> None:
     """However many there are, because only the nearest vote."""
     model = teachable_model(room=200)
-    assert model.score_bits == 16
-    assert model.score_range()[1] < 1 << 15
+    assert model.own_stages[-1].output_bits == 16
+    assert model.own_stages[-1].output.ends[1] < 1 << 15
 
 
 def test_a_full_store_replaces_the_nearest_example_of_the_class() -> None:
@@ -232,7 +232,7 @@ def test_new_classes_are_no_answers_until_they_are_taught() -> None:
     model = quantize(fitted.model_)
     Q = model.quantize(rng.normal(size=(3000, 6)) * 5)
     assert model.predict(Q).max() < 3
-    strangers = model.coordinates(model.quantize(X[:5] + 1)).astype(np.int8)
+    strangers = coordinates(model, model.quantize(X[:5] + 1)).astype(np.int8)
     taught = Taught(strangers, np.full(5, 4, np.uint8))
     assert (teaching.with_taught(model, taught).predict(Q) == 4).any()
 
@@ -269,7 +269,7 @@ def test_an_estimator_answers_as_a_board_that_was_taught_the_same() -> None:
         assert classifier.partial_teach(X[part], y[part]) is classifier
     model = quantize(classifier.to_model())
     taught = Taught.nothing(4)
-    for point, label in zip(model.coordinates(model.quantize(X[:23])), y[:23], strict=True):
+    for point, label in zip(coordinates(model, model.quantize(X[:23])), y[:23], strict=True):
         taught = taught.learn(point, "abcd".index(label), 20)
     board = teaching.with_taught(model, taught)
     Q = model.quantize(X)

@@ -11,6 +11,7 @@ from model_factory import random_images
 from sklearn.datasets import load_digits
 
 from protonn_edge.chain.file import load_model
+from protonn_edge.chain.model import raw_ends
 from protonn_edge.cli import main
 from protonn_edge.errors import InputError
 from protonn_edge.features.gradients.gradients import Gradients
@@ -58,7 +59,7 @@ def test_dark_strokes_on_light_ground_have_a_background_of_0() -> None:
     assert isinstance(model.feature_stage, Gradients)
     assert model.feature_stage.pixels.zero == 1.0
     assert model.feature_stage.pixels.step < 0
-    lower, upper = model.raw_ends
+    lower, upper = raw_ends(model)
     assert (lower, upper) == (0.0, 1.0)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.chain.model import raw_ends
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
@@ -85,7 +86,7 @@ def test_fewer_points_than_prototypes_are_enough() -> None:
 def test_windows_of_samples_reach_beyond_the_normal_range() -> None:
     settings = {"features": "mean,deviation,max", "window_shape": (FEATURES // 2, 2)}
     model = ProtoNNClassifier(one_class=True, random_state=0, **settings).fit(NORMAL).to_model()
-    lower, upper = model.raw_ends
+    lower, upper = raw_ends(model)
     samples = NORMAL.reshape(-1, 2)
     assert (lower < samples.min(axis=0) - 0.4 * np.ptp(samples, axis=0)).all()
     assert (upper > samples.max(axis=0) + 0.4 * np.ptp(samples, axis=0)).all()

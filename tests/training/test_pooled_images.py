@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from protonn_edge.chain.file import model_bytes
+from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
@@ -64,7 +65,7 @@ def test_scores_in_training_are_the_integer_models() -> None:
     integers = quantize(model)
     bytes_of_pixels = integers.quantize(DIGITS.X_test)
     seen = integers.inputs.restore(
-        integers.own_inputs(bytes_of_pixels)
+        own_inputs(integers, bytes_of_pixels)
     )  # averages, as on the device
     points = model.normalizer.apply(seen).astype(np.float32)
     squares = squared_distances(rounded, points @ rounded.projection.T)

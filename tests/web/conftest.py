@@ -20,13 +20,13 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.evaluation.evidence import Evidence
-from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
 from protonn_edge.report.content import page_script
+from protonn_edge.report.evidence import Evidence
+from protonn_edge.report.gathering import gather
 from protonn_edge.report.page import render_page
 
 HERE = Path(__file__).parent

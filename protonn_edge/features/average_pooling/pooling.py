@@ -161,7 +161,6 @@ class IntegerAveragePooling(IntegerStage):
     """
 
     kind: ClassVar[str] = "average_pooling"
-    hashed: ClassVar[tuple[str, ...]] = ("multiplier",)
 
     pooling: Areas  # the areas of the image
     maximum: int  # the largest average, 1..255

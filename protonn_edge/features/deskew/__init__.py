@@ -1,1 +1,5 @@
 """Deskew: shift the rows of an image to remove its slant."""
+
+from __future__ import annotations
+
+STAGES = {"deskew": ""}

@@ -1,1 +1,8 @@
 """Sums of gradients by direction over overlapping cells of an image."""
+
+from __future__ import annotations
+
+from protonn_edge.chain.entries import Feature
+
+FEATURES = (Feature("gradients", "gradients", "Gradients"),)
+STAGES = {"gradients": ""}

@@ -1,1 +1,7 @@
 """Classifiers based on similarities to basis images."""
+
+from __future__ import annotations
+
+from protonn_edge.chain.entries import Kind
+
+KINDS = (Kind("basis-images", "BasisImages", 7, training="train.classifier", has_models=False),)

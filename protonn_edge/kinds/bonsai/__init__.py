@@ -1,1 +1,13 @@
 """A tree with nodes that add gated sums to the scores: integers, tables in flash, the walk."""
+
+from __future__ import annotations
+
+from protonn_edge.chain.entries import Kind
+
+DENSE, SPARSE = PLANS = ("dense", "sparse")
+
+KINDS = (
+    Kind("bonsai", "Bonsai", 4, plans=PLANS),
+    Kind("local-deep-kernel", "LocalDeepKernel", 5, plans=PLANS),
+)
+STAGES = {"bonsai_tree": ""}

@@ -12,7 +12,6 @@ Each row of W, V and T has one more weight, the bias.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,24 +24,8 @@ from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.integers import CompleteTree, along, depth_of, paths
 from protonn_edge.kinds.linear.head import scores_of_sums
-from protonn_edge.kinds.protonn.head import PROJECTION_PLACES
 
 DEPTHS = range(5)
-
-_TREE_PLACES = {
-    name: f"bonsai_tree.{place}"
-    for name, place in {
-        "weights": "weights.weights",
-        "weight_bias": "weights.bias",
-        "weight_shift": "weight_shift",
-        "gates": "gates.weights",
-        "gate_bias": "gates.bias",
-        "gate_shift": "gate_shift",
-        "branches": "branches.weights",
-        "branch_bias": "branches.bias",
-        "table": "table",
-    }.items()
-}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,8 +37,6 @@ class TreeHead(CompleteTree, Head):
 
     Raises `InputError` if shapes, values or names disagree; the sentence names the array.
     """
-
-    hashed: ClassVar[Mapping[str, str]] = _TREE_PLACES
 
     # (nodes R, d + 1): R rows per node
     weights: Float32 = member("W", "f4", "rows", "columns")
@@ -141,8 +122,6 @@ class BonsaiHead(TreeHead):
         cycles="a smaller --projection-dim or --lambda-w",
         accuracy="a larger --projection-dim",
     )
-    hashed: ClassVar[Mapping[str, str]] = {**_TREE_PLACES, **PROJECTION_PLACES}
-
     projection: Float32 = member("Z", "f4", "d", "D")
 
     def __post_init__(self) -> None:

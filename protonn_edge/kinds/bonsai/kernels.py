@@ -21,6 +21,7 @@ from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import HeldInputs, HeldKernel, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import COUNTED_IN_A_BYTE
+from protonn_edge.kinds.bonsai import DENSE, SPARSE
 from protonn_edge.kinds.bonsai.integers import LARGEST_SHIFT, IntegerBonsaiTree
 
 # From a shifted sum to its gate in r23: the index is limited, then made non-negative.
@@ -83,7 +84,6 @@ def _shifted(shift: int) -> str:
     return min(right, left, key=len)
 
 
-DENSE, SPARSE = KERNELS = ("dense", "sparse")
 _CODE_BYTES = 80  # around the walk
 
 

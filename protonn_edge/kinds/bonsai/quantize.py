@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import folding
-from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
+from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for, own_inputs
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
@@ -231,7 +231,7 @@ def scores_by_step(
     assert isinstance(head, TreeHead)
     yield "float", model.scores(X)
     fed = integers.quantize(X)
-    own = integers.own_inputs(fed)
+    own = own_inputs(integers, fed)
     normalized = model.normalizer.apply(integers.inputs.restore(own))
     yield "inputs", head.scores(normalized)
     if isinstance(head, BonsaiHead):

@@ -1,1 +1,8 @@
 """Networks with hidden layers: matrix products with rectified sums that become bytes."""
+
+from __future__ import annotations
+
+from protonn_edge.chain.entries import Kind
+
+KINDS = (Kind("dense", "Dense", 2),)
+STAGES = {"dense": ""}

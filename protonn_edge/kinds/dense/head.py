@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -42,12 +42,6 @@ class DenseHead(Head):
         cycles="fewer --hidden units",
         accuracy="more --hidden units or a larger --size-budget",
     )
-    hashed: ClassVar[Mapping[str, str]] = {
-        "weights": "*.weights",
-        "biases": "*.bias",
-        "accumulator_bits": "*.accumulator_bits",
-        "multipliers": "dense*.multiplier",
-    }
     ARRAYS: ClassVar[tuple[str, ...]] = ("W1", "b1", "V1", "W2", "b2")
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ("V2", "W3", "b3")
 

@@ -1,1 +1,10 @@
 """Forests of decision trees: integers, tables in flash, and the walk through them."""
+
+from __future__ import annotations
+
+from protonn_edge.chain.entries import Kind
+
+WALK, IF_ELSE = PLANS = ("walk", "if-else")
+
+KINDS = (Kind("forest", "Forest", 3, plans=PLANS),)
+STAGES = {"forest": ""}

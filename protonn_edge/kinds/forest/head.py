@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self
@@ -35,10 +34,6 @@ class ForestHead(Head):
         cycles="fewer --trees",
         accuracy="more --trees",
     )
-    hashed: ClassVar[Mapping[str, str]] = {
-        "nodes": "forest.features",
-        **{name: f"forest.{name}" for name in ("thresholds", "leaves", "bias")},
-    }
 
     # (N,): the feature that each node tests, `LEAF` at leaves; all trees in preorder
     features: NDArray[np.int64] = member("nodes", "i8", "N")

@@ -12,6 +12,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.kernels.kernel import SAVED_BY_CALLEE, SAVED_REGISTER_CYCLES, HeldKernel, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
+from protonn_edge.kinds.forest import IF_ELSE, WALK
 from protonn_edge.kinds.forest.if_else import IfElse, can_be_instructions
 from protonn_edge.kinds.forest.integers import ForestTable, IntegerForest
 
@@ -47,7 +48,6 @@ _COUNTED = f"""
 
 _SAVED_BYTES = 4  # flash for saving a register
 _WALK_BYTES, _COPYING_BYTES = 260, 120  # flash of code
-WALK, IF_ELSE = KERNELS = ("walk", "if-else")
 
 
 @dataclass(frozen=True, eq=False)

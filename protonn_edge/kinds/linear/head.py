@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,9 +30,6 @@ class LinearHead(Head):
         cycles="fewer classes",
         accuracy="--clip or a larger --regularization",
     )
-    hashed: ClassVar[Mapping[str, str]] = {
-        name: f"linear.{name}" for name in ("weights", "bias", "accumulator_bits")
-    }
 
     # W, for normalized features: a row per class, or one row for the second of two classes
     weights: NDArray[np.float32] = member("W", "f4", "L", "D")

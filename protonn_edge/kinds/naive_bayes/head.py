@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,9 +34,6 @@ class NaiveBayesHead(Head):
         cycles="fewer classes",
         accuracy="a larger --var-smoothing",
     )
-    hashed: ClassVar[Mapping[str, str]] = {
-        name: f"naive_bayes.{name}" for name in ("means", "weights", "bias", "shift")
-    }
 
     means: NDArray[np.float32] = member("means", "f4", "L", "D")  # of normalized features
     variances: NDArray[np.float32] = member("variances", "f4", "L", "D")  # the same, above 0

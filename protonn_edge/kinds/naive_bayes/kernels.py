@@ -8,12 +8,11 @@ from functools import cached_property
 from protonn_edge.chain.activity import Activity
 from protonn_edge.kernels.kernel import HeldKernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
+from protonn_edge.kinds.naive_bayes import LOOP
 from protonn_edge.kinds.naive_bayes.integers import IntegerNaiveBayes
 
 _CODE_BYTES = 90  # flash around the loop
 _SHORT = 256  # inputs that a byte can count
-
-KERNELS = ("loop",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +24,7 @@ class NaiveBayesKernel(HeldKernel):
     changed = (0, *range(12, 28))  # registers, except Z and operands
 
     stage: IntegerNaiveBayes
-    name: str = KERNELS[0]
+    name: str = LOOP
 
     @cached_property
     def loop(self) -> Listing:

@@ -1,1 +1,8 @@
 """ProtoNN."""
+
+from __future__ import annotations
+
+from protonn_edge.chain.entries import Kind
+
+KINDS = (Kind("protonn", "ProtoNN", 0, training="train.classifier"),)
+STAGES = {"projection": "projection", "prototypes": "prototypes"}

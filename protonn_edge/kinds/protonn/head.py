@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,12 +19,6 @@ from protonn_edge.kinds.protonn.prototypes.teaching import MOST_SLOTS, Teaching
 # Within these limits, no sum or square in inference overflows float64 for any float32 features.
 GAMMAS = (1e-15, 1e15)  # the range of a model's gamma
 PROJECTION_BITS = (8, 4)  # possible bits of an integer weight of the projection
-
-PROJECTION_PLACES = {
-    "projection": "projection.weights",
-    **{name: f"projection.{name}" for name in ("bias", "accumulator_bits", "multiplier", "offset")},
-}
-"""The numbers of a projection in an integer model; see `Model.hashed`."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,13 +42,6 @@ class ProtoNNHead(Head):
     LEAST_CLASSES: ClassVar[int] = 1
     statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
     knows_its_inputs: ClassVar[bool] = True
-    hashed: ClassVar[Mapping[str, str]] = {
-        **PROJECTION_PLACES,
-        **{
-            name: f"prototypes.{name}"
-            for name in ("prototypes", "distance_shift", "table", "labels", "teaching")
-        },
-    }
 
     # W: from normalized features to the space of the prototypes
     projection: Float32 = member("W", "f4", "d", "D")

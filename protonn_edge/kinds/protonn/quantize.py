@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import folding
-from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for
+from protonn_edge.chain.integer_chain import IntegerChain, Scored, chain_for, own_inputs, stage_of
 from protonn_edge.chain.matvec import NIBBLE_MAXIMUM
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
@@ -366,7 +366,7 @@ class DequantizedModel:
 
 def dequantize(model: IntegerChain) -> DequantizedModel:
     """Return the float values that a ProtoNN's integers represent."""
-    first, last = model.stage(IntegerProjection), model.stage(tables.IntegerPrototypes)
+    first, last = stage_of(model, IntegerProjection), stage_of(model, tables.IntegerPrototypes)
     step, half = tables.distance_step(last.distance_shift), (1 << REQUANTIZE_SHIFT) / 2
     dropped = first.accumulator_bits - 16
     unit = first.multiplier / (1 << (REQUANTIZE_SHIFT + dropped))
@@ -398,7 +398,7 @@ def scores_by_step(
     W, Z = ordered.projection.astype(np.float64), ordered.labels.astype(np.float64)
     coordinates = ordered.gamma * ordered.prototypes.astype(np.float64)
     fed = integer_model.quantize(X)
-    inputs = integer_model.own_inputs(fed)
+    inputs = own_inputs(integer_model, fed)
     restored = integer_model.inputs.restore(inputs)
     projected = ordered.gamma * (model.normalizer.apply(restored) @ W.T)
     yield "inputs", rbf(projected, coordinates, 1.0, ordered.cutoff) @ Z.T
@@ -406,8 +406,8 @@ def scores_by_step(
     centred = coordinates - centre_of(coordinates)
     projected = restored @ integers.projection.T + integers.bias
     yield "W", rbf(projected, centred, 1.0, ordered.cutoff) @ Z.T
-    P = integer_model.stage(IntegerProjection).run(inputs)
-    values = integer_model.stage(tables.IntegerPrototypes).rbf(P).astype(np.float64)
+    P = stage_of(integer_model, IntegerProjection).run(inputs)
+    values = stage_of(integer_model, tables.IntegerPrototypes).rbf(P).astype(np.float64)
     yield "prototypes", values @ Z.T
     yield "Z", integer_model.scores(fed)
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain
+from protonn_edge.chain.integer_chain import MODEL_HASH_BYTES, IntegerChain, coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import Features, dense_features
 from protonn_edge.errors import InputError
@@ -81,7 +81,7 @@ def after_teaching(model: IntegerChain, Q: NDArray[np.uint8], y: NDArray[np.int6
     """
     last, teaching = teachable_stage(model)
     taught = last.taught or Taught.nothing(last.n_inputs)
-    for point, label in zip(model.coordinates(Q), y.tolist(), strict=True):
+    for point, label in zip(coordinates(model, Q), y.tolist(), strict=True):
         taught = taught.learn(point, label, teaching.room)
     return with_taught(model, taught)
 

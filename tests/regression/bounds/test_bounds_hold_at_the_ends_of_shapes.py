@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 from avr_tools import needs_emulated_avr
-from chains import replace
+from chains import numbers_of, replace
 from fuzz.bounds import check_points
 from plans import plan_with
 from random_shapes import Shape, random_model_of, random_points
 
 from protonn_edge.chain.decision import IntegerRejection
+from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.codegen import Plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
@@ -30,8 +31,8 @@ def crowded_model(shape: Shape, labels: int, seed: int = 0) -> tuple[IntegerChai
     rng = np.random.default_rng(seed)
     model = random_model_of(rng, shape)
     Q = random_points(rng, 6, model)[::-1]
-    place = model.named_stages["projection"].run(model.own_inputs(Q[:1]))
-    Z = rng.integers(-labels, labels, model.numbers["labels"].shape)
+    place = named_stages(model)["projection"].run(own_inputs(model, Q[:1]))
+    Z = rng.integers(-labels, labels, numbers_of(model)["labels"].shape)
     return replace(
         model,
         prototypes=np.repeat(place.T, shape.m, axis=1).astype(np.int8),
@@ -48,21 +49,21 @@ def check(model: IntegerChain, kernel: KernelName, Q: np.ndarray, folder: Path) 
 
 def test_inputs_without_weights_take_longer_where_they_are_0(tmp_path: Path) -> None:
     model, Q = crowded_model(Shape(d=1, m=1, classes=2, inputs=400), labels=20)
-    model = replace(model, projection=np.zeros_like(model.numbers["projection"]))
+    model = replace(model, projection=np.zeros_like(numbers_of(model)["projection"]))
     assert not Q.all(axis=1).all()
     check(model, "unrolled", Q, tmp_path)
 
 
 def test_many_classes_with_scores_of_four_bytes(tmp_path: Path) -> None:
     model, Q = crowded_model(Shape(d=1, m=40, classes=255, inputs=3), labels=127)
-    assert model.score_bits == 32
+    assert model.own_stages[-1].output_bits == 32
     check(model, "masked", Q, tmp_path)
 
 
 def test_nearest_of_many_prototypes(tmp_path: Path) -> None:
     before = AveragePooling((16, 8), (16, 8), (15, 6), BYTES)
     model, Q = crowded_model(Shape(d=2, m=512, classes=3, inputs=90, before=before), labels=100)
-    _, high = model.score_range()
+    _, high = model.own_stages[-1].output.ends
     rejection = IntegerRejection(score=min(100, high), rbf=60, margin=100)
     check(replace(model, rejection=rejection), "columns", Q, tmp_path)
 

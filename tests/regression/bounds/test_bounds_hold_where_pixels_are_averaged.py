@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
-from chains import replace
+from chains import numbers_of, replace
 from fuzz.bounds import check_points
 from plans import plan_with
 from random_shapes import Shape, random_model_of
@@ -28,10 +28,10 @@ def busy_model(d: int, pooling: AveragePooling) -> IntegerChain:
     """Return a model each of whose weights counts, with one prototype."""
     shape = Shape(d=d, m=1, classes=2, inputs=pooling.n_outputs, before=pooling)
     model = random_model_of(np.random.default_rng(0), shape)
-    projection = np.where(np.arange(model.numbers["projection"].size) % 2, 3, -2)
+    projection = np.where(np.arange(numbers_of(model)["projection"].size) % 2, 3, -2)
     return replace(
         model,
-        projection=projection.reshape(model.numbers["projection"].shape).astype(np.int8),
+        projection=projection.reshape(numbers_of(model)["projection"].shape).astype(np.int8),
         bias=np.zeros(d, np.int64),
         accumulator_bits=24,
         multiplier=1,

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 from avr_tools import needs_emulated_avr
-from chains import protonn_chain
+from chains import numbers_of, protonn_chain
 from fuzz.bounds import check_points
 from plans import plan_with
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.kinds.protonn.prototypes.kernels import checked_coordinates, coordinates_of
 from protonn_edge.quantization import IntegerChain
@@ -43,15 +44,15 @@ def far_model() -> IntegerChain:
 
 def test_squares_are_those_of_all_inputs() -> None:
     model = far_model()
-    assert not model.named_stages["projection"].clamps
-    places = model.named_stages["projection"].run(np.array([[0], [1]], np.uint8))
-    feed = model.named_stages["prototypes"].feed
-    for k, place in enumerate(coordinates_of(model.named_stages["prototypes"])):
-        differences = places[:, k, None] - model.numbers["prototypes"][k]
+    assert not named_stages(model)["projection"].clamps
+    places = named_stages(model)["projection"].run(np.array([[0], [1]], np.uint8))
+    feed = named_stages(model)["prototypes"].feed
+    for k, place in enumerate(coordinates_of(named_stages(model)["prototypes"])):
+        differences = places[:, k, None] - numbers_of(model)["prototypes"][k]
         assert np.square(differences.astype(np.int64)).max() <= place.largest_square
         assert feed.low[k] <= places[:, k].min()
         assert places[:, k].max() <= feed.high[k]
-    assert sum(checked_coordinates(model.named_stages["prototypes"])) > 1
+    assert sum(checked_coordinates(named_stages(model)["prototypes"])) > 1
 
 
 @needs_emulated_avr

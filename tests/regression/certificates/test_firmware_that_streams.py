@@ -12,10 +12,10 @@ from model_factory import random_points, random_window_model, window_features_of
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
-from protonn_edge.evaluation.gathering import gather
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
+from protonn_edge.report.gathering import gather
 
 
 @pytest.fixture(scope="module")

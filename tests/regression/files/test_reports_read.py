@@ -16,10 +16,10 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
 from protonn_edge.device import Origin, Result, ResultsFile
-from protonn_edge.evaluation.gathering import gather
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
+from protonn_edge.report.gathering import gather
 
 UNO = load_board("uno")
 HOSTILE_SETTINGS = """
@@ -74,7 +74,7 @@ def test_what_hil_has_linked_is_what_is_shown(
     elf = Project(folder).compile(UNO)
     results = results_of(model, tmp_path / "r.csv")
     with monkeypatch.context() as patch:
-        patch.setattr("protonn_edge.evaluation.gathering.trial_build", None)
+        patch.setattr("protonn_edge.report.gathering.trial_build", None)
         shown = gather(results, [model], [Project(folder)], UNO).firmware
     assert shown.program == read_program(elf).code
     # One that is older than a source, or has another model, is not what was measured.

@@ -10,6 +10,7 @@ from chains import replace
 from model_factory import random_inputs, random_model
 from teaching.serving import on_host
 
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.quantization import quantize
 
@@ -18,7 +19,7 @@ MODEL = quantize(replace(random_model(projections=2, features=4, classes=4), tea
 
 def test_the_first_class_is_replaced_on_the_host_and_in_c(tmp_path: Path) -> None:
     Q = random_inputs(0, 1, MODEL)
-    point = MODEL.coordinates(Q)[0].astype(np.int8)
+    point = coordinates(MODEL, Q)[0].astype(np.int8)
     with on_host(MODEL, tmp_path) as program:
         for classes in permutations((0, 2, 3)):
             program.forget_all()

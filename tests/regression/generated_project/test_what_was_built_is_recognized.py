@@ -69,3 +69,15 @@ def test_a_changed_file_of_a_model_of_windows_is_said_to_be_changed(
         InputError, match=f"{name} differs from what 'build' writes for its model; run"
     ):
         project.generated()
+
+
+def test_another_plan_s_code_is_said_to_be_changed(tmp_path: Path) -> None:
+    model = random_model(features=20)
+    masked, columns = (
+        write_project(model, tmp_path / kernel, make_plan(quantize(model), kernel=kernel))
+        for kernel in ("masked", "columns")
+    )
+    source = Path("firmware", "generated", "pnn_model.c")
+    (masked.folder / source).write_bytes((columns.folder / source).read_bytes())
+    with pytest.raises(InputError, match=r"pnn_model\.c differs from what 'build' writes"):
+        masked.generated()

@@ -11,6 +11,7 @@ from model_factory import random_inputs, random_model
 from teaching.serving import on_host
 from teaching.test_teacher import BEGIN, Line, live, named, sent, window
 
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.cli.monitor import Labels
 from protonn_edge.device.protocol import StoreReply, StoreRequest, decode_frame, encode_message
 from protonn_edge.device.sensor_board import TaughtMessage
@@ -27,7 +28,7 @@ MODEL, OTHER = (
 
 def store_of(floats: object) -> bytes:
     model = quantize(floats)  # type: ignore[arg-type]
-    point = model.coordinates(random_inputs(0, 1, model)).astype(np.int8)
+    point = coordinates(model, random_inputs(0, 1, model)).astype(np.int8)
     return stored(model, Taught(point, np.array([1], np.uint8)))
 
 

@@ -23,13 +23,15 @@ from model_factory import random_model, random_points
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
 from protonn_edge.cli import verify
+from protonn_edge.cli.command import Output
+from protonn_edge.cli.hil import say_unproven
 from protonn_edge.codegen import Limits, make_float32_plan, make_plan
 from protonn_edge.device import Origin, Result, ResultsFile, Session
 from protonn_edge.errors import InputError
-from protonn_edge.evaluation.gathering import gather
+from protonn_edge.kinds.protonn.floats import in_floats
 from protonn_edge.projects.folder import Project
 from protonn_edge.quantization import quantize
-from protonn_edge.quantization.float32 import float32_model
+from protonn_edge.report.gathering import gather
 from protonn_edge.verification import agreement
 from protonn_edge.verification.agreement import PossibleCycles
 
@@ -48,12 +50,19 @@ def test_without_bounds_only_the_clock_gives_one():
     model = random_model()
     integers, program = quantize(model), Unlabelled(Path("firmware.elf"))
     for plan, board in (
-        (make_float32_plan(float32_model(model, integers)), UNO),
+        (make_float32_plan(in_floats(model, integers)), UNO),
         (make_plan(integers, Limits.of(TINY)), TINY),
         (make_plan(integers), UNO),  # firmware of the user's, without labels
     ):
         possible = PossibleCycles.of_program(program, plan, board)
         assert possible == PossibleCycles(1, 3 * board.clock_hz, False)
+
+
+def test_where_nothing_is_proven_the_range_is_printed(capsys: pytest.CaptureFixture[str]):
+    say_unproven(PossibleCycles(1, 48_000_000, False), Output(as_json=False))
+    said = capsys.readouterr().out
+    assert "no proven bound" in said
+    assert str(PossibleCycles(1, 48_000_000, False)) in said
 
 
 @pytest.mark.parametrize("cycles", [0, 500_000_000, (1 << 32) - 1])

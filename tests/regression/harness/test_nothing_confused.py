@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protonn_edge.report.terminal import confusion_parts
+from protonn_edge.evaluation.terminal import confusion_parts
 
 
 def test_that_nothing_was_confused_is_a_sentence() -> None:

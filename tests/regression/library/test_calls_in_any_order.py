@@ -18,7 +18,7 @@ from any_order import (
     wrong_calls,
 )
 from bonsai_factory import random_bonsai_model, random_kernel_model
-from chains import replace
+from chains import numbers_of, replace
 from convolution_factory import random_layers
 from convolution_factory import random_model as random_network
 from dense_factory import random_dense_model
@@ -37,7 +37,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.gradients.gradients import Gradients
-from protonn_edge.quantization import DeviceModel, device_model, quantize
+from protonn_edge.quantization import IntegerChain, device_model, quantize
 
 WINDOWS = window_features_of("mean,max,bands:2", 8)
 LAYERS = random_layers()
@@ -62,24 +62,24 @@ MODELS: dict[str, Model] = {
 @pytest.fixture(scope="module", params=MODELS)
 def library(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, DeviceModel]:
+) -> tuple[Path, IntegerChain]:
     """Return a program that takes calls, and its model."""
     precision = "float32" if request.param == "floats" else "int8"
     model = device_model(MODELS[request.param], precision)
     return build_on_host(model, None, tmp_path_factory.mktemp("library")), model
 
 
-def test_a_second_end_changes_nothing(library: tuple[Path, DeviceModel]) -> None:
+def test_a_second_end_changes_nothing(library: tuple[Path, IntegerChain]) -> None:
     """Each further one wrote on behind an array, or read there."""
     check_calls(*library, [BEGIN, *20 * [FINISH]])
 
 
-def test_features_without_a_prediction_are_ignored(library: tuple[Path, DeviceModel]) -> None:
+def test_features_without_a_prediction_are_ignored(library: tuple[Path, IntegerChain]) -> None:
     """They were written through a null pointer."""
     check_calls(*library, [push(1, 2), push(3), FINISH])
 
 
-def test_wrong_calls_answer_as_the_last_prediction(library: tuple[Path, DeviceModel]) -> None:
+def test_wrong_calls_answer_as_the_last_prediction(library: tuple[Path, IntegerChain]) -> None:
     _, model = library
     rng = np.random.default_rng(0)
     points = rng.integers(0, model.features.maximum + 1, (2, model.n_features), np.uint8)
@@ -89,8 +89,8 @@ def test_wrong_calls_answer_as_the_last_prediction(library: tuple[Path, DeviceMo
 def test_inputs_beyond_their_maximum_overflow_no_sum(tmp_path: Path) -> None:
     """Sums of 32 bits overflowed, which is undefined."""
     few = random_linear_chain(0, rows=3, features=6, bits=32, maximum=1)
-    weights = np.full_like(few.numbers["weights"], 127)
-    model = replace(few, weights=weights, bias=few.numbers["bias"] * 0 + 2**31 - 1 - 6 * 127)
+    weights = np.full_like(numbers_of(few)["weights"], 127)
+    model = replace(few, weights=weights, bias=numbers_of(few)["bias"] * 0 + 2**31 - 1 - 6 * 127)
     held = [plan for plan in every_plan(model) if plan.buffered]
     for place, plan in enumerate(held):
         folder = tmp_path / str(place)

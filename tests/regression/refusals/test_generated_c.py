@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from avr_programs import compile_text
 from avr_tools import needs_avr_gcc
-from chains import replace
+from chains import numbers_of, replace
 from generated_programs import assert_equal_to_reference, write_c
 from model_factory import random_inputs, tiny_integer_model
 from plans import of_weights_for, plan_with
@@ -19,7 +19,7 @@ ZEROED = [("projection",), ("labels",), ("projection", "prototypes", "labels")]
 
 def model_without(names):
     model = tiny_integer_model()
-    return replace(model, **{name: 0 * model.numbers[name] for name in names})
+    return replace(model, **{name: 0 * numbers_of(model)[name] for name in names})
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -38,4 +38,4 @@ def test_it_compiles_for_the_uno(tmp_path, kernel):
     flags = ("-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "pnn_model.c")
     text = '#include "pnn_model.h"\nint main(void)\n{\n    return PNN_FEATURES & 1;\n}\n'
     assert compile_text(text, tmp_path / "program.elf", *flags).is_file()
-    assert not np.any(model.numbers["projection"])
+    assert not np.any(numbers_of(model)["projection"])

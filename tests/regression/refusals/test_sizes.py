@@ -6,9 +6,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from chains import replace
+from chains import numbers_of, replace
 from model_factory import random_inputs, tiny_integer_model
 
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.kinds.protonn.prototypes import integers, kernels
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table, score_norms
 
@@ -38,11 +39,11 @@ def test_scores_of_very_many_prototypes_are_bounded_by_their_labels():
     labels, prototypes, _, _ = parts(16_000)
     model = replace(tiny_integer_model(), prototypes=prototypes, labels=labels)
     model = replace(model, classes=("a", "b"))
-    largest = int(model.numbers["table"].max())
+    largest = int(numbers_of(model)["table"].max())
     wide = labels.astype(np.int64)
     low = largest * np.minimum(wide, 0).sum(axis=1).min()
     high = largest * np.maximum(wide, 0).sum(axis=1).max()
-    assert model.score_range() == (low, high)
+    assert model.own_stages[-1].output.ends == (low, high)
 
 
 def test_only_what_needs_the_range_of_scores_proves_it(monkeypatch):
@@ -53,12 +54,12 @@ def test_only_what_needs_the_range_of_scores_proves_it(monkeypatch):
     assert classes.tolist() == scores.argmax(axis=1).tolist() == model.predict(Q).tolist()
     assert (
         model.model_bytes
-        == model.numbers["projection"].size
-        + model.numbers["prototypes"].size
-        + model.numbers["labels"].size
+        == numbers_of(model)["projection"].size
+        + numbers_of(model)["prototypes"].size
+        + numbers_of(model)["labels"].size
     )
     with pytest.raises(TypeError):
-        model.score_range()
+        _ = model.own_stages[-1].output
 
 
 def model_of(d, m):
@@ -84,7 +85,7 @@ def test_the_bound_of_near_prototypes_needs_few_decompositions(monkeypatch):
 
     monkeypatch.setattr(kernels, "_least_spare", counted)
     monkeypatch.setattr(kernels, "_PREFIXES", 4)
-    bounds = kernels.near_at_most(model_of(60, 12).named_stages["prototypes"])
+    bounds = kernels.near_at_most(named_stages(model_of(60, 12))["prototypes"])
     assert looked_at == [1, 2, 3, 4, 60]
     assert len(bounds) == 60
     assert (np.diff(bounds) <= 0).all()
@@ -93,4 +94,4 @@ def test_the_bound_of_near_prototypes_needs_few_decompositions(monkeypatch):
 
 def test_what_no_chip_can_hold_is_bounded_by_all_prototypes(monkeypatch):
     monkeypatch.setattr(kernels, "_least_spare", None)
-    assert (kernels.near_at_most(model_of(5, 14_000).named_stages["prototypes"]) == 14_000).all()
+    assert (kernels.near_at_most(named_stages(model_of(5, 14_000))["prototypes"]) == 14_000).all()

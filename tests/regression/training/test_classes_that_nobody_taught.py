@@ -16,6 +16,7 @@ from model_factory import random_inputs, random_model
 
 from protonn_edge import load_model, save_model
 from protonn_edge.chain.decision import Confidence
+from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.kinds.protonn.teaching import with_new_classes, with_taught, without_new_classes
@@ -81,7 +82,7 @@ def test_it_takes_no_share_of_the_confidence(tmp_path: Path) -> None:
 def test_an_example_gives_it_its_share() -> None:
     model = replace(quantize(model_with_new_classes()), sharpness=1e-6)
     Q = random_inputs(0, 1, model)
-    taught = Taught(model.coordinates(Q).astype(np.int8), np.array([N_OLD], np.uint8))
+    taught = Taught(coordinates(model, Q).astype(np.int8), np.array([N_OLD], np.uint8))
     before, after = (
         each.confidence.percent(each.scores(Q)) for each in (model, with_taught(model, taught))
     )

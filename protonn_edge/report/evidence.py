@@ -9,17 +9,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.avr.program import Sections
+from protonn_edge.avr.program import LinkedProgram, Sections
 from protonn_edge.boards import Board
-from protonn_edge.certificate.claims import Claim
 from protonn_edge.chain.feature_stage import Shape
-from protonn_edge.chain.model import Model
+from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.device import Origin, Result, Summary, summarize
 from protonn_edge.device.instruments import BenchReading
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
+from protonn_edge.evaluation.terminal import bound_facts, budget_facts, run_facts, saturation_fact
 from protonn_edge.projects.checks import Usage
-from protonn_edge.quantization import DeviceModel, StageLoss
+from protonn_edge.quantization import IntegerChain, StageLoss
 from protonn_edge.verification.agreement import Agreement, PossibleCycles
 
 Floats = NDArray[np.float32]
@@ -36,7 +36,7 @@ class Firmware:
     usage: Usage  # memory counted by the budget, including the worst-case stack
     plan: DevicePlan  # how a prediction is computed
     possible: PossibleCycles  # of a prediction
-    claims: tuple[Claim, ...] = ()  # claims from its machine code; none for floats
+    linked: LinkedProgram | None = None  # the program, for claims that follow from its code
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Evidence:
     results: tuple[Result, ...]  # by their index
     board: Board  # its clock, its power and its limits
     model: Model  # the float model
-    reference: DeviceModel  # the arithmetic of the device
+    reference: IntegerChain  # the arithmetic of the device
     firmware: Firmware  # the program on the device
     points: EvidencePoints | None  # the points, if given
     image_shape: Shape | None  # height and width, if a point is an image; a signal has height 1
@@ -105,3 +105,14 @@ class Evidence:
         """The most cycles of a prediction, proven from the machine code; None if that has none."""
         possible = self.firmware.possible
         return possible.most if possible.proven else None
+
+
+def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
+    """Return the rows of a report's facts about a run."""
+    rows = run_facts(one.summary, one.board)
+    rows += bound_facts(one.firmware.possible, one.board)
+    rows += budget_facts(one.firmware.usage, one.board)
+    if one.points is not None:
+        points = one.points
+        rows.append(saturation_fact(points.saturations, points.raw.size, why_clamped(one.model)))
+    return rows

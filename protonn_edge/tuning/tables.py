@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from protonn_edge.boards import Board
-from protonn_edge.report.terminal import row_table
+from protonn_edge.evaluation.terminal import row_table
 from protonn_edge.training.searched import shown
 from protonn_edge.tuning.choice import candidates, cycles_of, flash_of, front
 from protonn_edge.tuning.limits import ACCURACY, Metric

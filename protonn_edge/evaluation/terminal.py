@@ -14,7 +14,6 @@ from rich.text import Text
 
 from protonn_edge.avr.cores import BOUND_FLAGS
 from protonn_edge.chain.decision import answer_names
-from protonn_edge.chain.model import why_clamped
 from protonn_edge.evaluation.accuracy import (
     ClassFigures,
     Quality,
@@ -27,7 +26,6 @@ if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.codegen import Plan
     from protonn_edge.device import DeviceShare
     from protonn_edge.device.results import Spread, Summary
-    from protonn_edge.evaluation.evidence import Evidence
     from protonn_edge.projects.checks import Usage
     from protonn_edge.quantization import StageLoss
     from protonn_edge.verification.agreement import PossibleCycles
@@ -143,17 +141,6 @@ def accuracy_facts(share: float, n: int) -> list[tuple[str, str]]:
         ("accuracy", f"{100 * share:.2f} % of {n:,} points"),
         ("95 % confidence", f"{100 * low:.2f} to {100 * high:.2f} %"),
     ]
-
-
-def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
-    """Return the rows of a report's facts about a run."""
-    rows = run_facts(one.summary, one.board)
-    rows += bound_facts(one.firmware.possible, one.board)
-    rows += budget_facts(one.firmware.usage, one.board)
-    if one.points is not None:
-        points = one.points
-        rows.append(saturation_fact(points.saturations, points.raw.size, why_clamped(one.model)))
-    return rows
 
 
 def repetition_fact(n: int, cycles: int, board: Board) -> tuple[str, str]:

@@ -15,7 +15,6 @@ import numpy as np
 
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
-from protonn_edge.certificate.project import firmware_claims
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.codegen import DevicePlan, Plan
@@ -23,20 +22,19 @@ from protonn_edge.codegen.plan import plan_with
 from protonn_edge.device import Origin, Result, check_finished, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled
-from protonn_edge.evaluation.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
 from protonn_edge.evaluation.measurement import check_rows
 from protonn_edge.projects.checks import Usage, measure_usage
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
-    DeviceModel,
     IntegerChain,
     device_model,
     measure_activity,
     precisions_of,
     stage_losses,
 )
+from protonn_edge.report.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
 from protonn_edge.toolchain.process import has_compiler
 from protonn_edge.verification.agreement import PossibleCycles, verify_host
 
@@ -128,7 +126,7 @@ def _checked(shape: Shape | None, model: Model) -> Shape | None:
     return shape
 
 
-def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Model, DeviceModel]:
+def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Model, IntegerChain]:
     for model in models:
         for precision in precisions_of(model):
             reference = device_model(model, precision)
@@ -144,7 +142,7 @@ def _points_of(
     path: Path,
     origin: Origin,
     model: Model,
-    reference: DeviceModel,
+    reference: IntegerChain,
     data: tuple[Floats, Labels],
     rows: Sequence[int],
 ) -> EvidencePoints:
@@ -155,12 +153,12 @@ def _points_of(
             f"the results in {path} were not measured on the points of --data; with --data, name "
             "the file that was given to 'hil'"
         )
-    stages = stage_losses(model, raw, labels) if isinstance(reference, IntegerChain) else ()
+    stages = () if reference.score_tolerance else stage_losses(model, raw, labels)
     return EvidencePoints(raw, fed, labels, reference.features.saturations(raw), stages, rows)
 
 
 def _firmware_of(
-    model: Model, reference: DeviceModel, built: Sequence[tuple[Project, DevicePlan]], board: Board
+    model: Model, reference: IntegerChain, built: Sequence[tuple[Project, DevicePlan]], board: Board
 ) -> Firmware:
     """Return the linked firmware of a project, or one built now with the same plan.
 
@@ -181,15 +179,14 @@ def _firmware_of(
 
 def _firmware(program: LinkedProgram, usage: Usage, plan: DevicePlan, board: Board) -> Firmware:
     digest = hashlib.sha256(program.code).hexdigest()
-    claims = tuple(firmware_claims(program, plan, board)) if isinstance(plan, Plan) else ()
     possible = PossibleCycles.of_program(program, plan, board)
-    return Firmware(program.code, digest, program.sections, usage, plan, possible, claims)
+    return Firmware(program.code, digest, program.sections, usage, plan, possible, program)
 
 
-def _with_means(firmware: Firmware, reference: DeviceModel, points: EvidencePoints) -> Firmware:
+def _with_means(firmware: Firmware, reference: IntegerChain, points: EvidencePoints) -> Firmware:
     """Return the firmware with its plan's mean cycles on the points."""
     plan = firmware.plan
-    if not (isinstance(plan, Plan) and isinstance(reference, IntegerChain)):
+    if not isinstance(plan, Plan):
         return firmware
     activity = measure_activity(reference, points.fed)
     return replace(firmware, plan=plan_with(plan.kernels, activity, held=plan.buffered))

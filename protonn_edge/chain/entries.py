@@ -1,0 +1,29 @@
+"""What the folder of a kind of classifier or feature brings to the registry.
+
+A folder lists its entries in its ``__init__.py``, which imports nothing else of the package, so
+that the command line can list all kinds without importing their arithmetic.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Kind(NamedTuple):
+    """A kind of classifier, listed in ``KINDS`` of its folder."""
+
+    name: str  # in files and on the command line
+    prefix: str  # how the names of its classes begin
+    place: int  # in lists of kinds; the first one is the default
+    training: str = "train"  # the module of its estimator, in the folder
+    # whether the kind has its own models, and not only an estimator that trains another kind's
+    has_models: bool = True
+    plans: tuple[str, ...] = ()  # the kernels after which its plans are named, if there are any
+
+
+class Feature(NamedTuple):
+    """A kind of feature, listed in ``FEATURES`` of its folder."""
+
+    kind: str  # of its stage, in files
+    module: str  # of the stage in floats, in the folder
+    stage: str  # the stage's class

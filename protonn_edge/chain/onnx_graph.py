@@ -1,0 +1,116 @@
+"""A graph of ONNX that computes in integers, and values that Python's operators are used on.
+
+The folder of a stage has its formula in ``onnx.py``: ``formula(x, stage)`` takes the `Values` of
+the stage before, and returns the same integers as `IntegerStage.run`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.system.lazy import require
+
+_OPSET, _IR_VERSION = 18, 8  # from 2022, so that older programs can read the files
+_BYTE, _WIDE = 2, 7  # ONNX's numbers of uint8 and int64
+_MIDDLE = 128  # added to a signed byte to make it unsigned
+
+
+@dataclass(eq=False)
+class IntegerGraph:
+    """A graph with an input of bytes, in which all other values have 64 bits."""
+
+    nodes: list[tuple[str, list[str], str, dict[str, Any]]] = field(default_factory=list)
+    constants: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    def constant(self, values: Any, bits: type = np.int64) -> Values:
+        """Return a constant."""
+        name = f"constant_{len(self.constants)}"
+        self.constants[name] = np.asarray(values).astype(bits)
+        return Values(self, name)
+
+    def content(
+        self, n_inputs: int, outputs: dict[str, tuple[Values, int]], facts: dict[str, str]
+    ) -> bytes:
+        """Return the file: the input "bytes", outputs with their sizes by name, and metadata."""
+        require("onnx")
+        from onnx import helper, numpy_helper  # noqa: PLC0415  (an extra)
+
+        made = [helper.make_node(kind, ins, [out], **more) for kind, ins, out, more in self.nodes]
+        made += [helper.make_node("Identity", [t.name], [name]) for name, (t, _) in outputs.items()]
+        value = helper.make_tensor_value_info
+        graph = helper.make_graph(
+            made,
+            "protonn-edge",
+            [value("bytes", _BYTE, ["n", n_inputs])],
+            [value(name, _WIDE, ["n", size]) for name, (_, size) in outputs.items()],
+            [numpy_helper.from_array(array, name) for name, array in self.constants.items()],
+        )
+        opsets = [helper.make_opsetid("", _OPSET)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
+        model.producer_name = "protonn-edge"
+        helper.set_model_props(model, facts)
+        content: bytes = model.SerializeToString(deterministic=True)
+        return content
+
+
+def _binary(operator: str) -> Callable[[Values, Any], Values]:
+    return lambda values, other: values.op(operator, other)
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The outputs of a node, for n points."""
+
+    graph: IntegerGraph
+    name: str
+
+    def op(self, operator: str, *others: Any, **attributes: Any) -> Values:
+        """Add a node with this value as its first operand; numbers and arrays become constants."""
+        graph, name = self.graph, f"value_{len(self.graph.nodes)}"
+        given = (each if isinstance(each, Values) else graph.constant(each) for each in others)
+        names = [self.name, *(each.name for each in given)]
+        graph.nodes.append((operator, names, name, attributes))
+        return Values(graph, name)
+
+    __add__ = _binary("Add")
+    __sub__ = _binary("Sub")
+    __mul__ = _binary("Mul")
+    __matmul__ = _binary("MatMul")
+
+    def __gt__(self, other: Any) -> Values:
+        return self.op("Greater", other).wide
+
+    def __rshift__(self, bits: Any) -> Values:
+        """Shift and round down; ONNX rounds quotients towards 0, and cannot shift signed values."""
+        divisor = 1 << np.asarray(bits, np.int64)
+        return (self - self.op("Mod", divisor)).op("Div", divisor)
+
+    def __getitem__(self, places: tuple[slice, ...]) -> Values:
+        """Return slices along the axes after the first."""
+        starts, ends = [each.start for each in places], [each.stop for each in places]
+        return self.op("Slice", starts, ends, [*range(1, len(places) + 1)])
+
+    @property
+    def wide(self) -> Values:
+        """The values in 64 bits."""
+        return self.op("Cast", to=_WIDE)
+
+    def product(self, weights: NDArray[np.int8], *, signed: bool = False) -> Values:
+        """Return W x for bytes (n, D) and weights W (d, D)."""
+        values, zero = (self + _MIDDLE, _MIDDLE) if signed else (self, 0)
+        return values.sums("MatMulInteger", weights.T, zero)
+
+    def sums(self, operator: str, weights: NDArray[np.int8], zero: int, **more: Any) -> Values:
+        """Return sums of weights times (bytes - `zero`); `zero` also pads images.
+
+        The weights are unsigned and centred at 128, because some processors saturate sums of
+        products of unsigned and signed bytes.
+        """
+        numbers = weights.astype(np.int64) + _MIDDLE, zero, _MIDDLE
+        unsigned = (self.graph.constant(each, np.uint8) for each in numbers)
+        return self.op("Cast", to=_BYTE).op(operator, *unsigned, **more).wide

@@ -1,0 +1,12 @@
+"""The formula of linear scores in ONNX."""
+
+from __future__ import annotations
+
+from protonn_edge.chain.onnx_graph import Values
+from protonn_edge.kinds.linear.integers import IntegerLinear
+
+
+def formula(x: Values, stage: IntegerLinear) -> Values:
+    """Return the values of linear scores, as `run` does."""
+    sums = x.product(stage.weights) + stage.bias
+    return sums if stage.n_sums > 1 else sums @ [[-1, 1]]

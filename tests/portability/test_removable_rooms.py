@@ -1,0 +1,157 @@
+"""Each idea can be removed with its folder: what remains works, and refuses it in one sentence."""
+
+from __future__ import annotations
+
+import compileall
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("protonn_edge", "templates", "firmware", "web", "platformio.ini")  # what is installed
+DEADLINE_S = 120.0
+
+
+class Room(NamedTuple):
+    """An idea: what belongs to it, and the sentence that refuses it where it was removed."""
+
+    paths: str  # below the project's folder, with its tests and its pages
+    refused: str = ""  # a command that needs it
+    sentence: str = ""  # a part of what the command says
+    kind: str = "linear"  # of the model that still goes from data to a report
+    reports: bool = True
+
+
+ROOMS = {
+    "nothing": Room(""),
+    "pytest": Room("protonn_edge/bench tests/bench docs/pytest.md"),
+    "meters": Room(
+        "protonn_edge/device/meters protonn_edge/cli/meter.py templates/meters tests/meters "
+        "docs/power.md",
+        "hil data.csv --project project --port COM1 --meter ppk2:COM2",
+        "the meters are not installed",
+    ),
+    "certificate": Room(
+        "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "
+        "protonn_edge/report/sections/certificate.py "
+        "templates/export/certificate.md.j2 templates/export/certified.c.j2 templates/export/proof "
+        "templates/html/certificate.html.j2 tests/certificate docs/certificate.md",
+        "certify project",
+        "No such command 'certify'",
+    ),
+    "report": Room(
+        "protonn_edge/report protonn_edge/cli/report.py templates/html web tests/report tests/web "
+        "docs/report.md",
+        "data data.csv --html page.html",
+        "reports are not installed",
+        reports=False,
+    ),
+    "searches": Room(
+        "protonn_edge/tuning protonn_edge/cli/tune.py protonn_edge/cli/tuning.py "
+        "tests/tuning docs/tuning.md",
+        "train data.csv -o best.npz --classifier best",
+        "tuning is not installed",
+    ),
+    "conversion": Room(
+        "protonn_edge/conversion protonn_edge/cli/convert.py protonn_edge/cli/converting.py "
+        "tests/conversion docs/conversion.md docs/networks.md",
+        "convert model.npz -o model.onnx",
+        "No such command 'convert'",
+    ),
+    "bonsai": Room(
+        "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
+        "train data.csv -o bonsai.npz --classifier bonsai",
+        "'bonsai' is not one of",
+    ),
+    "basis images": Room(
+        "protonn_edge/kinds/basis_images tests/basis_images docs/basis-images.md",
+        "train data.csv -o basis.npz --classifier basis-images",
+        "'basis-images' is not one of",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of all that is installed, compiled."""
+    folder = tmp_path_factory.mktemp("whole")
+    for name in PARTS:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        copy(ROOT / name, folder / name)
+    compileall.compile_dir(folder / "protonn_edge", quiet=2)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a table of two classes that any kind can learn."""
+    draw = random.Random(1).gauss
+    rows = [f"{'xy'[i % 2]},{draw(i % 2 * 3, 1):.2f},{draw(0, 1):.2f}" for i in range(80)]
+    path = tmp_path_factory.mktemp("data") / "data.csv"
+    path.write_text("\n".join(["label,a,b", *rows]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def ask(whole: Path) -> Iterator[Callable[..., Any]]:
+    """Return what runs a copy in a process of its own; see `room_runner`."""
+    script = ROOT / "tests" / "room_runner.py"
+    with subprocess.Popen(
+        [sys.executable, script, whole], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+
+        def asked(**question: Any) -> Any:
+            print(json.dumps(question), file=program.stdin, flush=True)
+            return json.loads(program.stdout.readline())
+
+        yield asked
+        program.stdin.close()
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_a_room_can_be_removed(
+    name: str, whole: Path, data: Path, ask: Callable[..., Any], tmp_path: Path
+) -> None:
+    room = ROOMS[name]
+    copy, folder = tmp_path / "copy", tmp_path / "work"
+    folder.mkdir()
+    shutil.copytree(whole, copy, copy_function=os.link)
+    for path in room.paths.split():
+        assert (ROOT / path).exists(), path
+        if (copy / path).is_dir():
+            shutil.rmtree(copy / path)
+        else:
+            (copy / path).unlink(missing_ok=True)
+    shutil.copy(data, folder)
+    commands = [
+        "--help",
+        f"train data.csv -o model.npz --classifier {room.kind}",
+        "build model.npz -o project",
+        "hil data.csv --project project --emulate -o project/results.csv",
+        *["report project/results.csv --data data.csv"] * room.reports,
+        *filter(None, [room.refused]),
+    ]
+    kept = os.environ["PROTONN_EDGE_REPLAYED_BUILDS"]
+    words = [command.split() for command in commands]
+    answer = ask(copy=str(copy), folder=str(folder), commands=words, kept=kept)
+    assert not answer["failed"], "\n".join(": ".join(each) for each in answer["failed"].items())
+    *done, last = answer["done"] if room.refused else [*answer["done"], None]
+    for each, exit_code, output, error in done:
+        assert exit_code == 0, (each, output, error)
+    listed = done[0][2]
+    for path in room.paths.split():
+        if path.startswith("protonn_edge/cli/"):
+            assert f"\n  {Path(path).stem} " not in listed
+    if last is not None:
+        assert last[1] == 2, (last, "the command is refused")
+        assert room.sentence in last[2]
