@@ -26,10 +26,8 @@ _RUN_OF_ROWS_CYCLES = 36
 _COPIED_PIXEL_CYCLES = 9
 _ROW_CALLS = 4  # per row or part
 
-# For a row in parts: cycles per call and part, and per run of pixels in it; then the cycles of a
-# row that this saves.
-_PART_CYCLES, _PART_RUN_CYCLES = 120, 72
-_WHOLE_ROW_CYCLES = 100
+# For a row in parts, additional cycles: per part, and per run of pixels in it.
+_PART_CYCLES, _PART_RUN_CYCLES = 80, 99
 _CODE_BYTES = {"streamed": 760, "rows": 420}
 
 # The assumed share of pixels with a gradient if it is unknown.
@@ -103,23 +101,20 @@ class GradientsKernel(Kernel):
         rows += _RUN_OF_ROWS_CYCLES * len(cells.rows.runs)
         rows += _COPIED_PIXEL_CYCLES * cells.columns.pixels
         if feed is not None and not feed.whole:
-            cuts = self._cuts(feed.chunk)
-            parts, runs = (
-                cells.rows.pixels + cuts,
-                cells.rows.pixels * len(cells.columns.runs) + cuts,
-            )
-            rows += parts * (_PART_CYCLES + self._row_calls)
+            cuts, cut_rows = self._cuts(feed.chunk)
+            runs = cut_rows * len(cells.columns.runs) + cuts
+            rows += (cut_rows + cuts) * (_PART_CYCLES + self._row_calls)
             rows += runs * (_PART_RUN_CYCLES + self._row_calls)
-            rows -= cells.rows.pixels * _WHOLE_ROW_CYCLES
         return _IMAGE_CYCLES + self._begin + rows + self.loops.all_roots
 
-    def _cuts(self, chunk: int) -> int:
-        """Return how many calls with this number of pixels end within a row."""
+    def _cuts(self, chunk: int) -> tuple[int, int]:
+        """Return how many calls with this number of pixels end within a row, and in how many."""
         rows, columns = self.stage.cells.rows, self.stage.cells.columns
         row, column = np.divmod(np.arange(chunk, self.stage.n_inputs, chunk), columns.side)
         inside = (row >= rows.first) & (row < rows.first + rows.pixels)
         within = (column > columns.first) & (column < columns.first + columns.pixels)
-        return int(np.count_nonzero(inside & within))
+        cut = row[inside & within]
+        return len(cut), len(np.unique(cut))
 
     @property
     def _row_calls(self) -> int:
