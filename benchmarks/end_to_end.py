@@ -36,7 +36,7 @@ ROWS = [
     Row(
         "usps10",
         "usps10_libsvm.npz",
-        {"n_projections": 10, "n_prototypes": 40, "dead_zone": 0.15},
+        {"n_projections": 10, "n_prototypes": 40},
     ),
     Row("letter26", "letter26.npz", {"n_projections": 12, "n_prototypes": 260}),
     Row("har", "har_hapt.npz", {"n_projections": 10, "n_prototypes": 30}),

@@ -67,7 +67,7 @@ ROWS = [
         make=motions,
         rate=0.03,
     ),
-    Row("usps", "usps10_libsvm.npz", {**_SIZES, "dead_zone": 0.15, "image_shape": (16, 16)}),
+    Row("usps", "usps10_libsvm.npz", {**_SIZES, "image_shape": (16, 16)}),
     Row("letter", "letter26.npz", {"n_projections": 12, "n_prototypes": 260}),
     Row("har", "har_hapt.npz", {"n_projections": 10, "n_prototypes": 30}),
 ]

@@ -37,7 +37,6 @@ _ROWS = {
     "linear": ("--classifier", "linear", *_BALANCED),
     "forest": ("--classifier", "forest", *_BALANCED),
     "bonsai": ("--classifier", "bonsai", *_BALANCED),
-    "naive-bayes": ("--classifier", "naive-bayes", *_BALANCED),
 }
 
 

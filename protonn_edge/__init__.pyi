@@ -25,7 +25,6 @@ from protonn_edge.kinds.bonsai.train import LocalDeepKernelClassifier as LocalDe
 from protonn_edge.kinds.dense.train import DenseClassifier as DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier as ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier as LinearClassifier
-from protonn_edge.kinds.naive_bayes.train import NaiveBayesClassifier as NaiveBayesClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier as ProtoNNClassifier
 from protonn_edge.quantization.integers import quantize as quantize
 from protonn_edge.report.plots import plot_space as plot_space

@@ -22,7 +22,6 @@ from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import IntegerForest
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.integers import IntegerLinear
-from protonn_edge.kinds.naive_bayes.head import NaiveBayesHead
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 from protonn_edge.kinds.protonn.prototypes.integers import (
@@ -69,7 +68,6 @@ PLACES: dict[Any, dict[str, str]] = {
     ForestHead: {"nodes": "forest.features", **_same("forest", "thresholds", "leaves", "bias")},
     BonsaiHead: {**_TREE, **_PROJECTION},
     LocalDeepKernelHead: _TREE,
-    NaiveBayesHead: _same("naive_bayes", "means", "weights", "bias", "shift"),
 }
 """Where the numbers of a kind's stages are; a pattern stands for a tuple of all matches."""
 

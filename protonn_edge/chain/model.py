@@ -271,9 +271,6 @@ def known_image_shape(model: Model) -> Shape | None:
 
 def why_clamped(model: Model) -> str:
     """Return why inputs outside their range are clamped on purpose; empty if they are not."""
-    settings = model.record.get("settings")
-    if isinstance(settings, dict) and settings.get("dead_zone"):
-        return "including background in the dead zone"
     converted_trees = model.head.kind == "forest" and "conversion" in model.record
     return "on purpose: they are beyond all thresholds of the trees" if converted_trees else ""
 

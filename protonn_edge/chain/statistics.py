@@ -109,16 +109,6 @@ class InputStatistics:
         if np.any(self.deviation < 0):
             raise InputError("array 'inputs_deviation' has a negative value; train the model again")
 
-    def with_dead_zone(self, share: float) -> InputStatistics:
-        """Return the statistics with this share of each range, next to the background, removed."""
-        band = share * (self.upper - self.lower)
-        rests_high = self.upper - self.background < self.background - self.lower
-        return replace(
-            self,
-            lower=self.lower + np.where(rests_high, 0.0, band),
-            upper=self.upper - np.where(rests_high, band, 0.0),
-        )
-
     def reaching(self, share: float) -> InputStatistics:
         """Return the statistics with ranges extended by a share at both ends; not integers."""
         if self.whole:

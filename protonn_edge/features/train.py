@@ -92,12 +92,6 @@ class PoolingRequest(features.ImageRequest):
             "the images are pooled to averages, but the points are sparse; give dense images",
         ),
         *rows.unclipped(_POOLED),
-        *rows.refuse_each(
-            lambda case: case.settings.dead_zone > 0,
-            "{dead_zone} is {settings.dead_zone:g}, but <but>, and averages allow no dead zone; "
-            "leave out either {dead_zone} or {features}",
-            _POOLED,
-        ),
     )
 
     shape: Shape
@@ -117,7 +111,7 @@ class PoolingRequest(features.ImageRequest):
         """Yield areas of about 2x2 and 3x3 pixels."""
         for n in _PIXELS_SEARCHED:
             areas = tuple(-(-side // n) for side in shape)
-            yield f"{cls.word}:{shape_text((areas[0], areas[1]))}", {"clip": 0.0, "dead_zone": 0.0}
+            yield f"{cls.word}:{shape_text((areas[0], areas[1]))}", {"clip": 0.0}
 
     def continues(self, stage: FeatureStage | None, settings: FeatureParameters) -> bool:
         """Return whether the initial model pools its images in the same way."""
@@ -161,12 +155,6 @@ class AudioRequest(features.FeatureRequest):
             "energies of sound need clips of one channel, but {window_shape} is "
             "{settings.window_shape[0]}x{settings.window_shape[1]}, with several channels; give "
             "clips of one channel",
-        ),
-        *rows.refuse_each(
-            lambda case: case.settings.dead_zone > 0,
-            "{dead_zone} is {settings.dead_zone:g}, but <but>, and the classifier takes them "
-            "unchanged; leave {dead_zone} out",
-            _HEARD,
         ),
         *rows.unclipped(_HEARD, why=", and energies are not clipped"),
     )

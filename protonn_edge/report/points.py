@@ -326,7 +326,7 @@ def _sliders(one: Evidence, columns: Sequence[PageColumn]) -> dict[str, Any]:
 
 
 def _blank(one: Evidence, levels: Levels) -> float:
-    """Return the raw value of paper after quantization, which is never in a dead zone."""
+    """Return the raw value of paper after quantization."""
     features = one.reference.features
     from_paper = np.sign(features.step) == np.sign(levels.upper[0] - levels.lower[0])
     return float(np.median(features.zero[from_paper])) if from_paper.any() else levels.lower[0]

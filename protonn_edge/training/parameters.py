@@ -287,9 +287,6 @@ class SharedParameters(FeatureParameters):
         floor, see `protonn_edge.training.normalization`), range 0 to 1, or nothing. "l2" scales
         points to unit norm, as the paper does for sets of labels; devices do not support it. "none"
         and "l2" keep sparse points sparse; the others make them dense, up to 1 GiB.
-    dead_zone : float in [0, 1), default=0.0
-        Share of each feature's range, next to its most frequent value, that the device reads as
-        that value, which takes no time to process. Training allows for this.
     clip : float in [0, 0.5), default=0.0
         Share of the training points at either end of each feature's range that are treated as
         outliers: their values are clamped to the range of the others, in training and on the
@@ -312,13 +309,6 @@ class SharedParameters(FeatureParameters):
         help="Normalization of the features; takes no time on devices, but they do not support l2.",
         option="--normalization",
         common=True,
-    )
-    dead_zone: float = parameter(
-        0.0,
-        Number(float, 0, 1, "left"),
-        help="Values within this share of a feature's range around its most frequent value count "
-        "as equal to it.",
-        option="--dead-zone",
     )
     clip: float = parameter(
         0.0,

@@ -319,7 +319,7 @@ class PreparedPoints:
             inputs = self.running.inputs(inputs.background)
         if self.settings.one_class:
             inputs = inputs.reaching(REACH)
-        return inputs.with_dead_zone(float(self.settings.dead_zone))
+        return inputs
 
     def _add_exposure_points(self) -> None:
         """Add points of no class, as one more class."""

@@ -178,9 +178,7 @@ def test_a_class_that_one_group_has_is_refused_before_training(folder: Path) -> 
     assert_one_sentence(done, "all points of class 7 are in one group")
 
 
-@pytest.mark.parametrize(
-    ("kind", "recognizes"), [("protonn", True), ("naive-bayes", True), ("linear", False)]
-)
+@pytest.mark.parametrize(("kind", "recognizes"), [("protonn", True), ("linear", False)])
 def test_kinds_that_miss_far_inputs_say_so(folder: Path, kind: str, recognizes: bool) -> None:
     path = folder / f"{kind}.npz"
     options = ["--classifier", kind, "--rejection", "5%"]

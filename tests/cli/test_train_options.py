@@ -52,7 +52,6 @@ def train(data: Path, *options: object) -> Model:
         (["--set", "init_prototypes=sample"], "init_prototypes", "sample"),
         (["--class-weight", "balanced"], "class_weight", "balanced"),
         (["--set", "quantization_aware=false"], "quantization_aware", False),
-        (["--dead-zone", 0.25], "dead_zone", 0.25),
         (["--image-shape", "3x4", "--augment"], "image_shape", [3, 4]),
         (["--image-shape", "3x4", "--features", "pool:2x2"], "features", "pool:2x2"),
         (

@@ -33,9 +33,9 @@ FAULTS = {
         "forest_inputs[FOREST_INPUTS - 1]",
     ),
     "a row that is an entry short": (
-        "naive_bayes: by hand",
-        "naive_bayes_scores[NAIVE_BAYES_SCORES]",
-        "naive_bayes_scores[NAIVE_BAYES_SCORES - 1]",
+        "forest: a lone leaf",
+        "forest_scores[FOREST_SCORES]",
+        "forest_scores[FOREST_SCORES - 1]",
     ),
     "a count without a limit": ("linear: as many", "count = features_left;", ";"),
     "a limit that is removed": (

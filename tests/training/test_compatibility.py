@@ -110,7 +110,6 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {},
         "deskew applies to pool and gradients",
     ),
-    ({"dead_zone": 0.1, **CONVOLUTIONS}, {}, "dead_zone is 0.1, but convolutions compute"),
     ({"clip": 0.1, **CONVOLUTIONS}, {}, "clip is 0.1, but convolutions compute"),
     ({"initial_model": CLIPPED_CONVOLUTIONS}, {}, "clips outliers, but convolutions compute"),
     ({"clip": 0.1, **GRADIENTS}, {}, "clip is 0.1, but gradients are summed"),
@@ -157,7 +156,6 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         "of one channel, but window_shape is 4x2, with several",
     ),
     ({"initial_model": OF_SOUND}, PARTS, "cannot continue a model of clips of sound"),
-    ({"dead_zone": 0.1, **SOUND}, {}, "dead_zone is 0.1, but energies of sound are computed"),
     ({"clip": 0.1, **SOUND}, {}, "clip is 0.1, but energies of sound are computed"),
     ({"initial_model": CLIPPED_SOUND}, {}, "clips outliers, but energies of sound are computed"),
     ({"clip": 0.1}, SPARSE, "clip is 0.1, but the points are sparse"),
@@ -177,7 +175,6 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ),
     ({"initial_model": CLIPPED}, BLOCKS, "clips outliers, but the points are read in blocks"),
     ({"initial_model": CLIPPED_AVERAGES}, {}, "clips outliers, but images are pooled"),
-    ({"dead_zone": 0.1, **AVERAGES}, {}, "dead_zone is 0.1, but images are pooled"),
     (
         COPIES,
         {},
@@ -387,7 +384,6 @@ CHOICES: dict[str, dict[str, Any]] = {
     "no group shift": {"group_shift": 0.0},
     "strangers": {"strangers": 0.5},
     "one class": ONE,
-    "dead zone": {"dead_zone": 0.1},
     "clip": {"clip": 0.05},
     "callbacks": {"callback": lambda _: None, "network_callback": lambda _: None},
     # What is no parameter, but goes with them.

@@ -8,7 +8,6 @@ import pytest
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets import load_digits_dataset
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.integers import tabulated_rbf
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import parameters_of
@@ -63,18 +62,6 @@ def test_zeros_stay_zeros() -> None:
     assert not rounded.projection[parameters.projection == 0].any()
 
 
-def test_a_dead_zone_makes_more_inputs_zero_and_costs_little() -> None:
-    plain, quiet = trained_model(epochs=40), trained_model(epochs=40, dead_zone=0.2)
-    rights, zeros = [], []
-    for model in (plain, quiet):
-        integers = quantize(model)
-        Q = integers.quantize(DIGITS.X_test)
-        zeros.append(np.mean(Q == 0))
-        rights.append(np.mean(integers.predict(Q) == DIGITS.y_test))
-    assert zeros[1] > zeros[0] + 0.1
-    assert rights[1] > rights[0] - 0.02
-
-
 def test_twice_the_weights_of_4_bits_are_as_small_and_better() -> None:
     plain, packed = (
         trained_model(n_projections=d, projection_bits=bits, epochs=60)
@@ -93,11 +80,6 @@ def test_a_model_of_4_bits_stays_one() -> None:
     assert model.head.projection_bits == 4
     again = trained_model(initial_model=model, epochs=2)
     assert again.head.projection_bits == 4
-
-
-def test_a_dead_zone_of_pooled_images_is_refused() -> None:
-    with pytest.raises(InputError, match=r"dead_zone is 0\.1, but images are pooled"):
-        trained_model(dead_zone=0.1, image_shape=(8, 8), features="pool:4x4", epochs=1)
 
 
 def test_what_no_integer_model_holds_is_trained_as_it_is() -> None:

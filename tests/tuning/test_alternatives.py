@@ -92,7 +92,7 @@ def test_alternatives_that_do_not_go_with_what_is_fixed_are_left_out(make_points
 def test_what_is_drawn_goes_with_every_alternative(make_points):
     points = with_fixed(make_points(), **IMAGES)
     for name in TRIED:
-        drawn = {"feature_stage": name, "dead_zone": 0.15, "clip": 0.02}
+        drawn = {"feature_stage": name, "clip": 0.02}
         points.untrained({**drawn, "epochs": 1}).fit(points.X[:100], points.y[:100])
 
 

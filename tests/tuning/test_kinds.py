@@ -62,12 +62,12 @@ def test_every_kind_is_begun_with_and_trained(make_points):
 
 def test_what_is_fixed_is_so_for_every_kind(make_points):
     given = make_points()
-    fixed = {"dead_zone": 0.1, "class_weight": "balanced"}
+    fixed = {"clip": 0.01, "class_weight": "balanced"}
     points = Points(given.X, given.y, given.folds, given.board, TuningLimits(), fixed, None, ANY)
     space = SearchSpace.of(points)
-    assert not any("dead_zone" in name for name in space.distributions)
+    assert not any("clip" in name for name in space.distributions)
     for start in space.starts():
-        assert points.untrained(start).dead_zone == 0.1
+        assert points.untrained(start).clip == 0.01
 
 
 def test_kinds_that_do_not_go_with_the_points_are_left_out(make_points):

@@ -325,7 +325,7 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
     @classmethod
     def searched(cls, task: SearchTask) -> SearchSpec:
         """Return the search space: kind of forest, trees, bytes and features."""
-        features = {name: FEATURES_SEARCHED[name] for name in ("dead_zone", "clip")}
+        features = {"clip": FEATURES_SEARCHED["clip"]}
         most = max(2_000, task.parameter_bytes)
         begun = {name: getattr(cls, name) for name in ("min_samples_leaf", "leaves", *features)}
         starts = (("random", 10), ("extra", 10), ("boosting", 30), ("random", 30))

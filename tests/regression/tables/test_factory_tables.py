@@ -69,7 +69,7 @@ def test_a_number_near_others_stands_for_itself(write: Write) -> None:
 def test_weighted_classes_are_compared_with_a_constant_by_mean_recall(
     write: Write, tmp_path: Path
 ) -> None:
-    options = ("-o", tmp_path / "m.npz", "--classifier", "naive-bayes", "--class-weight")
+    options = ("-o", tmp_path / "m.npz", "--classifier", "linear", "--class-weight")
     learned = write(parts(400, 20), HEADER, name="learned.csv")
     printed = run_json("train", learned, *options, "balanced")
     assert printed["train_accuracy"] < 0.95  # less than always answering 'good'
@@ -84,7 +84,7 @@ def test_a_class_that_the_model_does_not_know_is_not_another_column(
     write: Write, tmp_path: Path
 ) -> None:
     model = tmp_path / "m.npz"
-    succeed("train", write(parts(), HEADER), "-o", model, "--classifier", "naive-bayes")
+    succeed("train", write(parts(), HEADER), "-o", model, "--classifier", "linear")
     rows = parts()
     rows[7][-1] = "scratch"
     refused = run("inspect", model, "--data", write(rows, HEADER)).stderr

@@ -71,12 +71,6 @@ class ConvolutionRequest(ImageRequest):
             lambda case: isinstance(case.asked, ConvolutionRequest) and case.asked.deskew,
             "deskew applies to pool and gradients, but not to convolutions; leave deskew out",
         ),
-        *rows.refuse_each(
-            lambda case: case.settings.dead_zone > 0,
-            "{dead_zone} is {settings.dead_zone:g}, but <but>, and the classifier takes their "
-            "bytes unchanged; leave {dead_zone} out",
-            _CONVOLVED,
-        ),
         *rows.unused(
             "network_epochs network_moved_share network_still_epochs",
             # a teacher is a network, too

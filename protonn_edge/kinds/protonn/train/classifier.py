@@ -47,7 +47,7 @@ _MOST_PROTOTYPES = 800
 
 _BEGUN = (
     *("sparsity_projection", "normalization", "loss", "init_projection", "gamma_numerator"),
-    *("input_noise", "learning_rate", "dead_zone", "clip", "augment", "group_shift"),
+    *("input_noise", "learning_rate", "clip", "augment", "group_shift"),
 )
 """Parameters with whose defaults a search begins."""
 _EPOCHS = 120  # epochs of the first trials
@@ -308,7 +308,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             "input_noise": Among(("auto", 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)),
             "learning_rate": Between(0.003, 0.03),
             "epochs": Among((60, 120, 200)),
-            **{name: FEATURES_SEARCHED[name] for name in ("dead_zone", "clip")},
+            "clip": FEATURES_SEARCHED["clip"],
         }
         if allows(augment=True):
             parameters["augment"] = Among((False, True))
