@@ -6,7 +6,7 @@ from pathlib import Path
 
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import Float32Plan, Plan, make_plan
+from protonn_edge.codegen import DevicePlan, make_plan
 from protonn_edge.projects.folder import Project, generated_files
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -14,7 +14,7 @@ from protonn_edge.quantization import IntegerChain, quantize
 def write_project(
     model: Model,
     folder: Path,
-    plan: Plan | Float32Plan | None = None,
+    plan: DevicePlan | None = None,
     reference: IntegerChain | None = None,
 ) -> Project:
     """Write what is generated of a model; in integers, and for an Uno, if nothing else is given."""

@@ -55,6 +55,8 @@ class IntegerStage(ABC):
     kind: ClassVar[str]  # its name in plans and reports
     # tolerated difference of scores between executions: 0, unless it computes in floats
     score_tolerance: ClassVar[int] = 0
+    # the module that plans and renders a chain of only this stage, instead of planner and kernels
+    program: ClassVar[str] = ""
     # whether the first vector of `activity` counts the stage's non-zero values
     reports_nonzero_outputs: ClassVar[bool] = False
 

@@ -64,7 +64,7 @@ _MOST_DECIMALS = 6
 _BYTE_STEPS = 255
 _RAW_STEPS = 64  # at least, per step of a byte
 _MARGIN = 0.25
-_FLOAT32_PRECISION = 2.0**-23  # of numbers with decimals that were rounded to float32
+_FLOAT32_EPSILON = 2.0**-23  # of numbers with decimals that were rounded to float32
 _TOLERATED = 0.1  # of a unit; above, float32 cannot distinguish whole numbers from others
 _VALUES_AT_ONCE = 1 << 20
 
@@ -161,7 +161,7 @@ def _numbers(part: Any, decimals: Exponents) -> tuple[NDArray[np.float64], Expon
 def _are_whole(values: NDArray[np.float64], decimals: Exponents) -> NDArray[np.bool_]:
     """Return which numbers (n,) are whole in units of 10**-decimals, (n,)."""
     shifted = in_raw_units(values, decimals)
-    tolerance = np.where(decimals == 0, 0.0, np.abs(shifted) * _FLOAT32_PRECISION)
+    tolerance = np.where(decimals == 0, 0.0, np.abs(shifted) * _FLOAT32_EPSILON)
     whole: NDArray[np.bool_] = np.abs(shifted - np.rint(shifted)) <= tolerance
     return whole & (tolerance < _TOLERATED)
 

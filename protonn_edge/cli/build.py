@@ -31,7 +31,6 @@ from protonn_edge.cli.live import (
 from protonn_edge.cli.paths import LIVE_FOLDER, there
 from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
 from protonn_edge.cli.upload import upload, upload_line
-from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError, counted
@@ -51,6 +50,7 @@ from protonn_edge.quantization import (
     IntegerChain,
     device_model,
     measure_activity,
+    precision_of,
     stage_losses,
 )
 from protonn_edge.sensors import MICROPHONE
@@ -171,7 +171,7 @@ def _shown(
     usage = built.usage
     facts += [*budget_facts(usage, board), *bound_facts(built.possible, board)]
     out.say(f"firmware for {board.name}:", fact_table(facts))
-    if isinstance(built.plan, Plan):
+    if built.plan.steps:
         out.say("plan of the firmware:", plan_table(built.plan))
     say_tried(out, built.tried)
     return asdict(usage) | {
@@ -254,7 +254,7 @@ def _compared(
     predicted = reference.predict(Q)
     in_float, in_built = share_right(model.predict(X), y), share_right(predicted, y)
     record: dict[str, Any] = {"n": len(y), "float_accuracy": in_float, "accuracy": in_built}
-    activity, built = None, "float32"
+    activity, built = None, precision_of(reference)
     if not reference.score_tolerance:
         activity, built = measure_activity(reference, Q), "integers"
         losses = stage_losses(model, X, y)

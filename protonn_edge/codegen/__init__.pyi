@@ -1,7 +1,5 @@
 from protonn_edge.codegen.plan import DevicePlan as DevicePlan
-from protonn_edge.codegen.plan import Float32Plan as Float32Plan
 from protonn_edge.codegen.plan import Plan as Plan
-from protonn_edge.codegen.plan import make_float32_plan as make_float32_plan
 from protonn_edge.codegen.planner import Limits as Limits
 from protonn_edge.codegen.planner import device_plans as device_plans
 from protonn_edge.codegen.planner import every_plan as every_plan

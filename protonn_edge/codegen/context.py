@@ -82,11 +82,6 @@ def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
     }
 
 
-def float_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
-    """Return the variables of `templates/c/float32`."""
-    return {**program_context(model, plan), "floats": model.own_stages[-1]}
-
-
 def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
     """Return the variables of `templates/c`."""
     return {

@@ -8,10 +8,10 @@ bound comes from the linked program.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,15 +21,12 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.kernels.matvec import kernels as matvec
-from protonn_edge.kinds.protonn.floats import FloatProtoNN
-from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.facts_repr import FactsRepr
 
 # Flash of the firmware besides the stages, and SRAM besides their variables, including the stack;
 # measured on linked programs.
 _CODE_BYTES = 3_300
 _FIRMWARE_SRAM_BYTES = 200
-_FLOAT_BYTES = 4
 
 PLANS = (*matvec.KERNELS, *registry.PLANS)
 """Names of plans, which are names of kernels of one stage of a model."""
@@ -39,6 +36,56 @@ ENTRY_BYTES = 4
 the last class."""
 
 _ENTRY_CYCLES = 20  # of them in a prediction
+
+
+class DevicePlan(Protocol):
+    """What is known of a device's program before it is linked."""
+
+    @property
+    def core(self) -> Core | None:
+        """The kind of chip for which cycles are counted, if they are."""
+
+    @property
+    def kernel(self) -> str:
+        """How the weights are read."""
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """What distinguishes it from the model's other plans."""
+
+    @property
+    def table_bytes(self) -> int:
+        """Flash of the constant tables that a prediction reads; a lower bound when linked."""
+
+    @property
+    def state_bytes(self) -> int:
+        """SRAM of the model's own variables."""
+
+    @property
+    def chunk_features(self) -> int:
+        """Features that the firmware collects before pushing them."""
+
+    @property
+    def buffered(self) -> bool:
+        """Whether the firmware holds all features before it computes."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of a prediction; none if they are not predicted."""
+
+    @property
+    def feature_cycles(self) -> float:
+        """Mean cycles of pushing a feature while others arrive; 0 if the firmware holds all."""
+
+    @property
+    def mean_cycles(self) -> float | None:
+        """Mean cycles of a prediction, if they are known."""
+
+    def facts(self) -> dict[str, str]:
+        """Return what was predicted, for people."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was predicted, with the package's JSON names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,42 +286,3 @@ def _with_number(name: str, kernel: Kernel, cost: Cost) -> Cost:
     if not number:
         return cost
     return replace(cost, steps=tuple(replace(step, name=step.name + number) for step in cost.steps))
-
-
-@dataclass(frozen=True)
-class Float32Plan(FactsRepr):
-    """Lower bounds of the bytes of a float build."""
-
-    # flash of the constant tables; the linked program adds its code and the float routines
-    table_bytes: int
-    state_bytes: int  # SRAM of the model's own variables, the input's bytes among them
-
-    kernel = "float32"
-    choices: ClassVar[dict[str, str]] = {"projection": kernel}
-
-    # Neither stages nor cycles are predicted.
-    steps: ClassVar[tuple[Step, ...]] = ()
-    mean_cycles = None
-    feature_cycles = 0.0  # a push only copies them
-    chunk_features = 0
-
-    def facts(self) -> dict[str, str]:
-        """Return the kernel; nothing else is predicted."""
-        return {"kernel": self.kernel}
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the kernel; a float build's cycles are not predicted."""
-        return {"kernel": self.kernel}
-
-
-DevicePlan = Plan | Float32Plan  # of a device's model in any precision
-
-
-def make_float32_plan(model: IntegerChain) -> Float32Plan:
-    """Return the plan of a float build."""
-    (stage,) = model.own_stages
-    assert isinstance(stage, FloatProtoNN)
-    return Float32Plan(
-        table_bytes=model.model_bytes + _FLOAT_BYTES * stage.n_projections,
-        state_bytes=ENTRY_BYTES + model.n_features + 2 * _FLOAT_BYTES * model.n_classes,
-    )

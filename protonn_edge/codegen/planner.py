@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import product
+from typing import Any
 
 from protonn_edge.avr.cores import UNO_CORE, Core
 from protonn_edge.boards import Board
@@ -14,7 +16,6 @@ from protonn_edge.codegen.plan import (
     DevicePlan,
     PartialPlan,
     Plan,
-    make_float32_plan,
     of_each_stage,
     plan_with,
 )
@@ -98,10 +99,16 @@ def device_plans(
     kernel: str | None = None,
     activity: Activity | None = None,
 ) -> Sequence[DevicePlan]:
-    """Return `plans`, or the only plan of a float build."""
-    if model.score_tolerance:
-        return [make_float32_plan(model)]
+    """Return `plans`, or the only plan of a model with a program of its own."""
+    if program := own_program(model):
+        return [program.plan_for(model)]
     return plans(model, limits, kernel=kernel, activity=activity)
+
+
+def own_program(model: IntegerChain) -> Any:
+    """Return the module that plans and renders a model; None if its stages have kernels."""
+    name = model.own_stages[-1].program
+    return import_module(name) if name else None
 
 
 def every_plan(model: IntegerChain, core: Core = UNO_CORE) -> Iterator[Plan]:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from protonn_edge.codegen.context import c_float, float_context, render_context
+from protonn_edge.codegen.context import c_float, program_context, render_context
 from protonn_edge.codegen.plan import DevicePlan, Plan
-from protonn_edge.codegen.planner import device_plans
+from protonn_edge.codegen.planner import device_plans, own_program
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.images.image_rows import image_text
@@ -112,7 +112,9 @@ def render_c(
     if isinstance(chosen, Plan):
         folder, context = "", render_context(model, chosen)
     else:
-        folder, context = "float32/", float_context(model, chosen)
+        program = own_program(model)
+        folder = f"{program.TEMPLATES}/"
+        context = program_context(model, chosen) | program.context(model)
 
     def rendered(prefix: str) -> dict[str, str]:
         environment = template_environment("c", prefix)

@@ -23,7 +23,7 @@ from protonn_edge.evaluation.accuracy import (
 
 if TYPE_CHECKING:  # a command imports those that it uses
     from protonn_edge.boards import Board
-    from protonn_edge.codegen import Plan
+    from protonn_edge.codegen import DevicePlan
     from protonn_edge.device import DeviceShare
     from protonn_edge.device.results import Spread, Summary
     from protonn_edge.projects.checks import Usage
@@ -86,15 +86,18 @@ def saturation_fact(saturations: int, values: int, why: str = "") -> tuple[str, 
     return "inputs clamped", f"{saturations:,} of {values:,} values{share}{why}"
 
 
-def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
+def plan_rows(plan: DevicePlan) -> list[tuple[str, ...]]:
     """Return name, kernel, flash and mean cycles of each stage, and of all."""
     flash = sum(stage.flash_bytes for stage in plan.steps)  # without the rest of the firmware
-    rows = [(each.name, each.kernel, each.flash_bytes, each.mean) for each in plan.steps]
-    rows.append(("prediction", "", flash, plan.mean_cycles))
-    return [(name, kernel, f"{size:,}", f"{mean:,.0f}") for name, kernel, size, mean in rows]
+    rows = [
+        (each.name, each.kernel, f"{each.flash_bytes:,}", f"{each.mean:,.0f}")
+        for each in plan.steps
+    ]
+    mean = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
+    return [*rows, ("prediction", "", f"{flash:,}", mean)]
 
 
-def plan_table(plan: Plan) -> Table:
+def plan_table(plan: DevicePlan) -> Table:
     """Return a row per stage of a prediction: its kernel and its cost."""
     headings = ("stage", "kernel", "flash B", "cycles mean")
     return row_table(headings, plan_rows(plan), {0, 1}, caption=PLAN_CAPTION)

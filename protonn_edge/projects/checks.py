@@ -142,7 +142,7 @@ def check_no_floats(program: LinkedProgram) -> None:
     if routines:
         raise CheckFailed(
             f"the firmware contains floating-point routines ({_listed(routines)}); use only "
-            "integers in firmware/, or build with --precision float32"
+            "integers in firmware/"
         )
 
 

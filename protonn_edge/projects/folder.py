@@ -22,7 +22,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
-from protonn_edge.codegen import DevicePlan, Float32Plan, render_c
+from protonn_edge.codegen import DevicePlan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.decision import OBSERVED
@@ -50,7 +50,7 @@ _MEAN = number(0, 1e15)
 _STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
 _READ: dict[str, Check] = {  # the rest is only compared
     "model_sha256": text(64),
-    "precision": one_of(*quantization.PRECISIONS),
+    "precision": text(80),
     "core": one_of(*CORES, None),
     "choices": lambda value: isinstance(value, dict) and all(map(text(80), value.values())),
     "plan": lambda value: isinstance(value, dict) and _STAGES(value.get("stages", [])),
@@ -62,7 +62,7 @@ class WrittenPlan:
     """What identifies a plan."""
 
     model_sha256: str  # the hash of its model
-    precision: str  # {"int8", "float32"}: of W, B and Z on the device
+    precision: str  # of its numbers on the device
     core: str | None  # the kind of chip for which cycles are counted; None for a float build
     choices: Mapping[str, str]  # see `Plan.choices`
     # mean cycles of each stage, which depend on the points that the plan was made for
@@ -90,7 +90,7 @@ def plan_text(model: IntegerChain, plan: DevicePlan) -> str:
         "tool_version": __version__,
         "model_sha256": model.model_sha256,
         "precision": quantization.precision_of(model),
-        "core": None if isinstance(plan, Float32Plan) else plan.core.name,
+        "core": plan.core and plan.core.name,
         "choices": plan.choices,
         "table_bytes": plan.table_bytes,
         "state_bytes": plan.state_bytes,
@@ -161,11 +161,11 @@ class Project:
                 f"does not run on {board.name}; build the project again for {board.name}, or "
                 "choose another board with --board"
             )
-        if written.precision in quantization.precisions_of(model):
-            reference = quantization.device_model(model, written.precision)
+        for each in quantization.device_models(model):
+            if quantization.precision_of(each) != written.precision:
+                continue
             is_observed = OBSERVED in written.choices.values()
-            if is_observed:
-                reference = observed(reference, model)
+            reference = observed(each, model) if is_observed else each
             plan = written.plan_of(reference)
             if plan is not None:
                 self._check_generated(reference, plan)
@@ -176,8 +176,8 @@ class Project:
         """Whether the folder's model gives exactly this reference, with any plan."""
         model = self.model()
         return any(
-            quantization.device_model(model, precision).model_sha256 == reference.model_sha256
-            for precision in quantization.precisions_of(model)
+            each.model_sha256 == reference.model_sha256
+            for each in quantization.device_models(model)
         )
 
     def _check_generated(self, reference: IntegerChain, plan: DevicePlan) -> None:

@@ -7,6 +7,7 @@ shares to mean cycles.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,8 +20,7 @@ from protonn_edge.chain.integer_stage import stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.registry import quantizer_of
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.floats import in_floats
-from protonn_edge.kinds.protonn.head import ProtoNNHead
+from protonn_edge.system.lazy import optional, room
 
 
 def quantize(model: Model) -> IntegerChain:
@@ -49,37 +49,35 @@ def quantize(model: Model) -> IntegerChain:
         return cast("IntegerChain", quantizer_of(model.head.kind).quantize(model))
 
 
-PRECISIONS = ("int8", "float32")
-
-
-def precisions_of(model: Model) -> tuple[str, ...]:
-    """Return the possible precisions; float builds can neither compute features nor reject."""
-    plain = (model.feature_stage, model.rejection) == (None, None)
-    return PRECISIONS if plain and isinstance(model.head, ProtoNNHead) else PRECISIONS[:1]
+_floats = optional("protonn_edge.precision")
+PRECISIONS: tuple[str, ...] = ("int8", *([_floats.NAME] if _floats else []))
+"""What the parameters may be on a device; the first one is the default."""
 
 
 def precision_of(chain: IntegerChain) -> str:
-    """Return the precision in which a chain computes scores."""
+    """Return which of `PRECISIONS` a chain has."""
     return PRECISIONS[chain.score_tolerance > 0]
 
 
-def device_model(model: Model, precision: str = "int8") -> IntegerChain:
-    """Return the reference for the device's computation with "int8" or "float32" matrices.
+def device_model(model: Model, precision: str = PRECISIONS[0]) -> IntegerChain:
+    """Return the reference for the device's computation in one of `PRECISIONS`.
 
-    Raises `InputError` as `quantize` does, or if the model has no float build.
+    Raises `InputError` as `quantize` does, or if the model has no such build.
     """
     integers = quantize(model)
-    if precision != "float32":
+    if precision == PRECISIONS[0]:
         return integers
-    if not isinstance(model.head, ProtoNNHead):
-        raise InputError(
-            f"there are no float builds of {model.head.kind} models; build in int8, the default"
-        )
-    if model.head.teachable:
-        raise InputError(
-            "float builds cannot be taught; build in int8, or train without --teachable"
-        )
-    return in_floats(model, integers)
+    floats = room("protonn_edge.precision.model", "float builds")
+    return cast("IntegerChain", floats.in_floats(model, integers))
+
+
+def device_models(model: Model) -> Iterator[IntegerChain]:
+    """Yield the references of all builds that a model has, integers first."""
+    integers = quantize(model)
+    yield integers
+    floats = optional("protonn_edge.precision.model")
+    if floats is not None and floats.why_impossible(model) is None:
+        yield floats.in_floats(model, integers)
 
 
 def why_floats_alone(model: Model) -> str | None:

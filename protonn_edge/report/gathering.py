@@ -29,9 +29,8 @@ from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import (
     MODEL_HASH_BYTES,
     IntegerChain,
-    device_model,
+    device_models,
     measure_activity,
-    precisions_of,
     stage_losses,
 )
 from protonn_edge.report.evidence import Evidence, EvidencePoints, Firmware, Floats, Labels
@@ -128,8 +127,7 @@ def _checked(shape: Shape | None, model: Model) -> Shape | None:
 
 def _model_of(path: Path, origin: Origin, models: Sequence[Model]) -> tuple[Model, IntegerChain]:
     for model in models:
-        for precision in precisions_of(model):
-            reference = device_model(model, precision)
+        for reference in device_models(model):
             if reference.model_sha256.startswith(origin.model):
                 return model, reference
     raise InputError(

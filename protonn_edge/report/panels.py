@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from protonn_edge.chain.model import why_clamped
-from protonn_edge.codegen import Plan
 from protonn_edge.device.instruments import BenchReading
 from protonn_edge.errors import counted
 from protonn_edge.evaluation.teaching import TaughtPerson
@@ -151,8 +150,8 @@ def _memory_panel(name: str, parts: list[tuple[str, int]], limit: int) -> Panel:
 def plan_panels(one: Evidence) -> list[Panel]:
     """Return the kernel of each stage, with the cycles that the planner estimates."""
     plan = one.firmware.plan
-    if not isinstance(plan, Plan):
-        return [Panel(caption="There is no cycle estimate for float builds.")]
+    if not plan.steps:
+        return [Panel(caption="There is no estimate of the cycles.")]
     rows = tuple((name.replace("_", " "), *others) for name, *others in plan_rows(plan))
     headings = ("stage", "kernel", "flash B", "mean cycles")
     name = f"Kernels and their costs, {PLAN_CAPTION}"

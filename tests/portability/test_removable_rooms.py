@@ -66,6 +66,11 @@ ROOMS = {
         "convert model.npz -o model.onnx",
         "No such command 'convert'",
     ),
+    "float builds": Room(
+        "protonn_edge/precision templates/c/precision tests/precision",
+        "build model.npz -o floats --precision float32",
+        "'float32' is not 'int8'",
+    ),
     "bonsai": Room(
         "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
         "train data.csv -o bonsai.npz --classifier bonsai",

@@ -11,6 +11,7 @@ from command_line import refusal, run, run_json
 from model_factory import random_points, random_window_model, window_features_of
 
 from protonn_edge.boards import load_board
+from protonn_edge.certificate.project import firmware_claims
 from protonn_edge.chain.model import Model
 from protonn_edge.evaluation.measurement import measure
 from protonn_edge.projects.folder import Project
@@ -51,6 +52,7 @@ def test_a_report_states_the_cycles_of_all_calls(streaming: Path, tmp_path: Path
     points = random_points(3, 5, model.n_features).astype(np.float32), np.zeros(5, np.int64)
     measure(Project(streaming), points, uno, results=results)
     evidence = gather(results, [model], [Project(streaming)], uno, data=points)
-    (most,) = (claim for claim in evidence.firmware.claims if claim.name == "cycles-most")
+    claims = firmware_claims(evidence.firmware.linked, evidence.firmware.plan, uno)
+    (most,) = (claim for claim in claims if claim.name == "cycles-most")
     assert most.statement.startswith("a prediction takes at most")
     assert most.value == evidence.firmware.possible.most

@@ -9,7 +9,7 @@ from model_factory import random_model, random_points, random_pooling_model
 
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.kinds.protonn.floats import in_floats
+from protonn_edge.precision.model import in_floats
 from protonn_edge.quantization import device_model, quantize
 
 
@@ -27,7 +27,7 @@ def test_prototypes_beyond_the_cutoff_count_as_little_as_in_the_float_model():
     floats = device_model(model, "float32")
     Q = floats.quantize(random_points(1, 200, 20))
     expected = model.scores(floats.inputs.restore(Q))
-    assert floats.limit == pytest.approx(np.log(128))
+    assert floats.own_stages[0].limit == pytest.approx(np.log(128))
     assert np.allclose(floats.scores(Q) * floats.score_scale, expected, atol=1e-4)
 
 
@@ -45,7 +45,7 @@ def test_scores_use_24_bits_whatever_the_labels_are():
         model = random_model(3)
         model = replace(model, labels=model.head.labels * np.float32(factor))
         floats = device_model(model, "float32")
-        assert 1 << 23 <= np.abs(floats.labels).sum(axis=1).max() <= 1 << 24
+        assert 1 << 23 <= np.abs(floats.own_stages[0].labels).sum(axis=1).max() <= 1 << 24
 
 
 def test_average_pooling_is_refused():
@@ -65,12 +65,14 @@ def test_numbers_beyond_a_float_are_refused():
 
 def test_the_hash_depends_on_every_number():
     floats = in_floats(random_model(), quantize(random_model()))
-    changed = {
-        name: getattr(floats, name) + np.float32(1)
-        for name in ("projection", "bias", "prototypes", "labels", "limit", "score_scale")
-    }
+    (stage,) = floats.own_stages
+    changed = [
+        replace(stage, **{name: getattr(stage, name) + np.float32(1)})
+        for name in ("projection", "bias", "prototypes", "labels", "limit")
+    ]
     zero = replace(floats.inputs, zero=floats.inputs.zero + 1)
-    others = [replace(floats, **{name: value}) for name, value in changed.items()]
+    others = [replace(floats, own_stages=(each,)) for each in changed]
+    others.append(replace(floats, score_scale=2 * floats.score_scale))
     others.append(replace(floats, inputs=zero))
     others.append(replace(floats, classes=floats.classes[::-1]))
     assert len({each.model_sha256 for each in (floats, *others)}) == 9

@@ -29,6 +29,7 @@ from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
+from protonn_edge.precision import NAME
 
 _SCORE_BITS = 24
 
@@ -37,7 +38,8 @@ _SCORE_BITS = 24
 class FloatProtoNN(IntegerStage):
     """Maps bytes to scores in floats; see the module's docstring for the arithmetic."""
 
-    kind: ClassVar[str] = "float32"
+    kind: ClassVar[str] = NAME
+    program: ClassVar[str] = "protonn_edge.precision.program"
     score_tolerance: ClassVar[int] = 1 << 8  # 1/65536 of the largest score
     output_bits: ClassVar[int] = 32
 
@@ -91,19 +93,10 @@ class FloatProtoNN(IntegerStage):
 def in_floats(model: Model, chain: IntegerChain) -> IntegerChain:
     """Return the chain of a model's float build, given the one in integers.
 
-    Raises `InputError` if a number does not fit float32, Z is zero, or the model computes features
-    or rejects points.
+    Raises `InputError` if a number does not fit float32, Z is zero, or for `why_impossible`.
     """
-    if model.feature_stage is not None:
-        raise InputError(
-            f"the model {model.feature_stage.does}, which float builds do not support; build in "
-            "int8, or train without these features"
-        )
-    if model.rejection is not None:
-        raise InputError(
-            'float builds do not support the answer "unknown", which the model gives; build in '
-            "int8, or use a model without rejection"
-        )
+    if reason := why_impossible(model):
+        raise InputError(reason)
     head = model.head
     assert isinstance(head, ProtoNNHead)
     inputs, gamma = chain.inputs, head.gamma
@@ -127,3 +120,22 @@ def in_floats(model: Model, chain: IntegerChain) -> IntegerChain:
                 "again with smaller feature values"
             )
     return replace(chain, own_stages=(stage,), score_scale=scale, sharpness=None)
+
+
+def why_impossible(model: Model) -> str | None:
+    """Return, as a sentence, why there is no float build of a model; None if there is one."""
+    if not isinstance(model.head, ProtoNNHead):
+        return f"there are no float builds of {model.head.kind} models; build in int8, the default"
+    if model.head.teachable:
+        return "float builds cannot be taught; build in int8, or train without --teachable"
+    if model.feature_stage is not None:
+        return (
+            f"the model {model.feature_stage.does}, which float builds do not support; build in "
+            "int8, or train without these features"
+        )
+    if model.rejection is not None:
+        return (
+            'float builds do not support the answer "unknown", which the model gives; build in '
+            "int8, or use a model without rejection"
+        )
+    return None

@@ -1,0 +1,60 @@
+"""The program of a float build: its plan, whose costs are not predicted, and its templates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.codegen.plan import ENTRY_BYTES
+from protonn_edge.kernels.kernel import Step
+from protonn_edge.precision import NAME
+from protonn_edge.precision.model import FloatProtoNN
+from protonn_edge.system.facts_repr import FactsRepr
+
+TEMPLATES = "precision"
+"""Their folder, in `templates/c`."""
+
+_FLOAT_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Float32Plan(FactsRepr):
+    """Lower bounds of the bytes of a float build."""
+
+    # flash of the constant tables; the linked program adds its code and the float routines
+    table_bytes: int
+    state_bytes: int  # SRAM of the model's own variables, the input's bytes among them
+
+    kernel = NAME
+    choices: ClassVar[dict[str, str]] = {"projection": kernel}
+
+    # Neither stages nor cycles are predicted.
+    steps: ClassVar[tuple[Step, ...]] = ()
+    core = mean_cycles = None
+    feature_cycles = 0.0  # a push only copies them
+    buffered = False
+    chunk_features = 0
+
+    def facts(self) -> dict[str, str]:
+        """Return the kernel; nothing else is predicted."""
+        return {"kernel": self.kernel}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kernel; a float build's cycles are not predicted."""
+        return {"kernel": self.kernel}
+
+
+def plan_for(model: IntegerChain) -> Float32Plan:
+    """Return the plan of a float build."""
+    (stage,) = model.own_stages
+    assert isinstance(stage, FloatProtoNN)
+    return Float32Plan(
+        table_bytes=model.model_bytes + _FLOAT_BYTES * stage.n_projections,
+        state_bytes=ENTRY_BYTES + model.n_features + 2 * _FLOAT_BYTES * model.n_classes,
+    )
+
+
+def context(model: IntegerChain) -> dict[str, Any]:
+    """Return the templates' variables, in addition to those of every program."""
+    return {"floats": model.own_stages[-1]}
