@@ -44,12 +44,13 @@ from rows import DATA
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_chain import observed, own_inputs
+from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.chain.observation import DRIFT, STEP, STILL_STEP, ExpectedAnswers
 from protonn_edge.codegen import make_plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.features.audio.stage import AudioStage
+from protonn_edge.features.audio.clips import fitted_to
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
@@ -244,11 +245,11 @@ def words(rows: Rows) -> Iterator[Record]:
     """Yield the rows of fsdd_audio."""
     spoken = audio.read_spoken(DATA / audio.FILE)
     full = np.array([[-32768.0], [32767.0]]).repeat(audio.SAMPLES, axis=1)
-    stage = AudioStage.fitted(12, 20, full)
+    stage = fitted_to(full, 12, 20)
 
     def features(gain: float) -> Points:
         clips = np.rint(gain * spoken.clips.astype(np.float32)).astype(np.int16)
-        return stage.of_bytes(audio.heard(clips)).astype(np.float32)
+        return run_through(stage.stages, audio.heard(clips)).astype(np.float32)
 
     X, X_half = features(1.0), features(0.5)
     trains, calibrates, others = (

@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 from printing import Columns, Record, print_table
 from rows import DATA
 
+from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.features.audio.stage import AudioStage
+from protonn_edge.features.audio.clips import fitted_to
 from protonn_edge.features.train import AudioRequest
 from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.quantization import quantize
@@ -46,13 +47,13 @@ def features_of(spoken: audio.Spoken) -> list[Bytes]:
     """Return the features (n, D) of the clips, and of each of their copies."""
     clips, generator = spoken.clips, np.random.default_rng(_SEED_OF_COPIES)
     bands, frames = map(int, audio.FEATURES.partition(":")[2].split("x"))
-    stage = AudioStage.fitted(bands, frames, _FULL_SCALE)
+    stage = fitted_to(_FULL_SCALE, bands, frames)
     signals, shape = clips.astype(np.float32), (audio.SAMPLES, 1)
     made = [clips]
     for _ in range(COPIES):
         moved = AudioRequest.movement(signals, shape, generator)
         made.append(np.rint(moved).astype(np.int16))
-    return [stage.of_bytes(audio.heard(each)) for each in made]
+    return [run_through(stage.stages, audio.heard(each)) for each in made]
 
 
 def accuracies(

@@ -31,6 +31,7 @@ from printing import print_table
 from rows import Row, chosen
 
 from protonn_edge.boards import Board, load_board
+from protonn_edge.chain.integer_chain import stage_of
 from protonn_edge.codegen import Plan, render_c
 from protonn_edge.datasets import Dataset
 from protonn_edge.datasets.dataset import dense_features
@@ -38,7 +39,7 @@ from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import IntegerChain, measure_activity, quantize
@@ -144,8 +145,7 @@ def measure_case(case: Case, dataset: Dataset, seed: int, windows: int) -> dict[
     X_test = dense_features(dataset.X_test, case.name)
     model, _ = case.train(dataset, seed)
     reference = quantize(model)
-    stage = reference.feature_stage
-    assert isinstance(stage, WindowFeatureStage)
+    stage = stage_of(reference, IntegerWindowFeatures).window
     every = np.concatenate([X_test, dense_features(dataset.X_train, case.name)])[:windows]
     Q = reference.quantize(every)
     options = BuildOptions(activity=measure_activity(reference, Q))

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 from chains import replace
-from model_factory import random_model
+from model_factory import random_model, scaled
 
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.features.audio.frames import BandPass, mel_bands
-from protonn_edge.features.audio.stage import AudioStage
+from protonn_edge.features.audio.clips import audio_features
+from protonn_edge.features.audio.frames import BandPass, Frames, mel_bands
 
 
-def audio_of(bands: int, frames: int, length: int, rate: float = 8_000.0) -> AudioStage:
+def audio_of(bands: int, frames: int, length: int, rate: float = 8_000.0) -> Features:
     """Return the stage of some bands by the mel scale whose samples are bytes."""
-    return AudioStage(mel_bands(bands, rate), frames, length, 0.0, 1.0, rate)
+    return audio_features(Frames(mel_bands(bands, rate), frames, length), rate=rate)
 
 
-def hearing(stage: AudioStage) -> AudioStage:
+def hearing(stage: Features) -> Features:
     """Return a stage of samples that are counts of an analog input."""
-    return replace(stage, zero=1.5, step=4.0)
+    return scaled(stage, 1.5, 4.0)
 
 
-def random_clips(seed: int, n: int, stage: AudioStage) -> np.ndarray:
+def random_clips(seed: int, n: int, stage: Features) -> np.ndarray:
     """Return n clips of bytes, (n, samples): tones that fade, with noise, and extreme ones."""
     rng = np.random.default_rng(seed)
     t, shape = np.arange(stage.n_features), (n, 1)
@@ -50,22 +52,23 @@ def loudest(band: BandPass, samples: int) -> np.ndarray:
     return np.where(weights > 0, 255, 0)
 
 
-def extreme_clips(stage: AudioStage) -> np.ndarray:
+def extreme_clips(stage: Features) -> np.ndarray:
     """Return silence, square waves of each band's centre, and for each band the loudest clip."""
     t = np.arange(stage.n_features)
     waves = [0 * t, 0 * t + 255]
-    for band in stage.bands:
-        turns = band.centre(stage.rate) / stage.rate * (t + 0.5)
+    rate = stage.points.rate
+    for band in stage.stages[0].clip.bands:
+        turns = band.centre(rate) / rate * (t + 0.5)
         waves.append(255 * (turns % 1 < 0.5))
         last = loudest(band, stage.n_features)
         waves += [last, 255 - last]
     return np.array(waves)
 
 
-def random_audio_model(stage: AudioStage, seed: int = 0) -> Model:
+def random_audio_model(stage: Features, seed: int = 0) -> Model:
     """Return a float model of clips, else as `random_model` makes one."""
     model = random_model(seed, features=stage.n_outputs, projections=10, prototypes=20)
-    features = stage.of_bytes(random_clips(seed, 60, stage)).astype(np.float64)
+    features = run_through(stage.stages, random_clips(seed, 60, stage)).astype(np.float64)
     scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
     normalizer = Normalizer("standard", features.mean(axis=0), scale)
     projected = normalizer.apply(features) @ model.head.projection.T.astype(np.float64)

@@ -9,6 +9,7 @@ from chains import numbers_of, protonn_chain, protonn_model, replace
 
 from protonn_edge.chain.decision import IntegerRejection, margins
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features, with_points
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
@@ -16,7 +17,8 @@ from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.gradients.gradients import Gradients
-from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.features.window_features.making import window_features
+from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import FeatureSet
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.quantization import IntegerChain
@@ -237,23 +239,30 @@ def rejecting_some(model: IntegerChain, Q: np.ndarray, which: int) -> IntegerCha
     return replace(model, rejection=IntegerRejection(*at_least)) if any(at_least) else model
 
 
-def random_windows(seed: int, n: int, window_features: WindowFeatureStage) -> np.ndarray:
+def scaled(features: Features, zero: object, step: object) -> Features:
+    """Return the features of samples of other scales, one or one per channel."""
+    numbers = (np.atleast_1d(np.array(each, np.float64)) for each in (zero, step))
+    return with_points(features, scale=InputQuantizer(*numbers, 255))
+
+
+def random_windows(seed: int, n: int, features: Features) -> np.ndarray:
     """Return n windows of bytes, (n, samples) uint8: waves with noise, and extreme ones."""
     rng = np.random.default_rng(seed)
-    t = np.arange(window_features.window)[:, None]
-    shape = (n, 1, window_features.channels)
+    window, channels = features.points.shape
+    t = np.arange(window)[:, None]
+    shape = (n, 1, channels)
     waves = np.sin(2 * np.pi * t / rng.uniform(2, 60, shape) + rng.uniform(0, 6, shape))
     signals = rng.uniform(0, 255, shape) + rng.uniform(0, 90, shape) * waves
-    signals += rng.normal(0, 4, (n, window_features.window, window_features.channels))
+    signals += rng.normal(0, 4, (n, window, channels))
     Q = np.clip(signals, 0, 255).astype(np.uint8)
     extremes = [
         np.zeros_like(t),
         np.full_like(t, 255),
         255 * (t % 2),
         255 * (1 - t % 2),
-        255 * (t < window_features.window // 2),
+        255 * (t < window // 2),
         255 * (t // 2 % 2),
-        t * 255 // max(1, window_features.window - 1),
+        t * 255 // max(1, window - 1),
     ]
     for row, extreme in enumerate(extremes[:n]):
         Q[row] = extreme
@@ -262,15 +271,12 @@ def random_windows(seed: int, n: int, window_features: WindowFeatureStage) -> np
     return Q.reshape(n, -1)
 
 
-def random_window_model(
-    window_features: WindowFeatureStage, seed: int = 0, **sizes: float
-) -> Model:
+def random_window_model(stage: Features, seed: int = 0, **sizes: float) -> Model:
     """Return a float model of features of windows, else as `random_model` makes one."""
-    model = random_model(seed, features=window_features.n_outputs, **sizes)
-    windows = window_features.zero + np.array(window_features.step) * random_windows(
-        seed, 100, window_features
-    ).reshape(-1, window_features.window, window_features.channels)
-    features = window_features.apply(windows.reshape(100, -1))
+    model = random_model(seed, features=stage.n_outputs, **sizes)
+    windows = random_windows(seed, 100, stage).reshape(-1, stage.points.shape[1])
+    windows = stage.scale.zero + stage.scale.step * windows
+    features = stage.apply(windows.reshape(100, -1))
     scale = 1.0 / np.maximum(features.std(axis=0), 1.0)
     normalizer = Normalizer("standard", features.mean(axis=0), scale)
     projected = normalizer.apply(features) @ model.head.projection.T.astype(np.float64)
@@ -284,14 +290,16 @@ def random_window_model(
         gamma=min(gamma, widest),
         normalizer=normalizer,
         inputs=InputStatistics.of(features),
-        feature_stage=window_features,
+        feature_stage=stage,
     )
 
 
-def window_features_of(text: str, window: int = 32, channels: int = 2) -> WindowFeatureStage:
+def window_features_of(text: str, window: int = 32, channels: int = 2) -> Features:
     """Return the stage of some features whose samples are bytes."""
-    return WindowFeatureStage(
-        FeatureSet.of(text), window, channels, (0.0,) * channels, (1.0,) * channels
+    return window_features(
+        FeatureSet.of(text),
+        (window, channels),
+        ChannelScale((0.0,) * channels, (1.0,) * channels, channels),
     )
 
 

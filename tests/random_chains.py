@@ -24,11 +24,11 @@ from random_shapes import (
 from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
-from protonn_edge.features.audio.stage import AudioStage
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.pooling.integers import IntegerPooling
@@ -59,7 +59,7 @@ def points_of(rng: Rng, n: int, chain: IntegerChain) -> np.ndarray:
     """Return n points, (n, features) uint8, of the kind that the feature stage is for."""
     stage, seed = chain.feature_stage, int(rng.integers(1 << 31))
     Q = random_points(rng, n, chain)
-    if isinstance(stage, AudioStage):
+    if isinstance(stage, Features) and stage.kind == "audio":
         Q[n // 2 :] = random_clips(seed, n - n // 2, stage)
     if isinstance(stage, Convolutions):
         Q[n // 2 :] = random_images_of(seed, n - n // 2, stage)

@@ -16,6 +16,7 @@ from plans import of_weights_for, plan_with
 from protonn_edge.avr.cores import UNO_CORE
 from protonn_edge.chain.decision import STATISTICS, IntegerRejection
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
@@ -25,7 +26,8 @@ from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.deskew.deskew import BYTES
 from protonn_edge.features.gradients.gradients import Gradients
-from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.features.window_features.making import window_features
+from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.kernels.kernel import kernels_of
 from protonn_edge.kinds.protonn.projection.integers import (
@@ -137,7 +139,7 @@ def _outputs(rng: Rng, pixels: int) -> int:
     return int(rng.integers(1, pixels + 1))
 
 
-def _windows(rng: Rng) -> tuple[WindowFeatureStage, int]:
+def _windows(rng: Rng) -> tuple[Features, int]:
     window = int(rng.choice([1, 2, 3, 8, 31, 32, 33, 64, 127, 128, 255, 256]))
     channels = int(rng.integers(1, 7))
     kinds = [kind for kind in KINDS if rng.random() < 0.5] or ["mean"]
@@ -149,9 +151,9 @@ def _windows(rng: Rng) -> tuple[WindowFeatureStage, int]:
         bands=int(rng.integers(1, bands + 1)) if "bands" in kinds else 0,
         hysteresis=int(rng.choice([0, 1, 5, 127])) if "crossings" in kinds else 0,
     )
-    zeros, steps = (0.0,) * channels, (1.0,) * channels
-    window_features = WindowFeatureStage(features, window, channels, zeros, steps)
-    return window_features, window_features.n_outputs
+    scale = ChannelScale((0.0,) * channels, (1.0,) * channels, channels)
+    made = window_features(features, (window, channels), scale)
+    return made, made.n_outputs
 
 
 def _gradients(rng: Rng) -> tuple[Gradients, int]:
@@ -236,7 +238,7 @@ def _random_projection(rng: Rng, shape: Shape, maximum: int) -> np.ndarray:
 
 def random_input_scales(rng: Rng, shape: Shape, maximum: int) -> InputQuantizer:
     n = shape.inputs
-    if isinstance(shape.before, WindowFeatureStage):
+    if isinstance(shape.before, Features):
         steps = rng.choice([0.3, 1.0, 7.5, 130.0, -2.0], n)
         return InputQuantizer(rng.integers(-200, 200, n) * np.abs(steps), steps, maximum)
     return InputQuantizer(np.zeros(n), np.ones(n), maximum)

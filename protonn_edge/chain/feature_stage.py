@@ -23,6 +23,7 @@ from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntegerStage, stage_names
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.errors import InputError, counted
 
@@ -314,5 +315,19 @@ class FeatureStage(RawPoints):
     def activity_sizes(self) -> Sizes:
         """The numbers of shares in the activity of its integer stages; see `Activity`."""
         names = stage_names(layer.kind for layer in self.layers)
-        sizes = zip(names, (layer.activity_sizes for layer in self.layers), strict=True)
+        zero = (np.zeros((1, layer.n_inputs), np.uint8) for layer in self.layers)
+        every = (layer.activity(x) for layer, x in zip(self.layers, zero, strict=True))
+        sizes = zip(names, (tuple(map(len, each)) for each in every), strict=True)
         return {name: each for name, each in sizes if each}
+
+
+def ranged(stage: FeatureStage, statistics: InputStatistics) -> InputStatistics:
+    """Return the statistics of features with the ranges that these need."""
+    stages: tuple[IntegerStage, ...] = getattr(stage, "stages", ())
+    if stages:
+        return stages[-1].ranged(statistics)
+    if not stage.one_range:
+        return statistics
+    if stage.whole_maximum is not None:
+        return statistics.of_whole_numbers(stage.whole_maximum)
+    return statistics.with_one_range()

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain import checks
+from protonn_edge.chain import checks, features
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import Arrays, check_type, single_value
 from protonn_edge.chain.decision import Rejection
@@ -64,7 +64,8 @@ def _feature_arrays(stage: FeatureStage | None) -> Arrays:
 
 def _feature_stage(arrays: Arrays) -> FeatureStage | None:
     """Build the feature stage from a model file's arrays, None without one."""
-    built = [kind.from_arrays(arrays) for kind in FEATURE_STAGES.values()]
+    kinds: tuple[type[FeatureStage], ...] = (*FEATURE_STAGES.values(), features.Features)
+    built = [kind.from_arrays(arrays) for kind in kinds]
     stages = [stage for stage in built if stage is not None]
     if len(stages) > 1:
         raise InputError(
@@ -256,7 +257,7 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
     optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_features)
     allowed = {*needed, *optional, *(each.name for each in members)}
     for name in arrays:
-        if name not in allowed:
+        if name not in allowed and name.partition(".")[0] != features.NAME:
             raise InputError(f"the model has an unknown array {name[:40]!r}; train the model again")
 
 

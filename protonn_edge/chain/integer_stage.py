@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 
 IntArray = NDArray[np.int64]
@@ -75,13 +77,6 @@ class IntegerStage(ABC):
     def output(self) -> Range:
         """The proven range of its values for any input."""
 
-    def describe(self) -> dict[str, Any]:
-        """Return facts on its arithmetic for ``inspect``, for a classifier's first stage.
-
-        ``accumulator_bits`` and ``accumulator_range`` hold for any input.
-        """
-        return {}
-
     @property
     def output_bits(self) -> int:
         """Bits that its values have in generated code if they are scores: 16 or 32."""
@@ -96,6 +91,31 @@ class IntegerStage(ABC):
     def nearest_maximum(self) -> int:
         """The largest nearness that `run_with_nearest` can return; 0 without such a measure."""
         return 0
+
+    def among(self, _before: IntegerStage | None, _behind: tuple[IntegerStage, ...], /) -> Self:
+        """Return the stage as it is between others, which matters to stages that pass on rows."""
+        return self
+
+    def ranged(self, statistics: InputStatistics) -> InputStatistics:
+        """Return the statistics of its values, as features, with the ranges that these need.
+
+        By default values are integers, which a classifier takes unchanged.
+        """
+        return statistics.of_whole_numbers(self.output.ends[1])
+
+    def feeding(self, inputs: InputQuantizer) -> Self:
+        """Return the stage whose values are a classifier's inputs; `inputs` converts features.
+
+        Raises `InputError` if generated code cannot hold the numbers.
+        """
+        zero = np.zeros(self.n_outputs)
+        wanted = self.ranged(InputStatistics(zero, zero, zero, zero, zero)).upper
+        same = not inputs.zero.any() and bool((inputs.step == 1).all())
+        what = f"a classifier that rescales values of 0 to {int(wanted[0])}"
+        check_holds(
+            same and inputs.maximum == wanted[0], what, "classifiers that take them unchanged"
+        )
+        return self
 
     @abstractmethod
     def run(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -120,11 +140,6 @@ class IntegerStage(ABC):
 
         Each is a vector of sums over inputs (n, n_inputs); divided by n they are shares, 0..1.
         """
-        return ()
-
-    @property
-    def activity_sizes(self) -> tuple[int, ...]:
-        """The sizes of the vectors of its `activity`, if it is a layer of a feature stage."""
         return ()
 
     def parameters(self) -> Iterator[NDArray[Any]]:

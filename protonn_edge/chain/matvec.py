@@ -60,13 +60,6 @@ class IntegerMatvec(IntegerStage):
         fits = int(np.abs(self.weights.astype(np.int64)).max()) <= NIBBLE_MAXIMUM
         return fits and self.accumulator_bits <= PACKED_BITS
 
-    def describe(self) -> dict[str, Any]:
-        """Return the bits and the range of the accumulators."""
-        return {
-            "accumulator_bits": self.accumulator_bits,
-            "accumulator_range": list(self.accumulators.ends),
-        }
-
     def parameters(self) -> Iterator[NDArray[Any]]:
         """Yield W, with two weights per byte if that is possible."""
         yield packed(self.weights) if self.packs else self.weights

@@ -17,7 +17,8 @@ from protonn_edge.chain import raw_inputs
 from protonn_edge.chain.activity import Activity, Sizes
 from protonn_edge.chain.checks import check_count, checked_record, set_checked
 from protonn_edge.chain.decision import UNKNOWN, Rejection
-from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.feature_stage import FeatureStage, Shape, ranged
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
@@ -328,9 +329,12 @@ def _check_feature_stage(model: Model) -> None:
         return
     if stage.n_outputs != model.n_inputs:
         raise InputError(
-            f"array {stage.ARRAYS[0]!r} gives {stage.n_outputs:,} features, but 'W' has "
+            f"the features are {stage.n_outputs:,}, but 'W' has "
             f"{model.n_inputs:,} columns; train the model again"
         )
+    if isinstance(stage, Features):
+        set_checked(model, "inputs", ranged(stage, model.inputs))
+        return
     for name in ("lower", "upper", "background") if stage.one_range else ():
         if np.ptp(getattr(model.inputs, name)) > 0:
             raise InputError(

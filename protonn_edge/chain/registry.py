@@ -34,6 +34,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from protonn_edge.chain.entries import Feature, Kind
+from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
     from protonn_edge.chain.feature_stage import FeatureStage
@@ -134,6 +135,19 @@ EXPORTS: Mapping[str, str] = {
 def quantizer_of(kind: str) -> Any:
     """Return the module that quantizes models of a kind."""
     return import_module(f"protonn_edge.{_FOLDER_OF[kind]}.quantize")
+
+
+def stage_class(kind: str) -> Any:
+    """Return the class of an integer stage: of its kind, in the module `integers` of its folder."""
+    module = module_of_stage(kind, "integers")
+    found = (
+        [each for each in vars(module or ()).values() if getattr(each, "kind", "") == kind]
+        if module
+        else []
+    )
+    if not found:
+        raise InputError(f"there is no stage {kind[:40]!r}; install a newer version")
+    return found[0]
 
 
 def module_of_stage(stage: str, name: str) -> Any:

@@ -1,32 +1,209 @@
-"""What follows from the fields of a dataclass of numbers and arrays, such as a stage: its bytes.
+"""What follows from the fields of a dataclass, for all stages at once: file, hash and description.
 
-A field with ``repr=False`` is not part of the arithmetic, and is not hashed.
+In a model file, a value is JSON in one array, and each array in it is an array of its own, named
+after its place, such as ``features.stages.0.weights``. The annotation of a field decides what is
+read: numbers, texts, tuples, arrays of a type, other dataclasses, and stages by their kinds.
+A field with ``init=False`` follows from others; one with ``repr=False`` is not part of the
+arithmetic, and is not hashed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from protonn_edge.chain.checks import little_endian
+from protonn_edge.chain.checks import Arrays, little_endian, parsed_json, unlike
+from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.errors import InputError
+
+T = TypeVar("T")
+
+_SHOWN = 8  # values of a tuple in a description
 
 
-def parts(value: object, name: str) -> Iterator[bytes]:
-    """Yield the bytes that stand for a value in a hash: the names and numbers of its fields."""
+def parts(value: object, name: str, *, every: bool = False) -> Iterator[bytes]:
+    """Yield the bytes that stand for a value in a hash: the names and numbers of its fields.
+
+    With `every`, fields that are not hashed count, too.
+    """
     if is_dataclass(value) and not isinstance(value, type):
         yield f"{name}:{getattr(value, 'kind', '')}\n".encode()
-        for field in fields(value):
-            if field.repr:
-                yield from parts(getattr(value, field.name), f"{name}.{field.name}")
+        for each in fields(value):
+            if each.repr or (every and each.init):
+                yield from parts(getattr(value, each.name), f"{name}.{each.name}", every=every)
     elif isinstance(value, tuple):
         yield f"{name}:{len(value)}\n".encode()
         for number, each in enumerate(value):
-            yield from parts(each, f"{name}.{number}")
+            yield from parts(each, f"{name}.{number}", every=every)
     elif isinstance(value, np.ndarray):
         little = little_endian(value)
         yield f"{name}:{little.dtype.str}{little.shape}\n".encode()
         yield little.tobytes()
     else:
         yield f"{name}:{value!r}\n".encode()
+
+
+def same(one: object, other: object) -> bool:
+    """Return whether all fields of two values are equal."""
+    return list(parts(one, "", every=True)) == list(parts(other, "", every=True))
+
+
+def to_arrays(value: object, name: str) -> Arrays:
+    """Return the arrays of a value for a model file."""
+    arrays: Arrays = {}
+    text = json.dumps(_plain(value, name, arrays), sort_keys=True, allow_nan=False)
+    return {name: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
+
+
+def _plain(value: object, place: str, arrays: Arrays) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        kind = {"kind": value.kind} if isinstance(value, IntegerStage) else {}
+        stored = (each.name for each in fields(value) if each.init)
+        return kind | {
+            name: _plain(getattr(value, name), f"{place}.{name}", arrays) for name in stored
+        }
+    if isinstance(value, tuple):
+        return [_plain(each, f"{place}.{number}", arrays) for number, each in enumerate(value)]
+    if isinstance(value, np.ndarray):
+        arrays[place] = little_endian(value)
+        return None
+    return value
+
+
+def described(value: object) -> Any:
+    """Return the fields of a value for JSON, with the shapes of its arrays."""
+    if is_dataclass(value) and not isinstance(value, type):
+        kind = {"kind": value.kind} if isinstance(value, IntegerStage) else {}
+        shown = (each.name for each in fields(value) if each.init)
+        return kind | {name: described(getattr(value, name)) for name in shown}
+    if isinstance(value, tuple):
+        return [described(each) for each in value]
+    if isinstance(value, np.ndarray):
+        few = value.ndim == 1 and value.size <= _SHOWN
+        return value.tolist() if few else {"shape": list(value.shape)}
+    return value
+
+
+def words(value: object) -> str:
+    """Return the numbers and texts in the fields of a value, for display; arrays are left out."""
+    shown = []
+    for each in fields(value):  # type: ignore[arg-type]
+        given = getattr(value, each.name)
+        if is_dataclass(given):
+            shown.append(words(given))
+        elif isinstance(given, tuple) and all(isinstance(one, int | str) for one in given):
+            shown.append(
+                f"{each.name} {('x' if isinstance(given[0], int) else ' ').join(map(str, given))}"
+            )
+        elif isinstance(given, tuple):
+            shown.append(f"{len(given)} {each.name}")
+        elif isinstance(given, int | float | str) and not isinstance(given, bool) and each.repr:
+            shown.append(
+                f"{each.name} {given:,}" if isinstance(given, int) else f"{each.name} {given}"
+            )
+    return ", ".join(part.replace("_", " ") for part in shown if part)
+
+
+def from_arrays(
+    of: type[T], arrays: Arrays, name: str, class_of: Callable[[str], type[IntegerStage]]
+) -> T:
+    """Return the value in a model file's arrays; `InputError`, with the place, if it is none.
+
+    `class_of` finds the class of a stage by its kind.
+    """
+    reading = _Reading(arrays, class_of)
+    value: T = reading.value(of, parsed_json(arrays[name], name), name)
+    for each in arrays:
+        if each.startswith(f"{name}.") and each not in reading.read:
+            raise InputError(f"array {each[:40]!r} is unknown; train the model again")
+    return value
+
+
+@dataclass
+class _Reading:
+    """The values in the arrays of a file, by the annotations of their fields."""
+
+    arrays: Arrays
+    class_of: Callable[[str], type[IntegerStage]]
+    read: set[str] = field(default_factory=set)
+
+    def value(self, of: Any, given: Any, place: str) -> Any:
+        """Return what JSON, and the arrays below a place, describe."""
+        origin = get_origin(of)
+        if origin is np.ndarray:
+            return self._array(of, place)
+        if origin in (Union, UnionType):
+            return self._one_of(get_args(of), given, place)
+        if origin is tuple:
+            return self._tuple(get_args(of), given, place)
+        if origin is Literal:
+            if given not in get_args(of):
+                raise _wrong(place, f"one of {', '.join(map(repr, get_args(of)))}")
+            return given
+        if (isinstance(of, type) and is_dataclass(of)) or of is IntegerStage:
+            return self._fields(of, given, place)
+        if of is float and type(given) is int:
+            given = float(given)
+        if type(given) is not of or (of is float and not math.isfinite(given)):
+            raise _wrong(place, f"of the type {getattr(of, '__name__', of)}")
+        return given
+
+    def _array(self, of: Any, place: str) -> Any:
+        if place not in self.arrays:
+            raise InputError(f"array {place!r} is missing; train the model again")
+        self.read.add(place)
+        array = self.arrays[place]
+        (wanted,) = get_args(get_args(of)[1])
+        fits = array.dtype.kind in "iuf" if wanted is Any else array.dtype == np.dtype(wanted)
+        if not fits or not np.isfinite(array).all():
+            raise unlike(
+                array, place, f"of the type {getattr(wanted, '__name__', 'float')}, finite"
+            )
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+    def _one_of(self, kinds: tuple[Any, ...], given: Any, place: str) -> Any:
+        if given is None and NoneType in kinds and place not in self.arrays:
+            return None
+        (of,) = (each for each in kinds if each is not NoneType)
+        return self.value(of, given, place)
+
+    def _tuple(self, kinds: tuple[Any, ...], given: Any, place: str) -> tuple[Any, ...]:
+        if not isinstance(given, list):
+            raise _wrong(place, "a list")
+        if kinds[-1] is Ellipsis:
+            kinds = kinds[:1] * len(given)
+        if len(kinds) != len(given):
+            raise _wrong(place, f"a list of {len(kinds)}")
+        numbered = enumerate(zip(kinds, given, strict=True))
+        return tuple(self.value(of, each, f"{place}.{number}") for number, (of, each) in numbered)
+
+    def _fields(self, of: Any, given: Any, place: str) -> Any:
+        if not isinstance(given, dict):
+            raise _wrong(place, "an object")
+        if issubclass(of, IntegerStage):
+            kind = given.pop("kind", None)
+            of = self.class_of(kind if isinstance(kind, str) else "")
+        hints = get_type_hints(of)
+        names = {each.name for each in fields(of) if each.init}
+        if names != given.keys():
+            odd = sorted(names ^ given.keys())[0]
+            raise _wrong(place, f"an object with other names than {odd[:40]!r}")
+        values = {name: self.value(hints[name], given[name], f"{place}.{name}") for name in names}
+        try:
+            return of(**values)
+        except InputError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{place} has arrays that do not fit; train the model again"
+            ) from error
+
+
+def _wrong(place: str, wanted: str) -> InputError:
+    return InputError(f"{place} must be {wanted}; train the model again")

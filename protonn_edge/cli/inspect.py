@@ -13,6 +13,7 @@ import numpy as np
 from protonn_edge.chain.feature_stage import Facts
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import title_of
+from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.chain.registry import FEATURE_STAGES
@@ -154,12 +155,20 @@ def _describe_integers(model: Model) -> dict[str, Any]:
         "zero": integer_model.features.zero.tolist(),
         "step": integer_model.features.step.tolist(),
         "raw_scale": [float(f"1e{k}") for k in integer_model.raw_inputs.exponents.tolist()],
-        **integer_model.own_stages[0].describe(),
+        **_accumulators(integer_model.own_stages[0]),
         "score_bits": integer_model.own_stages[-1].output_bits,
         "score_range": list(integer_model.own_stages[-1].output.ends),
         "table_bytes": plan.table_bytes,
         "state_bytes": plan.state_bytes,
     }
+
+
+def _accumulators(stage: IntegerStage) -> dict[str, Any]:
+    """Return the bits and the proven range of a stage's accumulators, if it has any."""
+    bits, reached = (getattr(stage, name, None) for name in ("accumulator_bits", "accumulators"))
+    if reached is None:
+        return {}
+    return {"accumulator_bits": bits, "accumulator_range": list(reached.ends)}
 
 
 def _features(model: Model) -> dict[str, Any]:

@@ -23,9 +23,9 @@ from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, r
 from protonn_edge.datasets.roles import is_called_as_time
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.features.audio.clips import Clips
 from protonn_edge.features.audio.frames import SAMPLE_LIMIT
 from protonn_edge.features.audio.onset import THRESHOLDS
-from protonn_edge.features.audio.stage import Clips
 from protonn_edge.features.window_features.windows import CHANNEL_LIMIT, check_window
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.instruments import to_arrays

@@ -14,13 +14,16 @@ from itertools import chain
 from typing import Any, ClassVar, Self
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.features.audio.clips import DEFAULT_RATE
+from protonn_edge.features.audio.clips import fitted_to as audio_fitted_to
+from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.features.audio.onset import THRESHOLDS
-from protonn_edge.features.audio.stage import DEFAULT_RATE, AudioStage
 from protonn_edge.features.average_pooling.pooling import AveragePooling
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.gradients.gradients import DIRECTIONS, Gradients
 from protonn_edge.features.images.cropped_image import shape_text
-from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.features.window_features.integers import IntegerWindowFeatures
+from protonn_edge.features.window_features.making import fitted_to
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
 from protonn_edge.training import features
 from protonn_edge.training import refusals as rows
@@ -129,14 +132,16 @@ class PoolingRequest(features.ImageRequest):
 
 _ONSET = "onset:"
 _DEFAULT_ONSET = 4
-_HEARD = rows.Refusal(lambda case: AudioStage.kind in case.kinds, "energies of sound are computed")
+_HEARD = rows.Refusal(
+    lambda case: IntegerAudio.kind in case.kinds, "energies of sound are computed"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AudioRequest(features.FeatureRequest):
     """Energies of sound in bands and frames, `sizes`; clips may begin at a level."""
 
-    kind: ClassVar[str] = AudioStage.kind
+    kind: ClassVar[str] = IntegerAudio.kind
     word: ClassVar[str] = "audio"
     form: ClassVar[str] = "audio:12x20"
     of_samples: ClassVar[bool] = True
@@ -144,11 +149,11 @@ class AudioRequest(features.FeatureRequest):
         0.025, speed=1.35, gain=1.5, noise=0.0, equalizer=4.0
     )
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.models_all_at_once(AudioStage.kind, "clips of sound"),
+        rows.models_all_at_once(IntegerAudio.kind, "clips of sound"),
         rows.Refusal(
             lambda case: (
                 case.asked is not None
-                and case.asked.kind == AudioStage.kind
+                and case.asked.kind == IntegerAudio.kind
                 and case.settings.window_shape is not None
                 and case.settings.window_shape[1] > 1
             ),
@@ -178,7 +183,7 @@ class AudioRequest(features.FeatureRequest):
     def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
         """Return energies of sound."""
         rate = DEFAULT_RATE if settings.sample_rate is None else float(settings.sample_rate)
-        return AudioStage.fitted(*self.sizes, given.points, rate, self.level)
+        return audio_fitted_to(given.points, *self.sizes, rate, self.level)
 
 
 def with_onset(text: str, level: int) -> str:
@@ -193,7 +198,7 @@ def _level(term: str) -> int:
     return int(text)
 
 
-_OF_SAMPLES = frozenset((WindowFeatureStage.kind, AudioStage.kind))
+_OF_SAMPLES = frozenset((IntegerWindowFeatures.kind, IntegerAudio.kind))
 _OF_WINDOWS = _OF_SAMPLES | {ConvolutionRequest.kind}
 
 
@@ -201,11 +206,11 @@ _OF_WINDOWS = _OF_SAMPLES | {ConvolutionRequest.kind}
 class WindowRequest(features.FeatureRequest):
     """Some features of each channel of a window."""
 
-    kind: ClassVar[str] = WindowFeatureStage.kind
+    kind: ClassVar[str] = IntegerWindowFeatures.kind
     form: ClassVar[str] = "mean,max,bands:4"
     of_samples: ClassVar[bool] = True
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.models_all_at_once(WindowFeatureStage.kind, "windows of samples"),
+        rows.models_all_at_once(IntegerWindowFeatures.kind, "windows of samples"),
         rows.Refusal(
             lambda case: case.settings.window_shape is not None and not case.kinds & _OF_WINDOWS,
             "{window_shape} is given, but no features of windows are requested; name features "
@@ -235,7 +240,7 @@ class WindowRequest(features.FeatureRequest):
     def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
         """Return features of windows."""
         shape = settings.window_shape or (given.points.shape[1], 1)
-        return WindowFeatureStage.fitted(self.kinds, shape, given.points, settings.sample_rate)
+        return fitted_to(given.points, self.kinds, shape, settings.sample_rate)
 
 
 IMAGES: tuple[rows.Refusal, ...] = (

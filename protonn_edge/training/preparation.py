@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.feature_stage import FeatureStage, ranged
 from protonn_edge.chain.model import Model, with_units_of
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.datasets.dataset import Sparse, dense_rows
@@ -83,12 +83,7 @@ class FeatureMaking:
         if self.stage is not None and self.stage.scale is None:
             return InputStatistics.of_averages(raw, features, weights)
         statistics = InputStatistics.of(features, weights)
-        if self.stage is None or not self.stage.one_range:
-            return statistics
-        maximum = self.stage.whole_maximum
-        if maximum is not None:
-            return statistics.of_whole_numbers(maximum)
-        return statistics.with_one_range()
+        return statistics if self.stage is None else ranged(self.stage, statistics)
 
 
 def _moved(

@@ -76,7 +76,7 @@ def test_the_rate_decides_on_the_bands() -> None:
         for rate in (16_000.0, 4_000.0)
     )
     assert fast != slow
-    assert fast.rate == 16_000.0
+    assert fast.points.rate == 16_000.0
 
 
 def test_a_chip_without_a_multiplier_has_an_estimate() -> None:

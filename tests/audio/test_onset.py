@@ -17,12 +17,14 @@ from generated_programs import write_c
 from protonn_edge.codegen.planner import make_plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
+from protonn_edge.features.audio.clips import Clips
 from protonn_edge.features.audio.onset import QUIET, check_onset, clip_of, onset_of, onsets_of
-from protonn_edge.features.audio.stage import Clips
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
-STAGE = replace(audio_of(4, 2, 128), onset=6)
+ONSET = 6
+STAGE = audio_of(4, 2, 128)
+STAGE = replace(STAGE, stages=(replace(STAGE.stages[0], onset=ONSET),))
 
 # Prints the place of each sample at which a clip begins, and begins to listen again there.
 _ON_HOST = """
@@ -55,7 +57,7 @@ def sounds(seed: int) -> np.ndarray:
 def begins(b: np.ndarray) -> list[int]:
     """Return where clips begin, if each ends with the sample that begins it."""
     places, start = [], 0
-    while (found := onset_of(b[start:], STAGE.onset)) is not None:
+    while (found := onset_of(b[start:], ONSET)) is not None:
         places.append(start + found)
         start += found + 1
     return places
@@ -134,7 +136,7 @@ def test_an_emulated_uno_hears_clips_at_its_analog_input(tmp_path: Path) -> None
     with EmulatedUno(elf, sensors=[microphone]) as uno:
         answers = np.frombuffer(uno_says(uno, len(tones) * answer.itemsize), answer)
         assert uno.stats().faults == ()
-    clips = [clip_of(each.astype(np.uint8), 256, STAGE.onset) for each in recordings]
+    clips = [clip_of(each.astype(np.uint8), 256, ONSET) for each in recordings]
     classes, scores = model.answers(np.array(clips))
     assert (answers["scores"] == scores).all()
     assert (answers["label"] == classes).all()

@@ -64,7 +64,7 @@ def test_windows_are_cut_from_runs(recording: Path, tmp_path: Path) -> None:
 def test_a_data_sets_own_shape_is_the_windows(model: Path) -> None:
     trained = load_model(model)
     assert trained.feature_stage is not None
-    assert (trained.feature_stage.window, trained.feature_stage.channels) == (20, 2)
+    assert trained.feature_stage.points.shape == (20, 2)
     assert trained.record["settings"]["window_shape"] == [20, 2]
     assert trained.record["settings"]["features"] == FEATURES
 
@@ -73,9 +73,11 @@ def test_inspect_shows_window_features(model: Path, windows: Path) -> None:
     done = run("inspect", model, "--data", windows)
     assert done.exit_code == 0, done.output
     assert "40: 20 samples of 2 channels at 50 Hz" in done.output
-    assert "16: mean,deviation,min,max,crossings:1,bands:3" in done.output
+    assert "kinds mean deviation min max crossings bands, bands 3, hysteresis 1" in " ".join(
+        done.output.split()
+    )
     declared = json.loads(run("inspect", model, "--json").stdout)["window_features"]
-    assert declared["window"] == 20
+    assert declared["points"]["shape"] == [20, 2]
 
 
 @needs_emulated_avr
@@ -95,7 +97,7 @@ def test_tuning_searches_models_of_windows(windows: Path, tmp_path: Path) -> Non
     assert done.exit_code == 0, done.output
     tuned = load_model(tmp_path / "model.npz")
     assert tuned.feature_stage is not None
-    assert tuned.feature_stage.window == 20
+    assert tuned.feature_stage.points.shape[0] == 20
 
 
 @pytest.mark.parametrize(
@@ -181,7 +183,7 @@ def test_the_rate_and_the_channels_reach_the_model(log: Path, tmp_path: Path) ->
     assert done.exit_code == 0, done.output
     trained = load_model(model)
     assert trained.feature_stage is not None
-    assert trained.feature_stage.rate == 50
+    assert trained.feature_stage.points.rate == 50
     assert trained.feature_names[:3] == ("ax[0]", "ay[0]", "az[0]")
     done = run("export", model, "--c", tmp_path / "c")
     assert done.exit_code == 0, done.output

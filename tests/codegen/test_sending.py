@@ -9,6 +9,7 @@ from model_factory import (
     plain_model,
     random_model,
     random_window_model,
+    scaled,
     tiny_pooling_model,
     tiny_windows_model,
     window_features_of,
@@ -79,8 +80,8 @@ def test_the_last_of_many_features_may_have_a_line_of_its_own() -> None:
 
 
 def test_channels_of_windows_have_their_names_and_units() -> None:
-    stage = replace(
-        window_features_of("mean,deviation", 20, 3), zero=(-0.5, 0.0, 100.0), step=(0.004, 1.5, 0.7)
+    stage = scaled(
+        window_features_of("mean,deviation", 20, 3), (-0.5, 0.0, 100.0), (0.004, 1.5, 0.7)
     )
     model = quantize(random_window_model(stage))
     for names in (("x", "y", "z"), None):

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from model_factory import (
     random_window_model,
     random_windows,
+    scaled,
     tiny_windows_model,
     window_features_of,
 )
@@ -24,11 +25,11 @@ from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
+from protonn_edge.chain.features import Features, with_points
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.features.window_features.stage import WindowFeatureStage
 from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
 from protonn_edge.projects.project import BuildOptions, trial_build
@@ -71,7 +72,7 @@ def test_features_and_not_only_scores_depend_on_every_sample() -> None:
 
 
 @st.composite
-def window_stages(draw: st.DrawFn) -> WindowFeatureStage:
+def window_stages(draw: st.DrawFn) -> Features:
     """Draw any features of windows of any length, and the scales of samples that are no bytes."""
     window = draw(st.integers(1, 256))
     channels = draw(st.integers(1, 4))
@@ -89,7 +90,7 @@ def window_stages(draw: st.DrawFn) -> WindowFeatureStage:
 @given(window_stages(), st.integers(0, 1000))
 @settings(max_examples=10, deadline=None)
 def test_any_window_features_give_the_reference_scores(
-    window_features: WindowFeatureStage, seed: int
+    window_features: Features, seed: int
 ) -> None:
     try:
         model = quantize(random_window_model(window_features, seed))
@@ -183,9 +184,7 @@ def test_generated_code_states_the_ranges() -> None:
 
 def test_a_float_build_makes_no_features() -> None:
     model = random_window_model(window_features_of("mean,max"))
-    with pytest.raises(
-        InputError, match="computes features of windows, which float builds do not support"
-    ):
+    with pytest.raises(InputError, match="computes features, which float builds do not support"):
         device_model(model, "float32")
 
 
@@ -193,11 +192,13 @@ def test_the_hash_covers_the_features_and_not_the_rate() -> None:
     model = tiny_windows_model()
     window_features = model.feature_stage
     assert window_features is not None
-    changes = [{}, {"rate": 10.0}, {"zero": (1.0,)}, {"window": 9}]
-    hashes = [
-        replace(model, feature_stage=replace(window_features, **change)).model_sha256
-        for change in changes
-    ]
+    others = (
+        window_features,
+        with_points(window_features, rate=10.0),
+        scaled(window_features, 1.0, 1.0),
+        window_features_of("mean,deviation,max,change,bands:2", 9, 1),
+    )
+    hashes = [replace(model, feature_stage=each).model_sha256 for each in others]
     assert hashes[0] == hashes[1]
     assert len(set(hashes)) == 3
 

@@ -8,7 +8,7 @@ from math import floor, log2
 from audio_factory import audio_of, extreme_clips, random_audio_model, random_clips
 from conformance.instances import Instance
 
-from protonn_edge.features.audio.stage import IntegerAudio
+from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.quantization import quantize
 
 

@@ -25,7 +25,7 @@ from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
 from protonn_edge.features.deskew.deskew import IntegerDeskew, row_shifts, sheared
 from protonn_edge.features.gradients.gradients import Cells, IntegerGradients
-from protonn_edge.features.window_features.stage import IntegerWindowFeatures
+from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kernels.kernel import Cost
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree
 from protonn_edge.kinds.dense.integers import IntegerDense

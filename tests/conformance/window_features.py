@@ -11,7 +11,8 @@ from conformance.instances import Instance
 from model_factory import random_window_model, random_windows, window_features_of
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
-from protonn_edge.features.window_features.stage import IntegerWindowFeatures
+from protonn_edge.chain.integer_stage import run_through
+from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.windows import FeatureSet
 from protonn_edge.quantization import IntegerChain, quantize
 
@@ -38,7 +39,7 @@ def instances() -> Iterator[Instance]:
 def _spanned(model: IntegerChain, extremes: np.ndarray) -> IntegerChain:
     """Return the model whose inputs are 0 and the maximum at the ends of what features reach."""
     assert model.feature_stage is not None
-    reached = model.feature_stage.of_bytes(extremes.astype(np.uint8))
+    reached = run_through(model.feature_stage.stages, extremes.astype(np.uint8))
     low, high = reached.min(axis=0).astype(float), reached.max(axis=0).astype(float)
     maximum = model.inputs.maximum
     return replace(model, inputs=InputQuantizer(low, (high - low) / maximum, maximum))

@@ -13,10 +13,11 @@ from command_line import refusal, run, run_json
 from convolution_factory import random_convolution
 from convolution_factory import random_model as random_convolution_model
 from logger_builds import listening, noise
-from model_factory import random_model, random_window_model, window_features_of
+from model_factory import random_model, random_window_model, scaled, window_features_of
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
+from protonn_edge.chain.features import with_points
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.live import LiveOptions
@@ -78,14 +79,14 @@ def named(*names: str) -> Model:
 
 def hearing_from(zero: float, step: float) -> Model:
     """Return a model of sound of another full scale than an analog input's."""
-    stage = replace(HEARING.feature_stage, zero=zero, step=step)
+    stage = scaled(HEARING.feature_stage, zero, step)
     return replace(HEARING, feature_stage=stage)
 
 
 def moving_from(zero: float, step: float) -> Model:
     """Return a model of windows of one channel that has reached so much."""
     stage = window_features_of("mean,min,max", 32, 1)
-    model = random_window_model(replace(stage, zero=(zero,), step=(step,)))
+    model = random_window_model(scaled(stage, zero, step))
     return replace(model, raw_exponents=np.zeros(1, np.int64))
 
 
@@ -203,10 +204,10 @@ def in_units(model: Model, *units: str) -> Model:
     """Return the model of windows for data in other units than the counts of an ADXL345."""
     stage, found = model.feature_stage, tuple(map(unit_of, units))
     counts = [float(256 * unit.size) for unit in found]
-    stage = replace(
+    stage = scaled(
         stage,
-        zero=tuple(zero / each for zero, each in zip(stage.zero, counts, strict=True)),
-        step=tuple(step / each for step, each in zip(stage.step, counts, strict=True)),
+        [zero / each for zero, each in zip(stage.scale.zero, counts, strict=True)],
+        [step / each for step, each in zip(stage.scale.step, counts, strict=True)],
     )
     return replace(model, feature_stage=stage, instrument=Instrument("", found))
 
@@ -371,11 +372,11 @@ def test_the_command_asks_for_a_rate_and_keeps_that_of_the_training(tmp_path: Pa
         "--sensor and --plan cannot be used together"
         in run(*words, "--rate", 100, "--plan", "columns").stderr
     )
-    stage = replace(MODEL.feature_stage, rate=50.0)
+    stage = with_points(MODEL.feature_stage, rate=50.0)
     save_model(replace(MODEL, feature_stage=stage), path)
     assert "data sampled at 50 Hz" in refusal(run(*words, "--rate", 100))
     assert "data sampled at 50 Hz" in refusal(run(*words, "--rate", 51))
-    nearly = replace(MODEL, feature_stage=replace(MODEL.feature_stage, rate=49.995))
+    nearly = replace(MODEL, feature_stage=with_points(MODEL.feature_stage, rate=49.995))
     windowing = LiveOptions(("mpu6050",), 50.0, None, None, None, None).windowing(nearly, UNO)
     assert windowing is not None
     assert windowing.sampling.rate == 50.0

@@ -19,12 +19,14 @@ from model_factory import (
     random_images,
     random_pooling_model,
     random_window_model,
+    scaled,
     window_features_of,
 )
 
 from protonn_edge.chain import model as base
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import Rejection
+from protonn_edge.chain.features import with_points
 from protonn_edge.chain.file import (
     FILE_LIMIT_BYTES,
     FORMAT_VERSION,
@@ -273,52 +275,15 @@ def test_bits_of_the_projection_are_in_the_file_where_they_are_not_8(tmp_path: P
 
 def test_a_model_of_windows_is_read_as_it_was(tmp_path: Path) -> None:
     for rate in (None, 50.0):
-        window_features = replace(window_features_of("mean,crossings:3,bands:2", 16, 3), rate=rate)
-        model = random_window_model(replace(window_features, zero=(0.1, -2.0, 1e-9)))
+        window_features = with_points(
+            window_features_of("mean,crossings:3,bands:2", 16, 3), rate=rate
+        )
+        model = random_window_model(scaled(window_features, (0.1, -2.0, 1e-9), (1.0,) * 3))
         save_model(model, tmp_path / "model.npz")
         loaded = load_model(tmp_path / "model.npz")
         assert loaded.feature_stage == model.feature_stage
         assert (loaded.n_features, loaded.n_inputs) == (48, 12)
         assert model_bytes(loaded) == model_bytes(model)
-
-
-_DECLARED = {
-    "features": "mean,max",
-    "window": 8,
-    "channels": 4,
-    "zero": [0.0] * 4,
-    "step": [1.0] * 4,
-    "rate": None,
-}
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        (None, "'pipeline' does not declare"),
-        ({"features": 3}, "'pipeline' does not declare"),
-        ({"features": "mean,mode"}, "no feature 'mode'"),
-        ({"window": 8.0}, "'pipeline' does not declare"),
-        ({"window": True}, "'pipeline' does not declare"),
-        ({"window": 1000}, "1,000 samples"),
-        ({"channels": 5}, "5 channels"),
-        ({"zero": [0, 0, 0, 0]}, "'pipeline' does not declare"),
-        ({"step": [1.0, 1.0, 1.0, 0.0]}, "not above 0"),
-        ({"step": [1.0] * 3}, "for each of 4 channels"),
-        ({"rate": "fast"}, "'pipeline' does not declare"),
-        ({"rate": -1.0}, "sampling rate is -1"),
-        ({"more": 1}, "'pipeline' does not declare"),
-        ({"features": "mean,min,max"}, "gives 12 features, but 'W' has 8"),
-    ],
-)
-def test_a_declaration_that_is_none_is_refused(
-    tmp_path: Path, change: dict[str, object] | None, sentence: str
-) -> None:
-    declared = None if change is None else _DECLARED | change
-    text = np.frombuffer(json.dumps(declared).encode(), np.uint8)
-    np.savez(tmp_path / "model.npz", **(arrays_of(plain_model()) | {"pipeline": text}))
-    with pytest.raises(InputError, match=sentence):
-        load_model(tmp_path / "model.npz")
 
 
 def test_a_kind_of_classifier_that_nobody_knows_is_refused(tmp_path: Path) -> None:
@@ -349,8 +314,8 @@ def test_raw_exponents_that_are_none_are_refused(tmp_path: Path, value: np.ndarr
 @pytest.mark.parametrize("value", [b"{", b"\xff", b"[" * 100_000, b""])
 def test_a_declaration_that_is_no_json_is_refused(tmp_path: Path, value: bytes) -> None:
     text = np.frombuffer(value, np.uint8)
-    np.savez(tmp_path / "model.npz", **(arrays_of(plain_model()) | {"pipeline": text}))
-    with pytest.raises(InputError, match="'pipeline' is not JSON"):
+    np.savez(tmp_path / "model.npz", **(arrays_of(plain_model()) | {"features": text}))
+    with pytest.raises(InputError, match="'features' is not JSON"):
         load_model(tmp_path / "model.npz")
 
 
@@ -358,7 +323,7 @@ def test_a_model_has_window_features_or_average_pooling(tmp_path: Path) -> None:
     arrays = arrays_of(random_pooling_model(AveragePooling((4, 6), (4, 6), (2, 3))))
     declared = window_features_of("mean", 4, 6).to_arrays()
     np.savez(tmp_path / "model.npz", **(arrays | declared))
-    with pytest.raises(InputError, match="pools images and computes features of windows; train it"):
+    with pytest.raises(InputError, match="pools images and computes features; train it"):
         load_model(tmp_path / "model.npz")
 
 
@@ -504,7 +469,7 @@ def test_average_pooling_comes_back_from_the_file(tmp_path: Path) -> None:
         (np.ones((3, 2), np.int32), "'reduction_shapes' has the type"),
         (np.array([[9, 8], [8, 8], [0, 4]]), "'reduction_shapes' of shape"),
         (np.array([[9, 2**40], [8, 8], [6, 4]]), "a width from 1 to 65,535"),
-        (np.array([[9, 8], [8, 8], [4, 4]]), "gives 16 features, but 'W' has 24 columns"),
+        (np.array([[9, 8], [8, 8], [4, 4]]), "the features are 16, but 'W' has 24 columns"),
         (np.array([[9, 8], [6, 4], [6, 4]]), "changes nothing"),
     ],
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from model_factory import (
     window_features_of,
 )
 
+from protonn_edge.chain.features import with_points
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import render_c
@@ -174,7 +175,7 @@ def test_export_refuses_wrong_code(
 def test_firmware_with_a_sensor_is_refused_if_its_classifier_is_wrong(
     tmp_path: Path, spoil: Callable[[Fault], None]
 ) -> None:
-    window = replace(window_features_of("mean,deviation", 20, 3), rate=50.0)
+    window = with_points(window_features_of("mean,deviation", 20, 3), rate=50.0)
     save_model(random_window_model(window), tmp_path / "model.npz")
     command = ("build", tmp_path / "model.npz", "--sensor", "adxl345", "-o", tmp_path / "live")
     assert run_json(*command)["tried"]["mismatches"] == 0

@@ -26,7 +26,6 @@ from protonn_edge.cli.train_options import (
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.window_features.stage import WindowFeatureStage
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
@@ -96,7 +95,7 @@ def test_the_stages_of_features_are_those_of_the_base() -> None:
     assert isinstance(model.feature_stage, AveragePooling)
     assert model.head.n_projections == 16
     model = fitted(features="mean,max", window_shape=(8, 8)).to_model()
-    assert isinstance(model.feature_stage, WindowFeatureStage)
+    assert model.feature_stage.kind == "window_features"
 
 
 def test_settings_do_not_change() -> None:

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from protonn_edge import WindowFeatures
 from protonn_edge.chain.file import model_bytes
+from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
@@ -44,7 +45,7 @@ def test_integers_are_as_accurate_as_floats() -> None:
     assert (integers.predict(integers.quantize(new)) == labels).mean() > 0.97
     assert (model.n_features, model.n_inputs) == (64, 12)
     assert model.feature_stage is not None
-    assert model.feature_stage.rate == 50.0
+    assert model.feature_stage.points.rate == 50.0
 
 
 def test_it_learns_from_the_transformers_features_alone() -> None:
@@ -63,7 +64,7 @@ def test_the_integers_make_the_transformers_features() -> None:
     model = quantize(classifier().fit(X, Y).to_model())
     features = WindowFeatures(features=FEATURES, channels=2).fit(X).transform(X)
     assert model.feature_stage is not None
-    assert np.array_equal(model.feature_stage.of_bytes(model.quantize(X)), features)
+    assert np.array_equal(run_through(model.feature_stage.stages, model.quantize(X)), features)
 
 
 def test_outliers_are_those_of_the_features() -> None:

@@ -6,16 +6,17 @@ import math
 
 import numpy as np
 import pytest
-from chains import replace
 from conformance.window_features import features_by_the_definition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from model_factory import random_windows, window_features_of
+from model_factory import random_windows, scaled, window_features_of
 
+from protonn_edge.chain.features import Features, with_points
+from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.errors import InputError
-from protonn_edge.features.window_features.stage import WindowFeatureStage
-from protonn_edge.features.window_features.windows import WINDOW_LIMIT, FeatureSet, roots
+from protonn_edge.features.window_features.making import fitted_to, names_of
+from protonn_edge.features.window_features.windows import WINDOW_LIMIT, FeatureSet, Windows, roots
 
 EVERY = "mean,deviation,min,max,change,crossings:2,bands:3"
 
@@ -27,10 +28,13 @@ def test_features_are_the_definitions(data: st.DataObject) -> None:
     channels = data.draw(st.integers(1, 3))
     Q = data.draw(arrays(np.uint8, (2, window * channels)))
     stage = window_features_of(EVERY, window, channels)
-    found = stage.of_bytes(Q)
+    found = run_through(stage.stages, Q)
     for row, point in zip(found, Q.reshape(2, window, channels), strict=True):
         channel_samples = point.T.tolist()
-        expected = [features_by_the_definition(stage.features, each) for each in channel_samples]
+        expected = [
+            features_by_the_definition(stage.stages[0].window.features, each)
+            for each in channel_samples
+        ]
         assert row.reshape(channels, -1).tolist() == expected
 
 
@@ -57,7 +61,7 @@ def test_extreme_windows_reach_the_ranges_and_no_further(window: int) -> None:
     squares = [255 * (t >> level & 1) for level in range(bands)]
     Q = np.array([0 * t, 0 * t + 255, *squares, *(255 - row for row in squares)], np.uint8)
     assert_within_ranges(window_features, Q)
-    found = window_features.of_bytes(Q)
+    found = run_through(window_features.stages, Q)
     assert (found[:, 0].min(), found[:, 0].max()) == (-128 * window, 127 * window)
     assert found[:, 1].max() == window // 2 * 255  # of an even number of samples
     for level in range(1, bands + 1):
@@ -65,10 +69,10 @@ def test_extreme_windows_reach_the_ranges_and_no_further(window: int) -> None:
         assert found[:, 5 + level].max() == math.isqrt(most)
 
 
-def assert_within_ranges(window_features: WindowFeatureStage, Q: np.ndarray) -> None:
+def assert_within_ranges(window_features: Features, Q: np.ndarray) -> None:
     """Check the table of the module's text, 16 bits, and what the squares of roots may be."""
-    n = window_features.window
-    found = window_features.of_bytes(Q)
+    n = window_features.points.shape[0]
+    found = run_through(window_features.stages, Q)
     assert found.min() >= -(1 << 15)
     assert found.max() < 1 << 15
     limits = [127 * n, 255 * n // 2, 127, 127, 255 * (n - 1) // 2, n - 1]
@@ -88,19 +92,24 @@ def test_roots_are_rounded_down(square: int) -> None:
 
 def test_samples_become_bytes_channel_by_channel() -> None:
     X = np.array([[0.0, -3.0, 1.0, 9.0], [0.5, 5.0, 0.25, 1.0]])
-    window_features = WindowFeatureStage.fitted(FeatureSet.of("min,max"), (2, 2), X)
-    assert window_features.zero == (0.0, -3.0)
-    assert window_features.step == (1 / 255, 12 / 255)
-    assert window_features.to_bytes(X).tolist() == [[0, 0, 255, 255], [128, 170, 64, 85]]
-    assert window_features.to_bytes(np.array([[-9.0, 99.0, 9.0, -99.0]])).tolist() == [
+    window_features = fitted_to(X, FeatureSet.of("min,max"), (2, 2))
+    assert window_features.scale.zero.tolist() == [0.0, -3.0]
+    assert window_features.scale.step.tolist() == [1 / 255, 12 / 255]
+    assert window_features.points.to_bytes(X).tolist() == [[0, 0, 255, 255], [128, 170, 64, 85]]
+    assert window_features.points.to_bytes(np.array([[-9.0, 99.0, 9.0, -99.0]])).tolist() == [
         [0, 255, 255, 0]
     ]
-    assert window_features.names == ("channel0_min", "channel0_max", "channel1_min", "channel1_max")
+    assert names_of(window_features) == (
+        "channel0_min",
+        "channel0_max",
+        "channel1_min",
+        "channel1_max",
+    )
     assert window_features.apply(X.astype(np.float32)).dtype == np.float32
 
 
 def test_a_channel_that_never_changes_is_a_constant() -> None:
-    window_features = WindowFeatureStage.fitted(FeatureSet.of("mean"), (2, 1), np.full((3, 2), 7.0))
+    window_features = fitted_to(np.full((3, 2), 7.0), FeatureSet.of("mean"), (2, 1))
     assert window_features.apply(np.full((1, 2), 7.0)).tolist() == [[-256.0]]
 
 
@@ -116,28 +125,44 @@ def test_many_windows_are_worked_on_in_parts() -> None:
     [
         ({"window": 0}, "0 samples"),
         ({"window": WINDOW_LIMIT + 1}, "257 samples"),
-        ({"channels": 0, "zero": (), "step": ()}, "0 channels"),
+        ({"channels": 0}, "0 channels"),
         ({"channels": 33}, "33 channels"),
         ({"window": 7}, "at most 2 bands"),
-        ({"zero": (0.0,)}, r"need a 'zero' of at most 3.4e\+38 for each of 2"),
-        ({"zero": (0.0, math.nan)}, "need a 'zero' of at most"),
-        ({"step": (1.0, 1e300)}, "need a 'step' of at most"),
-        ({"step": (1.0, 0.0)}, "step of the samples is not above 0"),
-        ({"rate": 0.0}, "sampling rate is 0"),
     ],
 )
-def test_what_generated_code_cannot_do_is_one_sentence(
-    change: dict[str, object], sentence: str
+def test_windows_that_generated_code_cannot_hold_are_refused(
+    change: dict[str, int], sentence: str
 ) -> None:
     with pytest.raises(InputError, match=sentence):
-        replace(window_features_of("bands:3"), **change)
+        Windows(**{"features": FeatureSet.of("bands:3"), "window": 32, "channels": 2} | change)
+
+
+@pytest.mark.parametrize(
+    ("zero", "step"),
+    [
+        ((0.0, math.nan), (1.0, 1.0)),
+        ((0.0, 0.0), (1.0, 1e300)),
+        ((0.0, 0.0), (1.0, 0.0)),
+        ((0.0,), (1.0, 1.0)),
+    ],
+)
+def test_samples_that_cannot_become_bytes_are_refused(
+    zero: tuple[float, ...], step: tuple[float, ...]
+) -> None:
+    with pytest.raises(InputError, match="cannot be converted to bytes"):
+        scaled(window_features_of("mean"), zero, step)
+
+
+def test_a_rate_that_no_sensor_has_is_refused() -> None:
+    with pytest.raises(InputError, match="sampling rate is 0"):
+        with_points(window_features_of("mean"), rate=0.0)
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (4, 2), (0, 0), (-2, -3)])
 def test_windows_of_another_shape_are_refused(shape: tuple[int, int]) -> None:
     X = np.zeros((2, 7))
     with pytest.raises(InputError, match="the points have 7 features"):
-        WindowFeatureStage.fitted(FeatureSet.of("mean"), shape, X)
+        fitted_to(X, FeatureSet.of("mean"), shape)
 
 
 def test_samples_of_one_channel_are_drawn_as_a_line() -> None:

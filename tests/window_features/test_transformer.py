@@ -29,7 +29,7 @@ def test_features_have_names() -> None:
         "channel0_band1",
         "channel0_band2",
     ]
-    assert transformer.stage_.rate == 50.0
+    assert transformer.stage_.points.rate == 50.0
 
 
 def test_a_pipeline_of_scikit_learn_takes_it() -> None:

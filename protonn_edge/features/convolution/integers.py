@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -88,11 +87,6 @@ class IntegerConvolution(WindowSums):
         sums = self.sums(x)
         few = np.count_nonzero(sums < 0), np.count_nonzero(sums >= self.limit)
         return np.concatenate(taps), np.array(few) / self.n_outputs
-
-    @property
-    def activity_sizes(self) -> tuple[int, ...]:
-        """The sizes of the vectors of `activity`."""
-        return prod(self.window) * self.shape[2], 2
 
     @cached_property
     def limit(self) -> int:

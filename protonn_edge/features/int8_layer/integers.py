@@ -47,7 +47,6 @@ class IntegerInt8Layer(WindowSums):
     input_maximum: ClassVar[int] = BYTE_MAXIMUM
     maximum: ClassVar[int] = BYTE_MAXIMUM
     weight_bits: ClassVar[int] = 8
-    activity_sizes: ClassVar[tuple[int, ...]] = (1, 1)
 
     # The initial sums, `bias`, include the input's zero point.
     multipliers: IntArray  # (out,): 1..2^31 - 1

@@ -2,8 +2,5 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Feature
-
-FEATURES = (Feature("window_features", "stage", "WindowFeatureStage"),)
 STAGES = {"window_features": ""}
 EXPORTS = {"WindowFeatures": "transformer"}

@@ -17,7 +17,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.raw_inputs import RawScale
 from protonn_edge.features.window_features import windows as reference
-from protonn_edge.features.window_features.stage import IntegerWindowFeatures
+from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
@@ -276,6 +276,7 @@ class WindowKernel(Kernel):
     def scales(self) -> tuple[RawScale, ...]:
         """The scales from features to bytes."""
         quantizer = self.stage.quantizer
+        assert quantizer is not None
         return tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist())
 
     def cost(self, feed: Feed | None, following: float, _: Activity) -> Cost:

@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.features.window_features.stage import WindowFeatureStage
+from protonn_edge.chain.features import Features
+from protonn_edge.features.window_features.making import fitted_to, names_of
 from protonn_edge.features.window_features.windows import FeatureSet
 
 
@@ -33,7 +34,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    stage_ : WindowFeatureStage
+    stage_ : Features
         The features, with the range of each channel found in `fit`.
     n_features_in_ : int
         Samples per window times channels.
@@ -70,9 +71,7 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
         """Find the range of each channel in raw windows X, (n, window * channels)."""
         windows = validate_data(self, X, dtype="numeric")
         shape = windows.shape[1] // self.channels, self.channels
-        self.stage_ = WindowFeatureStage.fitted(
-            FeatureSet.of(self.features), shape, windows, self.rate
-        )
+        self.stage_: Features = fitted_to(windows, FeatureSet.of(self.features), shape, self.rate)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -92,4 +91,4 @@ class WindowFeatures(TransformerMixin, BaseEstimator):
     ) -> NDArray[Any]:
         """Return the features' names, such as ``channel0_mean``, (F,)."""
         check_is_fitted(self)
-        return np.array(self.stage_.names, dtype=object)
+        return np.array(names_of(self.stage_), dtype=object)

@@ -3,7 +3,7 @@
 A text names the features of a channel: ``mean,deviation,crossings:2,bands:4``.
 
 A window has N samples of each of C channels, sample by sample. Each channel's raw samples are
-rounded to bytes b (see `WindowFeatureStage`), and ``x = b - 128``. The features of a channel's x_0
+rounded to bytes b (see `PointFormat`), and ``x = b - 128``. The features of a channel's x_0
 .. x_(N-1) are:
 
 =========== ============================================================= ====================

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from model_factory import (
     random_model,
     random_window_model,
+    scaled,
     window_features_of,
 )
 
@@ -114,8 +115,8 @@ def test_decimals_are_counted_column_by_column_and_in_turn() -> None:
 
 
 def test_channels_of_windows_have_units_of_their_own() -> None:
-    window_features = replace(
-        window_features_of("mean,deviation", 20, 3), zero=(-0.5, 0.0, 100.0), step=(0.004, 1.5, 0.7)
+    window_features = scaled(
+        window_features_of("mean,deviation", 20, 3), (-0.5, 0.0, 100.0), (0.004, 1.5, 0.7)
     )
     model = quantize(random_window_model(window_features))
     sent = [(each.features, each.unit) for each in sendings(model)]

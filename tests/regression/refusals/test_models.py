@@ -91,8 +91,9 @@ def test_pixels_far_outside_the_scale_of_slants_are_at_its_ends():
 def test_a_sample_rate_out_of_range_is_refused(tmp_path, changed, rate):
     model = random_window_model(window_features_of("mean,max", 8, 1))
     with np.load(changed(model)) as archive:
-        declared = json.loads(archive["pipeline"].tobytes()) | {"rate": rate}
-    path = changed(model, pipeline=np.frombuffer(json.dumps(declared).encode(), np.uint8))
+        declared = json.loads(archive["features"].tobytes())
+    declared["points"]["rate"] = rate
+    path = changed(model, features=np.frombuffer(json.dumps(declared).encode(), np.uint8))
     done = run("export", path, "--c", tmp_path / "library")
     assert "the sampling rate is" in refusal(done)
     assert not (tmp_path / "library").exists()

@@ -1,0 +1,222 @@
+"""The features of a model: the form of its raw points, and the stages that compute features."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain import stored
+from protonn_edge.chain.activity import Sizes
+from protonn_edge.chain.checks import Arrays, set_checked
+from protonn_edge.chain.feature_stage import (
+    Facts,
+    FeatureStage,
+    Shape,
+    Signal,
+    check_sample_rate,
+)
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
+from protonn_edge.chain.integer_stage import IntegerStage, run_through, stage_names
+from protonn_edge.chain.registry import stage_class
+from protonn_edge.datasets.naming import channel_names
+from protonn_edge.errors import InputError
+
+NAME = "features"
+"""The name of the JSON of features in a model file; names of their arrays begin with it, too."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointFormat:
+    """The form of raw points, and their conversion to the bytes that a device receives."""
+
+    # the conversion of each of the interleaved channels, or of all values, (1,)
+    scale: InputQuantizer
+    # of an image: height, width and, if there are several, channels; of a signal: samples, channels
+    shape: tuple[int, ...]
+    is_signal: bool = False
+    # sampling rate of a signal, for reading the sensor; no feature depends on it
+    rate: float | None = field(default=None, repr=False)
+    # whether a signal is a clip that begins where a sound is heard
+    from_onset: bool = field(default=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _check_scale(self.scale)
+        if min(self.shape, default=0) < 1 or math.prod(self.shape) % len(self.scale.zero):
+            raise InputError(
+                f"points of the shape {self.shape} do not consist of {len(self.scale.zero)} "
+                "channels; train the model again"
+            )
+        check_sample_rate(self.rate)
+
+    @property
+    def n_features(self) -> int:
+        """Number of values of a raw point."""
+        return math.prod(self.shape)
+
+    @property
+    def signal(self) -> Signal | None:
+        """The samples of a raw point that is a signal; otherwise None."""
+        if not self.is_signal:
+            return None
+        samples, channels = self.shape
+        return Signal(samples, channels, self.rate, self.from_onset)
+
+    @property
+    def drawn_shape(self) -> Shape | None:
+        """Height and width of a raw point when drawn: an image's, or 1 by n for one channel."""
+        first, second, *others = self.shape
+        if self.is_signal:
+            return (1, first) if second == 1 else None
+        return None if others or self.n_features == 1 else (first, second)
+
+    def to_bytes(self, X: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return raw points (n, features) as bytes, of the same shape."""
+        channels = X.reshape(-1, len(self.scale.zero))
+        return self.scale.steps(channels).reshape(X.shape)
+
+
+def _check_scale(scale: InputQuantizer) -> None:
+    zero, step = scale.zero, scale.step
+    usable = zero.ndim == 1 and zero.shape == step.shape and len(zero) > 0
+    if usable:
+        largest = float(np.finfo(np.float32).max)
+        numbers = np.abs(np.concatenate([zero, step.astype(np.float64)]))
+        usable = bool((numbers <= largest).all() and (step != 0).all())
+    if usable and step.dtype == np.float32:
+        # The quotient is rounded as it is for each value: `zero` is itself a rounded product.
+        at_zero = np.rint(zero / step)
+        usable = bool(((at_zero >= -BYTE_MAXIMUM) & (at_zero <= 0)).all())
+    if not usable or not 1 <= scale.maximum <= BYTE_MAXIMUM:
+        raise InputError(
+            f"values with the zero points {_few(zero)} and the steps {_few(step)} cannot be "
+            "converted to bytes; train the model again"
+        )
+
+
+def _few(numbers: NDArray[Any]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers.ravel()[:_SHOWN])
+
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Features(FeatureStage):
+    """Stages that compute features from bytes; the last one may need the classifier's inputs.
+
+    Raises `InputError` if the stages do not fit together.
+    """
+
+    kind: str  # type: ignore[misc]  # the kind of features
+    points: PointFormat
+    stages: tuple[IntegerStage, ...]
+
+    def __post_init__(self) -> None:
+        before: IntegerStage | None = None
+        linked: list[IntegerStage] = []
+        for number, stage in enumerate(self.stages):
+            given = self.points.n_features if before is None else before.n_outputs
+            if stage.n_inputs != given:
+                raise InputError(
+                    f"stage {number + 1} of the features takes {stage.n_inputs:,} values, but "
+                    f"receives {given:,}; train the model again"
+                )
+            before = stage
+        behind: tuple[IntegerStage, ...] = ()
+        for place in reversed(range(len(self.stages))):
+            before = self.stages[place - 1] if place else None
+            linked.insert(0, self.stages[place].among(before, behind))
+            behind = tuple(linked)
+        if not linked:
+            raise InputError("the features have no stages; give at least one")
+        set_checked(self, "stages", tuple(linked))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Features) and stored.same(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def n_features(self) -> int:
+        """Number of values of a raw point."""
+        return self.points.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of features, the D inputs of the classifier."""
+        return self.stages[-1].n_outputs
+
+    @property
+    def scale(self) -> InputQuantizer:
+        """The conversion of raw values to bytes."""
+        return self.points.scale
+
+    @property
+    def signal(self) -> Signal | None:
+        """The samples of a raw point that is a signal; otherwise None."""
+        return self.points.signal
+
+    @property
+    def does(self) -> str:
+        """A predicate for sentences that begin with "the model"."""
+        return "computes features"
+
+    def features_of(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the features (n, D) of raw points."""
+        return run_through(self.stages, self.points.to_bytes(X))
+
+    def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
+        """Return the stages that compute the inputs of a classifier from raw bytes."""
+        return (*self.stages[:-1], self.stages[-1].feeding(inputs))
+
+    def to_arrays(self) -> Arrays:
+        """Return the arrays for a model file."""
+        return stored.to_arrays(self, NAME)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self | None:
+        """Return the features in a model file's arrays, or None."""
+        return stored.from_arrays(cls, arrays, NAME, stage_class) if NAME in arrays else None
+
+    def describe(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the fields, and the names of the channels of a signal, for JSON."""
+        signal = self.signal
+        channels = (
+            {} if signal is None else {"channel_names": channel_names(names, signal.channels)}
+        )
+        described: dict[str, Any] = stored.described(self)
+        return described | {name: list(each) for name, each in channels.items()}
+
+    def facts(self, names: Sequence[str]) -> Facts:
+        """Return the form of points, and what each stage computes, as rows for display."""
+        signal = self.signal
+        size = "x".join(map(str, self.points.shape)) if signal is None else signal.text(names)
+        what = "features" if signal is None else "samples"
+        rows = [(what, f"{self.n_features:,}: {size}")]
+        kinds = stage_names(stage.kind for stage in self.stages)
+        for name, stage in zip(kinds, self.stages, strict=True):
+            rows.append((name.replace("_", " "), stored.words(stage)))
+        return (*rows, ("features D", f"{self.n_outputs:,}"))
+
+    @property
+    def activity_sizes(self) -> Sizes:
+        """The numbers of shares in the activity of its stages; see `Activity`."""
+        names = stage_names(stage.kind for stage in self.stages)
+        sizes = zip(names, map(activity_sizes_of, self.stages), strict=True)
+        return {name: each for name, each in sizes if each}
+
+
+def activity_sizes_of(stage: IntegerStage) -> tuple[int, ...]:
+    """Return the numbers of shares in the activity of a stage, which any point shows."""
+    return tuple(map(len, stage.activity(np.zeros((1, stage.n_inputs), np.uint8))))
+
+
+def with_points(features: FeatureStage | None, **changes: Any) -> Features:
+    """Return the features of points of another form."""
+    assert isinstance(features, Features)
+    return replace(features, points=replace(features.points, **changes))

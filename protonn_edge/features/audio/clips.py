@@ -1,0 +1,116 @@
+"""Clips of sound: their features, with bands for their rate, and where they begin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
+from protonn_edge.datasets.recordings import SegmentDetector
+from protonn_edge.errors import InputError
+from protonn_edge.features.audio.frames import Frames, mel_bands
+from protonn_edge.features.audio.integers import IntegerAudio
+from protonn_edge.features.audio.onset import onsets_of
+
+RATES = (1_000.0, 20_000.0)  # the range of samples per second
+DEFAULT_RATE = 8_000.0
+
+# Usual ranges of samples, smallest first: from, to, and units per step of a byte. They are bytes,
+# counts of a 10-bit ADC, and samples of WAV files as integers or as fractions of the full scale.
+_FULL_SCALES = (
+    (-1.0, 1.0, 1 / 128),
+    (0.0, 255.0, 1.0),
+    (0.0, 1023.0, 4.0),
+    (-32768.0, 32767.0, 256.0),
+)
+
+
+def audio_features(
+    clip: Frames,
+    zero: float = 0.0,
+    step: float = 1.0,
+    rate: float = DEFAULT_RATE,
+    onset: int = 4,
+) -> Features:
+    """Return the features of clips whose raw samples are `zero` and, above it, steps of a byte.
+
+    - `rate`: samples per second, within `RATES`, for which the bands were chosen.
+    - `onset`: the mean difference, in steps of a byte, above which a clip begins.
+    """
+    check_rate(rate)
+    scale = InputQuantizer(np.array([zero]), np.array([step]), BYTE_MAXIMUM)
+    points = PointFormat(scale, (clip.n_features, 1), True, float(rate), from_onset=True)
+    return Features("audio", points, (IntegerAudio(clip, onset),))
+
+
+def fitted_to(
+    X: NDArray[Any], bands: int, frames: int, rate: float = DEFAULT_RATE, onset: int = 4
+) -> Features:
+    """Return the features of bands spaced by the mel scale, fitted to the full scale of clips.
+
+    - `X` (n, samples), n >= 1: raw clips, finite: bytes, counts 0..1023 of an ADC, 16-bit
+      integers, or -1..1; for others, the full scale is the range of samples.
+
+    Raises `InputError` if the samples do not fill whole frames, or a number is out of its range.
+    """
+    samples = math.prod(X.shape[1:])
+    if not 1 <= frames <= samples or samples % frames:
+        raise InputError(
+            f"clips of {samples:,} samples cannot be divided into {frames} equal frames; "
+            "choose another number of frames, or cut clips of another length"
+        )
+    check_rate(rate)
+    zero, step = full_scale(float(X.min()), float(X.max()))
+    clip = Frames(mel_bands(bands, rate), frames, samples // frames)
+    return audio_features(clip, zero, step, float(rate), onset)
+
+
+def check_rate(rate: float) -> None:
+    """Refuse rates for which no bands can be chosen."""
+    slowest, fastest = RATES
+    if not slowest <= rate <= fastest:
+        raise InputError(
+            f"the sampling rate of the sound is {rate:,g} Hz, but the limits are {slowest:,g} and "
+            f"{fastest:,g} Hz; record the sound at 8,000 Hz, or resample it"
+        )
+
+
+def full_scale(least: float, most: float) -> tuple[float, float]:
+    """Return zero and step for samples in a range; for integers, zero is a multiple of the step."""
+    for low, high, step in _FULL_SCALES:
+        if low <= least <= most <= high:
+            return low + max(0.0, step - 1) / 2, step
+    extent = most - least
+    return least, extent / BYTE_MAXIMUM if extent > 0 else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Clips(SegmentDetector):
+    """The clips of a recording, which begin where a sound reaches a level; see `onset`."""
+
+    heard: NDArray[np.uint8]  # (n,): the samples as the device's bytes
+    onset: int  # the level, in steps of these bytes
+
+    @classmethod
+    def of(cls, samples: NDArray[np.float32], window: int, onset: int) -> Self:
+        """Return the clips of raw samples (n, 1), converted with their own full scale."""
+        zero, step = full_scale(float(samples.min()), float(samples.max()))
+        heard = saturated_steps(samples[:, 0], zero, step, BYTE_MAXIMUM)
+        facts = (("clips", f"begin where the sound exceeds the level {onset}"),)
+        missing = f"no sound above the level {onset} is followed by enough samples for a clip"
+        return cls(window, float(onset), facts, missing, heard, onset)
+
+    def moves(self, first: int, end: int) -> bool:  # noqa: ARG002  (silence is no raster of clips)
+        """Whether a run is cut at onsets instead of a regular grid: always."""
+        return True
+
+    def begins(self, first: int, end: int) -> Iterator[int]:
+        """Yield where clips begin in the part first..end - 1 of a run."""
+        for begin in onsets_of(self.heard[first:end], self.window, self.onset):
+            yield first + begin

@@ -1,0 +1,46 @@
+"""The stage that computes features of a clip of sound; `frames` defines the computation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.integer_stage import IntegerStage, Range
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, Frames
+from protonn_edge.features.audio.onset import check_onset
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerAudio(IntegerStage):
+    """Maps the samples of a clip to its features."""
+
+    kind: ClassVar[str] = "audio"
+
+    clip: Frames  # the bands, with values that provably fit 16 bits, and the frames
+    onset: int  # the threshold at which a clip begins, for `pnn_onset`; see `onset`
+
+    def __post_init__(self) -> None:
+        """Refuse a threshold that is too low or too high."""
+        check_onset(self.onset)
+
+    @property
+    def n_inputs(self) -> int:
+        """Samples."""
+        return self.clip.n_features
+
+    @property
+    def output(self) -> Range:
+        """The range of the features."""
+        return Range.of_bytes(self.clip.n_outputs, FEATURE_MAXIMUM)
+
+    def run(self, x: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the features (n, D) of clips of bytes (n, samples)."""
+        return self.clip.of_bytes(x)
+
+    def ranged(self, statistics: InputStatistics) -> InputStatistics:
+        """Return the statistics of features, which a classifier takes unchanged."""
+        return statistics.of_whole_numbers(FEATURE_MAXIMUM)

@@ -1,0 +1,54 @@
+"""The stage that computes features of windows; `windows` defines them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from numpy.typing import NDArray
+
+from protonn_edge.chain.input_quantizer import InputQuantizer
+from protonn_edge.chain.integer_stage import IntegerStage, Range
+from protonn_edge.chain.raw_inputs import RawQuantizer, raw_quantizer
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.features.window_features.windows import Windows
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerWindowFeatures(IntegerStage):
+    """Maps the samples of a window to its features, quantized to bytes."""
+
+    kind: ClassVar[str] = "window_features"
+
+    window: Windows  # the features
+    # the quantizer of features; None before the classifier's inputs are known
+    quantizer: RawQuantizer | None = None
+
+    @property
+    def n_inputs(self) -> int:
+        """Samples of all channels."""
+        return self.window.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """Features of all channels."""
+        return self.window.n_outputs
+
+    @property
+    def output(self) -> Range:
+        """The range of the bytes."""
+        assert self.quantizer is not None
+        return Range.of_bytes(self.window.n_outputs, self.quantizer.maximum)
+
+    def run(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return the features (n, F) of windows of bytes (n, N C), as bytes if quantized."""
+        features = self.window.of_bytes(x)
+        return features if self.quantizer is None else self.quantizer.quantize(features)
+
+    def ranged(self, statistics: InputStatistics) -> InputStatistics:
+        """Return the statistics unchanged, because each feature has its own range."""
+        return statistics
+
+    def feeding(self, inputs: InputQuantizer) -> Self:
+        """Return the stage whose features are quantized to a classifier's inputs."""
+        return replace(self, quantizer=raw_quantizer(inputs))
