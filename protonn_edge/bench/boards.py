@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +25,6 @@ from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.device import Host, Session
 from protonn_edge.device.connection import Link
 from protonn_edge.device.instruments import BenchInstrument
-from protonn_edge.device.listener import Listener
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.measurement import Measurement, measure
@@ -33,8 +33,12 @@ from protonn_edge.projects.folder import Project
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import check_read, read_sensor
 from protonn_edge.system.folders import InUse, try_lock
+from protonn_edge.system.lazy import room
 from protonn_edge.toolchain.platformio import build_firmware
 from protonn_edge.verification.agreement import open_session
+
+if TYPE_CHECKING:
+    from protonn_edge.device.listener import Listener
 
 _ASK_AGAIN_S = 0.2
 # TMPDIR may differ between users.
@@ -251,7 +255,7 @@ def live_board(
             elf = build_firmware(sources, board.environment)
             port = stack.enter_context(EmulatedBoard(elf, board=board, sensors=sensors)).url
         line = stack.enter_context(contextlib.closing(host.open(port, board.baud)))
-        listener = Listener(line, port)
+        listener: Listener = room("protonn_edge.device.listener", "sensors").Listener(line, port)
         listener.wait()
         check_read(sensors, listener.description.sensors, emulate=emulated)
         yield listener

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -20,16 +20,9 @@ from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.live import (
-    LIVE_FLAGS,
-    LIVE_OPTIONS,
-    LiveOptions,
-    build_with_sensor,
-    refused_wrong_answers,
-    say_tried,
-)
 from protonn_edge.cli.paths import LIVE_FOLDER, there
 from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
+from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
@@ -53,16 +46,20 @@ from protonn_edge.quantization import (
     precision_of,
     stage_losses,
 )
-from protonn_edge.sensors import MICROPHONE
-from protonn_edge.sensors.kinds import ANALOG_PINS
+from protonn_edge.system.lazy import optional
 from protonn_edge.system.shell import command_line
+
+if TYPE_CHECKING:
+    from protonn_edge.cli.live import LiveOptions
+
+_LIVE = "protonn_edge.cli.live"
 
 
 @command(
     "build",
     needs={
         f"--max-drop {TABLE_FLAGS}": "--data",
-        LIVE_FLAGS: "--sensor",
+        "--rate --unit --hop --votes --refractory": "--sensor",
         "--port": "--upload",
     },
     apart={
@@ -103,7 +100,7 @@ def build_command(
     ),
     observe: bool = options.OBSERVE,
     tries: bool = options.TRY,
-    live: LiveOptions = LIVE_OPTIONS,
+    live: LiveOptions | None = options.of_room(_LIVE, "LIVE_OPTIONS"),
     uploads: bool = options.UPLOAD,
     port: str | None = options.PORT,
     table: TableOptions = TABLE,
@@ -120,10 +117,12 @@ def build_command(
     model, board = load_model(model_file), load_board(board_name)
     if uploads and not board.is_chip:
         raise click.UsageError("a program for this computer cannot be uploaded; omit --upload")
-    if live.sensors:
+    if live is not None and live.sensors:
+        room = optional(_LIVE)
+        assert room is not None, "its options are given"
         output = output or LIVE_FOLDER
-        done = build_with_sensor(out, model, board, output, live, tries=tries, observe=observe)
-        line = _monitor_line(output, live.sensors)
+        done = room.build_with_sensor(out, model, board, output, live, tries=tries, observe=observe)
+        line = room.monitor_line(output, live.sensors)
         out.finish(done | _uploaded(out, output, board, uploads, port, line))
         return
     output = output or Path()
@@ -222,19 +221,6 @@ def _hil_line(folder: Path, board_name: str, data: Path | None) -> str:
     words += ["--emulate", *options.board_words(board_name)]
     points = str(data) if data is not None else there("test.csv", "DATA")
     return command_line(["protonn-edge", "hil", points, *words])
-
-
-def _monitor_line(folder: Path, sensors: Sequence[str]) -> str:
-    """Return the command that runs live firmware on an emulated board."""
-    where = [] if folder == LIVE_FOLDER else ["--project", str(folder)]
-    # A recording of an analog input may have columns for the next pins.
-    nexts = {f"a{pin + 1}" for pin in range(ANALOG_PINS) if f"a{pin}" in sensors}
-    first = [name for name in sensors if name not in nexts]
-    played = list[str]()
-    for name in first:
-        recording = "recording.wav" if name == MICROPHONE.name else "recording.csv"
-        played += ["--sensor", f"{name}={there(recording, 'FILE')}"]
-    return command_line(["protonn-edge", "monitor", *where, "--emulate", *played])
 
 
 def _check_kind(folder: Path) -> None:

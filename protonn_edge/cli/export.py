@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.live import (
-    LIVE_FLAGS,
-    LIVE_OPTIONS,
-    LiveOptions,
-    refused_wrong_answers,
-    say_tried,
+from protonn_edge.cli.options import (
+    BOARD,
+    BYTES,
+    MODEL_FILE,
+    OBSERVE,
+    PATH,
+    POINTS_PATH,
+    TRY,
+    of_room,
 )
-from protonn_edge.cli.options import BOARD, BYTES, MODEL_FILE, OBSERVE, PATH, POINTS_PATH, TRY
 from protonn_edge.cli.tables import UNNAMED_FLAGS, UNNAMED_TABLE, points_for
+from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.codegen import PREFIX, check_prefix
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.export import Imprint, Kind, check_folder, export
+
+if TYPE_CHECKING:
+    from protonn_edge.cli.live import LiveOptions
 
 _NEXT: dict[Kind, str] = {
     "arduino": "put the folder into 'libraries' in your sketchbook, and run examples/SelfTest",
@@ -32,7 +39,7 @@ _NEXT: dict[Kind, str] = {
 
 @command(
     "export",
-    needs={UNNAMED_FLAGS: "--data", LIVE_FLAGS: "--sensor"},
+    needs={UNNAMED_FLAGS: "--data", "--rate --unit --hop --votes --refractory": "--sensor"},
     apart={"--arduino": "--platformio --c", "--platformio": "--c", "--sensor": "--c"},
     examples=("model.npz --arduino digits", "model.npz --c digits --data test.csv"),
 )
@@ -71,7 +78,7 @@ def export_command(
     ),
     observe: bool = OBSERVE,
     tries: bool = TRY,
-    live: LiveOptions = LIVE_OPTIONS,
+    live: LiveOptions | None = of_room("protonn_edge.cli.live", "LIVE_OPTIONS"),
     table: TableOptions = UNNAMED_TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -93,7 +100,7 @@ def export_command(
     imprint = Imprint(author, url, library_version)
     model, board = load_model(model_file), load_board(board_name)
     points = None if data is None else points_for(model, data, table, out, measured=False).X
-    windowing = live.windowing(model, board)
+    windowing = None if live is None else live.windowing(model, board)
     out.notice(() if windowing is None else windowing.notices)
     with refused_wrong_answers(out, {"kind": kind, "folder": str(folder)}):
         done = export(

@@ -1,9 +1,8 @@
-"""The common part of 'build' and 'export': trying the result, and boards with a sensor."""
+"""The options of 'build' and 'export' for boards that classify the samples of a sensor."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import FiniteRange
+from protonn_edge.cli.paths import LIVE_FOLDER, there
+from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
@@ -23,9 +24,11 @@ from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import LiveBuild, build_live
 from protonn_edge.projects.windowing import VOTES_LIMIT, Windowing, windowing_of
 from protonn_edge.quantization import quantize
-from protonn_edge.sensors import sensor_kind
+from protonn_edge.sensors import MICROPHONE, sensor_kind
+from protonn_edge.sensors.kinds import ANALOG_PINS
+from protonn_edge.system.shell import command_line
 from protonn_edge.verification.agreement import PROVEN
-from protonn_edge.verification.tryout import NOT_TRIED, Tried, WrongAnswers
+from protonn_edge.verification.tryout import NOT_TRIED
 
 _RATE_TOLERANCE = 0.01  # of a recording's rate: the clocks of boards and of people differ
 
@@ -94,7 +97,6 @@ class LiveOptions:
 
 
 LIVE_OPTIONS = options_of(LiveOptions)
-LIVE_FLAGS = "--rate --unit --hop --votes --refractory"
 
 
 def build_with_sensor(
@@ -160,15 +162,14 @@ def _soonness(built: LiveBuild, board: Board) -> tuple[str, str]:
     return "response time", within
 
 
-def say_tried(out: Output, tried: Tried) -> None:
-    """Print the tried points, or the reason for none."""
-    out.say(f"tried: {tried}" if tried.n else str(tried))
-
-
-@contextmanager
-def refused_wrong_answers(out: Output, record: Mapping[str, Any]) -> Iterator[None]:
-    """Finish with the known facts and the mismatches if the build answers wrongly."""
-    try:
-        yield
-    except WrongAnswers as failure:
-        out.finish({**record, "tried": failure.tried.to_json()}, failure)
+def monitor_line(folder: Path, sensors: Sequence[str]) -> str:
+    """Return the command that runs live firmware on an emulated board."""
+    where = [] if folder == LIVE_FOLDER else ["--project", str(folder)]
+    # A recording of an analog input may have columns for the next pins.
+    nexts = {f"a{pin + 1}" for pin in range(ANALOG_PINS) if f"a{pin}" in sensors}
+    first = [name for name in sensors if name not in nexts]
+    played = list[str]()
+    for name in first:
+        recording = "recording.wav" if name == MICROPHONE.name else "recording.csv"
+        played += ["--sensor", f"{name}={there(recording, 'FILE')}"]
+    return command_line(["protonn-edge", "monitor", *where, "--emulate", *played])

@@ -9,7 +9,8 @@ from protonn_edge.cli import options
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.export.folder import LOGGER, check_folder, write_folder
-from protonn_edge.projects.sensor_projects import logger_of, sketch_name
+from protonn_edge.projects.folder import sketch_name
+from protonn_edge.projects.sensor_projects import logger_of
 from protonn_edge.sensors import sensor_kind
 from protonn_edge.system.shell import command_line
 

@@ -9,7 +9,7 @@ from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import FOLDER
 from protonn_edge.codegen import template_environment
 from protonn_edge.device.instruments import meters
-from protonn_edge.projects.sensor_projects import sketch_name
+from protonn_edge.projects.folder import sketch_name
 from protonn_edge.system.files import write_atomically
 
 

@@ -20,10 +20,11 @@ from rich.text import Text
 from protonn_edge.boards import load_board
 from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.cli.command import Output, command, is_terminal, option
-from protonn_edge.cli.devices import EEPROM, Pace, SensorSource, source_options
+from protonn_edge.cli.devices import EEPROM
 from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
+from protonn_edge.cli.sensor_source import Pace, SensorSource, source_options
 from protonn_edge.datasets import Notice
 from protonn_edge.device.listener import Answer, Listener
 from protonn_edge.device.protocol import LearnReply

@@ -12,9 +12,17 @@ import click
 from click.shell_completion import CompletionItem
 
 from protonn_edge.boards import POWER_WATTS, board_names
-from protonn_edge.cli.command import argument, option
+from protonn_edge.cli.command import argument, option, together
 from protonn_edge.cli.paths import LABELLED, MODEL, InputFile, NameOrPath, OutputFile
 from protonn_edge.quantization import PRECISIONS
+from protonn_edge.system.lazy import optional
+
+
+def of_room(module: str, name: str) -> Any:
+    """Declare the options that a part of this package brings; their value is None without it."""
+    found = optional(module)
+    return together(lambda: None, {}) if found is None else getattr(found, name)
+
 
 PATH = click.Path(path_type=Path)
 FOLDER = click.Path(path_type=Path, file_okay=False)

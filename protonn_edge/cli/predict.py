@@ -6,31 +6,30 @@ import csv
 import io
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
 from protonn_edge.chain.decision import answer_name
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.options import MODEL_FILE, POINTS, FiniteRange
+from protonn_edge.cli.options import MODEL_FILE, POINTS, of_room
 from protonn_edge.cli.paths import PREDICTED, PREDICTIONS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
 from protonn_edge.datasets.naming import NO_LABEL
 from protonn_edge.datasets.reading import ModelPoints
-from protonn_edge.datasets.recorded import read_recording
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.accuracy import share_right, wilson_interval
-from protonn_edge.evaluation.live import live_figures
 from protonn_edge.evaluation.terminal import accuracy_facts, fact_table, saturation_fact
-from protonn_edge.projects.windowing import SAMPLES_LIMIT, VOTES_LIMIT
 from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.system.files import write_atomically
+
+if TYPE_CHECKING:
+    from protonn_edge.cli.stream import StreamOptions
 
 CONFIDENCE = "confidence_percent"
 
@@ -49,20 +48,7 @@ def predict_command(
         "confidence.  [default: print the classes]",
         OutputFile(PREDICTIONS),
     ),
-    hop: int | None = option(
-        "If DATA is a recording: samples from the start of one window to the start of the next.",
-        click.IntRange(1, SAMPLES_LIMIT),
-    ),
-    votes: int = option(
-        "With --hop: report the majority class of this many windows.",
-        click.IntRange(1, VOTES_LIMIT),
-        shown=1,
-    ),
-    refractory: float = option(
-        "With --hop: after a report, report no other class for this many seconds.",
-        FiniteRange(0, 3600),
-        shown=0.0,
-    ),
+    stream: StreamOptions | None = of_room("protonn_edge.cli.stream", "STREAM_OPTIONS"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -75,12 +61,8 @@ def predict_command(
     The most frequent label counts as no event.
     """
     model = load_model(model_file)
-    if hop is not None:
-        recorded = read_recording(data, table)
-        live = live_figures(model, recorded, hop, votes, refractory)
-        out.notice(recorded.dataset.notices)
-        out.say(fact_table(live.facts()))
-        out.finish(live.to_json())
+    if stream is not None and stream.hop is not None:
+        stream.classify(model, data, table, out)
         return
     if model.multilabel:
         raise InputError(

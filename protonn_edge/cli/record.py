@@ -16,10 +16,10 @@ from rich.text import Text
 
 from protonn_edge.boards import load_board
 from protonn_edge.cli.command import OUTPUT, Output, command, is_terminal, option
-from protonn_edge.cli.devices import Pace, SensorSource, source_options
 from protonn_edge.cli.keys import Keys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange, baud_rate
 from protonn_edge.cli.paths import RECORDING, OutputFile
+from protonn_edge.cli.sensor_source import Pace, SensorSource, source_options
 from protonn_edge.datasets.naming import check_names
 from protonn_edge.device.recorder import Recorder, RecordingFile
 from protonn_edge.errors import CheckFailed, Interrupted, ProtoNNEdgeError, counted

@@ -182,8 +182,8 @@ class _Points:
         if self.recorded:
             what, remedy = "channels", "choose common ones with --channels"
         names = [self.raw.files[0].names[each.index] for each in self.roles.features]
-        for file in self.raw.files:
-            absent = [name for name in names if name not in file.names]
+        for file, present in ((each, set(each.names)) for each in self.raw.files):
+            absent = [name for name in names if name not in present]
             if file.header and absent:
                 raise InputError(
                     f"{file.path} lacks some {what} of {self.path} ({listed(absent)}); give all "

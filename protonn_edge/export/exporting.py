@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
@@ -21,11 +22,13 @@ from protonn_edge.export import rendering, self_test
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.projects.windowing import Windowing
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import resolved
 from protonn_edge.system.lazy import optional
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
+
+if TYPE_CHECKING:
+    from protonn_edge.projects.windowing import Windowing
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -25,9 +25,11 @@ from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
 from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
-from protonn_edge.projects.windowing import Windowing
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
+
+if TYPE_CHECKING:
+    from protonn_edge.projects.windowing import Windowing
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -28,7 +28,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.kernels.decision import OBSERVED
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system import files
-from protonn_edge.system.files import resource, write_atomically
+from protonn_edge.system.files import resolved, resource, write_atomically
 from protonn_edge.system.folders import InUse, locked_folder
 from protonn_edge.system.schema import Check, list_of, number, one_of, record_of, text
 from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
@@ -345,3 +345,14 @@ def copy_over(built: Project, target: Project) -> None:
         if source.is_file() and (generated or not (target.folder / relative).exists()):
             contents[relative.as_posix()] = source.read_bytes()
     files.write_together(target.folder, contents)
+
+
+def sketch_name(folder: Path) -> str:
+    """Return the name of the sketch in a folder; `InputError` if the IDE cannot open it."""
+    name = resolved(folder).name
+    if not name.replace("_", "").replace("-", "").isalnum() or not name.isascii():
+        raise InputError(
+            f"a sketch is named after its folder, but {name!r} is not a valid name; use -o to "
+            "choose a folder whose name has only letters, digits, _ and -"
+        )
+    return name

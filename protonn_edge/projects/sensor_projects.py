@@ -18,14 +18,14 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environment
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import SamplesMessage
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.errors import CheckFailed
 from protonn_edge.projects.checks import OverBudget, Usage, check_budget
 from protonn_edge.projects.folder import PLAN_FILE, plan_text
 from protonn_edge.projects.response import Response, response_of
 from protonn_edge.projects.sampling import Sampling, check_baud, least_baud
 from protonn_edge.projects.windowing import Windowing
 from protonn_edge.sensors import SensorKind
-from protonn_edge.system.files import resolved, resource, write_atomically
+from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -81,17 +81,6 @@ class Logger:
         """Return the only file of an Arduino sketch, by its name."""
         template = template_environment("device").get_template("logger.ino.j2")
         return {f"{name}.ino": template.render(self.context())}
-
-
-def sketch_name(folder: Path) -> str:
-    """Return the name of the sketch in a folder; `InputError` if the IDE cannot open it."""
-    name = resolved(folder).name
-    if not name.replace("_", "").replace("-", "").isalnum() or not name.isascii():
-        raise InputError(
-            f"a sketch is named after its folder, but {name!r} is not a valid name; use -o to "
-            "choose a folder whose name has only letters, digits, _ and -"
-        )
-    return name
 
 
 def logger_of(kinds: Sequence[SensorKind], rate: float, board: Board, baud: int = 0) -> Logger:

@@ -66,6 +66,18 @@ ROOMS = {
         "convert model.npz -o model.onnx",
         "No such command 'convert'",
     ),
+    "firmware with sensors": Room(
+        "protonn_edge/projects/sampling.py protonn_edge/projects/sensor_projects.py "
+        "protonn_edge/projects/windowing.py protonn_edge/projects/response.py "
+        "protonn_edge/device/recorder.py protonn_edge/device/listener.py "
+        "protonn_edge/device/sensor_board.py protonn_edge/device/teacher.py "
+        "protonn_edge/evaluation/live.py protonn_edge/cli/sensor_source.py "
+        "protonn_edge/cli/live.py protonn_edge/cli/stream.py protonn_edge/cli/logger.py "
+        "protonn_edge/cli/record.py protonn_edge/cli/windows.py protonn_edge/cli/monitor.py "
+        "templates/device tests/live tests/recording docs/live.md docs/recording.md",
+        "build model.npz --sensor mpu6050 --rate 50",
+        "No such option '--sensor'",
+    ),
     "float builds": Room(
         "protonn_edge/precision templates/c/precision tests/precision",
         "build model.npz -o floats --precision float32",

@@ -12,7 +12,7 @@ from command_line import refusal, run, succeed
 from model_factory import random_window_model, window_features_of
 
 from protonn_edge.chain.file import save_model
-from protonn_edge.cli.devices import rates_unlike
+from protonn_edge.cli.sensor_source import rates_unlike
 from protonn_edge.device.protocol import encode_frame
 from protonn_edge.device.recorder import SampleStream
 from protonn_edge.errors import CheckFailed, InputError
