@@ -16,7 +16,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.features.convolution.integers import IntegerConvolution
 from protonn_edge.features.convolution.kernels import ConvolutionKernel
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.convolution.window import Name
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.quantization import IntegerChain, quantize
@@ -103,7 +103,7 @@ def convolution() -> IntegerConvolution:
 
 def model() -> IntegerChain:
     """Return a chain with it."""
-    stage = Convolutions((convolution(),))
+    stage = layered((convolution(),))
     n = stage.n_outputs
     ones = np.ones(n)
     return quantize(

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.quantize import quantize
@@ -54,7 +54,7 @@ def convolutional_network(
         layers.append(_convolution(name, shape, parameters))
         shape = layers[-1].output_shape
     layers.append(IntegerPooling(shape, _POOLED, "maximum", _MAXIMUM))
-    stage = Convolutions(tuple(layers), averages)
+    stage = layered(tuple(layers), averages)
     weights, bias, _ = _layer("dense", parameters)
     features = stage.apply(images)
     model = Model(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import Bytes
-from protonn_edge.features.gradients.gradients import Gradients, gradients
+from protonn_edge.features.gradients.integers import Gradients, gradients
 from protonn_edge.features.gradients.loop import GradientLoops
 
 STAGE = Gradients((28, 28), (28, 28), (4, 4))

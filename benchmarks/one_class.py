@@ -27,12 +27,14 @@ from printing import print_table
 from rows import Row, chosen
 from scipy.stats import betabinom
 
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets import Dataset, hold_out_normal, of_normal_points
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import check_rate, quantize
+from protonn_edge.policy.rejection.calibration import check_rate
+from protonn_edge.policy.rejection.held_out import calibrate_rejection
+from protonn_edge.quantization import quantize
 
 SEED = 0
 RATES = (0.01, 0.05)
@@ -102,7 +104,7 @@ def _pooled(dataset: Dataset) -> Dataset:
 def _model(case: Row, dataset: Dataset, rate: float) -> Model:
     classifier = ProtoNNClassifier(one_class=True, random_state=SEED, **case.settings)
     X, y = dataset.X_train, dataset.y_train
-    classifier.fit(X, y).calibrate_rejection(X, y, rate=rate, by=("distance",))
+    calibrate_rejection(classifier.fit(X, y), X, y, rate=rate, by=("distance",))
     return classifier.to_model(classes=dataset.classes)
 
 
@@ -115,8 +117,8 @@ def _interval(n_known: int, n_tested: int, rate: float) -> tuple[float, float]:
 
 def _rejected_percent(model: Model, dataset: Dataset) -> list[float]:
     integers = quantize(model)
-    rejected = integers.predict(integers.quantize(np.asarray(dataset.X_test))) == UNKNOWN
-    others = dataset.y_test == UNKNOWN
+    rejected = integers.predict(integers.quantize(np.asarray(dataset.X_test))) == NO_CLASS
+    others = dataset.y_test == NO_CLASS
     return [100 * float(rejected[each].mean()) for each in (~others, others)]
 
 

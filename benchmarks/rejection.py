@@ -25,17 +25,19 @@ from numpy.typing import NDArray
 from rows import Row, chosen
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.decision import UNKNOWN, Statistic
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import Dataset
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.rejection.calibration import with_rejection
+from protonn_edge.policy.rejection.held_out import held_out_statistics
+from protonn_edge.policy.rejection.rule import Statistic
 from protonn_edge.projects.project import trial_build
-from protonn_edge.quantization import measure_activity, quantize, with_rejection
+from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.training.augmentation import make_exposure_points
-from protonn_edge.training.folds import held_out_statistics
 from protonn_edge.verification.agreement import verify_device, verify_host
 
 _BY: tuple[tuple[Statistic, ...], ...] = (
@@ -192,9 +194,9 @@ def _figures(model: Model, dataset: Dataset, strange: dict[str, Points]) -> dict
     """Return shares in % that are answered with "unknown", and the accuracy of the others."""
     integers = quantize(model)
     found, scores = integers.answers(integers.quantize(dataset.X_test))
-    rejected, plain = found == UNKNOWN, scores.argmax(axis=1)
+    rejected, plain = found == NO_CLASS, scores.argmax(axis=1)
     shares = {
-        name: float(np.mean(integers.predict(integers.quantize(images)) == UNKNOWN))
+        name: float(np.mean(integers.predict(integers.quantize(images)) == NO_CLASS))
         for name, images in strange.items()
     }
     return {
@@ -221,7 +223,7 @@ def _on_device(model: Model, dataset: Dataset, strange: dict[str, Points]) -> di
     answers = [result.predicted for result in results]
     return {
         "verified": len(Q),
-        "verified_unknown": answers.count(UNKNOWN),
+        "verified_unknown": answers.count(NO_CLASS),
         "mismatches": host.mismatches + device.mismatches + device.lost,
         "mean_cycles": round(plan.mean_cycles or 0),
         "flash_bytes": usage.flash_bytes,

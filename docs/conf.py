@@ -55,7 +55,7 @@ _BELOW = {
     "generated-code": ("linked-programs",),
     "results": ("comparisons", "paper", "energy", "changelog"),
     "algorithm": ("training", "arithmetic", "convolution", "planner"),
-    "architecture": ("internals", "adding-a-stage", "contributing"),
+    "architecture": ("internals", "adding-a-stage", "policy", "contributing"),
 }
 
 # Benchmarks print a line per row. A table of many columns and few rows is turned to fit the page.

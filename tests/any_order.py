@@ -18,8 +18,8 @@ from avr_programs import compile_text
 from checkout import CHECKOUT
 from generated_programs import write_c
 
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import Plan
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.toolchain.process import build_host_executable
@@ -147,7 +147,7 @@ def _answer(model: IntegerChain, pushed: bytes) -> bytes | None:
 
 def _name(model: IntegerChain, label: int, size: int) -> bytes:
     rejects = getattr(model, "rejection", None) is not None
-    name = "unknown" if rejects and label == UNKNOWN else model.classes[label % model.n_classes]
+    name = "unknown" if rejects and label == NO_CLASS else model.classes[label % model.n_classes]
     cut = name.encode()[: max(0, size - 1)].decode(errors="ignore").encode()
     return (cut + b"\0")[:size].ljust(size, b"?")
 

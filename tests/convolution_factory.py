@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from chains import linear_model
 
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution, same_margins
-from protonn_edge.features.convolution.stage import Convolutions
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.convolution.making import layered
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 
@@ -61,29 +62,35 @@ def random_convolution(
     )
 
 
-def random_layers(seed: int = 0) -> Convolutions:
+def random_layers(seed: int = 0) -> Features:
     """Return averages, two convolutions and pooling, of images whose background is white."""
     averages = IntegerAveragePooling(Areas((13, 12), (12, 12), (6, 6)), 15, cuts=True)
     first = random_convolution(seed, (6, 6, 1), 4, padded=True)
     each = random_convolution(seed + 1, (6, 6, 4), depthwise=True, maximum=255, shift=11)
     average = IntegerPooling((4, 4, 4), (2, 2), "average", 255)
-    return Convolutions((first, each, average), averages, PixelScale(255.0, -1.0))
+    return layered((first, each, average), averages, PixelScale(255.0, -1.0))
 
 
-def random_window_layers(seed: int = 0) -> Convolutions:
+def random_window_layers(seed: int = 0) -> Features:
     """Return averages, two convolutions and pooling, of windows of 32 samples of 3 channels."""
     averages = IntegerAveragePooling(Areas((32, 3), (32, 3), (16, 3)), 15)
     first = random_convolution(seed, (16, 1, 3), 4, 5, padded=True, stride=2)
     largest = IntegerPooling((8, 1, 4), (2, 1), "maximum", 15)
     each = random_convolution(seed + 1, (4, 1, 4), depthwise=True, maximum=255, shift=11)
     scale = ChannelScale((0.0, -1.0, 20.0), (1.0, 0.5, 2.0), 3)
-    return Convolutions((first, largest, each), averages, scale, 50.0)
+    return layered((first, largest, each), averages, scale, 50.0)
 
 
-def random_images_of(seed: int, n: int, stage: Convolutions) -> np.ndarray:
+def image_shape_of(stage: Features) -> tuple[int, int, int]:
+    """Return height, width and channels of the points of layers."""
+    first, *others = stage.points.shape
+    return (first, 1, *others) if stage.points.is_signal else (first, *others, 1)[:3]
+
+
+def random_images_of(seed: int, n: int, stage: Features) -> np.ndarray:
     """Return images with dark and light areas, of all channels, (n, features) uint8."""
     rng = np.random.default_rng(seed)
-    height, width, channels = stage.image_shape
+    height, width, channels = image_shape_of(stage)
     coarse = rng.integers(
         0, stage.scale.maximum + 1, (n, -(-height // 2), -(-width // 2), channels)
     )
@@ -93,7 +100,7 @@ def random_images_of(seed: int, n: int, stage: Convolutions) -> np.ndarray:
     return images.reshape(n, -1).astype(np.uint8)
 
 
-def random_model(stage: Convolutions, seed: int = 0, classes: int = 3) -> Model:
+def random_model(stage: Features, seed: int = 0, classes: int = 3) -> Model:
     """Return linear scores of what the layers give, with random weights."""
     rng = np.random.default_rng(seed)
     features = stage.apply(random_images_of(seed, 100, stage))

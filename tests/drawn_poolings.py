@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import PixelScale
 
 
 @st.composite

@@ -7,20 +7,22 @@ from typing import Any
 import numpy as np
 from chains import numbers_of, protonn_chain, protonn_model, replace
 
-from protonn_edge.chain.decision import IntegerRejection, margins
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.features import Features, with_points
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import FeatureSet
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
+from protonn_edge.policy.confidence.rule import Confidence
+from protonn_edge.policy.rejection.rule import IntegerRejection, margins
 from protonn_edge.quantization import IntegerChain
 
 
@@ -173,18 +175,19 @@ def tiny_integer_model() -> IntegerChain:
     )
 
 
+def sharp(model: IntegerChain, factor: float) -> IntegerChain:
+    """Return the model with the confidence of a softmax of its scores times a factor."""
+    new = model.own_stages[-1].n_new_classes
+    return with_rules(model, Confidence.of(factor * model.score_scale, new))
+
+
 def tiny_packed_model() -> IntegerChain:
     """Return the tiny model with weights of 4 bits, which knows how sure it is."""
     model = tiny_integer_model()
     weights = np.rint(numbers_of(model)["projection"] / 18).astype(np.int8)
     weights[1] = numbers_of(model)["projection"][1]
-    return replace(
-        model,
-        projection=weights,
-        bias=numbers_of(model)["bias"] // 18,
-        multiplier=28_800,
-        sharpness=8.0,
-    )
+    bias = numbers_of(model)["bias"] // 18
+    return sharp(replace(model, projection=weights, bias=bias, multiplier=28_800), 8.0)
 
 
 def tiny_pooling_model() -> IntegerChain:
@@ -236,7 +239,7 @@ def rejecting_some(model: IntegerChain, Q: np.ndarray, which: int) -> IntegerCha
         int(np.clip(round(value), min(1, limit), limit)) if which >> place & 1 else 0
         for place, (value, limit) in enumerate(zip(middle, limits, strict=True))
     ]
-    return replace(model, rejection=IntegerRejection(*at_least)) if any(at_least) else model
+    return with_rules(model, IntegerRejection(*at_least)) if any(at_least) else model
 
 
 def scaled(features: Features, zero: object, step: object) -> Features:

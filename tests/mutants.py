@@ -103,7 +103,7 @@ CONFORMANCE = "tests/conformance/test_stages.py"
 KNOWN_COSTS = "tests/conformance/test_known_costs.py"
 KNOWN_MODELS = "tests/quantization/test_known_models.py"
 CODEGEN = "tests/codegen/test_golden.py tests/codegen/test_generated_c.py"
-QUANTIZERS = "tests/quantization tests/rejection"
+QUANTIZERS = "tests/quantization tests/policy/rejection/test_thresholds.py"
 # The tests nearest to a folder or module, as lines of arguments for pytest: first what fails fast.
 # A module has the tests of the longest name that it begins with.
 NEAREST = {
@@ -118,7 +118,7 @@ NEAREST = {
             "tests/codegen/test_context.py tests/codegen/test_sending.py "
             "tests/codegen/test_plans_worth_trying.py "
             "tests/codegen/test_planner.py tests/codegen/test_prefix.py "
-            "tests/codegen/test_confidence.py tests/codegen/test_stage_names.py "
+            "tests/policy/confidence/test_confidence.py tests/codegen/test_stage_names.py "
             "tests/codegen/test_deskew.py tests/codegen/test_reach.py -k 'not emulator and not uno'"
         ),
         f"{CODEGEN} -k 'sanitizers and columns or hostile or literal or wide or clamped'",
@@ -141,7 +141,13 @@ NEAREST = {
     "quantization": [
         f"{KNOWN_MODELS} {QUANTIZERS} {CODEGEN} -k 'quantiz or rejection or renders'",
     ],
-    "chain/decision": ["tests/codegen/test_confidence.py tests/quantization/test_rejection.py"],
+    "policy/confidence": ["tests/policy/confidence"],
+    "policy/rejection": [
+        "tests/policy/rejection/test_thresholds.py",
+        "tests/policy/rejection -k 'not emul and not uno'",
+    ],
+    "chain/policy": ["tests/policy -k 'not emul and not uno'"],
+    "chain/decision": ["tests/policy -k 'not emul and not uno'"],
     "features": [
         (f"{CODEGEN} tests/linear/test_generated_c.py {KNOWN_COSTS} -k 'renders or costs'"),
         f"{CONFORMANCE} -k 'formula or range'",
@@ -178,7 +184,7 @@ NEAREST |= {
         ("features/average_pooling", "average_pooling", "tests/average_pooling"),
         ("kinds/bonsai", "bonsai_tree", "tests/bonsai/test_quantizer.py"),
         ("features/convolution", "convolution", "tests/convolution"),
-        ("kernels/decision", "decision", "tests/rejection"),
+        ("kernels/decision", "decision", "tests/policy/rejection/test_thresholds.py"),
         ("kinds/dense", "dense", "tests/dense/test_quantizer.py"),
         ("features/deskew", "deskew", "tests/deskew tests/codegen/test_deskew.py"),
         ("kinds/forest", "forest", "tests/forest/test_quantizer.py"),

@@ -22,17 +22,18 @@ from random_shapes import (
 )
 
 from protonn_edge.avr.cores import UNO_CORE
-from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.features import Features
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.plan import plan_with
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.kernels.kernel import kernels_of
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import IntegerChain
 
 _DRAWS = 2_000
@@ -61,7 +62,7 @@ def points_of(rng: Rng, n: int, chain: IntegerChain) -> np.ndarray:
     Q = random_points(rng, n, chain)
     if isinstance(stage, Features) and stage.kind == "audio":
         Q[n // 2 :] = random_clips(seed, n - n // 2, stage)
-    if isinstance(stage, Convolutions):
+    if isinstance(stage, Features) and stage.kind == "convolutions":
         Q[n // 2 :] = random_images_of(seed, n - n // 2, stage)
     return np.minimum(Q, chain.features.maximum)
 
@@ -72,7 +73,9 @@ def _chain(rng: Rng) -> IntegerChain | None:
     before, n = STAGES[kind](rng)
     head = str(rng.choice(["protonn", *_HEADS]))
     needed = {"forest": 255, "bonsai": 63}.get(head)
-    given = {"audio": 127, "convolution": getattr(before, "whole_maximum", None)}.get(kind)
+    given = {"audio": 127, "convolution": kind == "convolution" and before.stages[-1].maximum}.get(
+        kind
+    )
     if needed and given and needed != given:
         return None
     maximum = given or needed or int(rng.choice([1, 15, 31, 63, 127, 255]))
@@ -127,7 +130,7 @@ def _convolution(rng: Rng) -> tuple[FeatureStage, int]:
             )
         layers.append(layer)
         shape = layer.output_shape
-    stage = Convolutions(tuple(layers))
+    stage = layered(tuple(layers))
     return stage, stage.n_outputs
 
 
@@ -146,10 +149,9 @@ _HEADS: dict[str, Callable[[Rng, int, int, int], IntegerChain]] = {
 def _rejecting(rng: Rng, chain: IntegerChain) -> IntegerChain:
     """Return the chain, in one case of four with thresholds of its scores."""
     low, high = chain.own_stages[-1].output.ends
-    if chain.rejection is not None or high < 2 or rng.random() < 0.75:
+    if chain.policy.find(IntegerRejection) is not None or high < 2 or rng.random() < 0.75:
         return chain
     score, margin = int(rng.integers(1, high)), int(rng.integers(1, min(high - low, 32_000)))
     kept = rng.integers(1, 4)
-    return replace(
-        chain, rejection=IntegerRejection(score=score * (kept & 1), margin=margin * (kept >> 1))
-    )
+    limits = IntegerRejection(score=score * (kept & 1), margin=margin * (kept >> 1))
+    return with_rules(chain, limits)

@@ -14,18 +14,18 @@ from chains import numbers_of, protonn_chain, replace
 from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.cores import UNO_CORE
-from protonn_edge.chain.decision import STATISTICS, IntegerRejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
@@ -37,6 +37,7 @@ from protonn_edge.kinds.protonn.projection.integers import (
     REQUANTIZE_SHIFT,
 )
 from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
+from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection
 from protonn_edge.quantization import IntegerChain
 
 _FEATURES = (1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 254, 255, 256, 257, 300, 400)
@@ -264,7 +265,7 @@ def _with_rejection(rng: Rng, model: IntegerChain) -> IntegerChain:
         for name in STATISTICS
         if rng.random() < 0.5 and largest[name] > 0
     }
-    return replace(model, rejection=IntegerRejection(**chosen)) if chosen else model
+    return with_rules(model, IntegerRejection(**chosen)) if chosen else model
 
 
 def random_points(rng: Rng, n: int, model: IntegerChain) -> np.ndarray:

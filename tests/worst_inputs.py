@@ -19,12 +19,12 @@ from scipy.optimize import lsq_linear
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_chain import own_inputs, stage_of
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.features.average_pooling.pooling import (
+from protonn_edge.features.average_pooling.integers import (
     AveragePooling,
     pixels_averaging,
     shares_of,
 )
-from protonn_edge.features.deskew.deskew import row_shifts
+from protonn_edge.features.deskew.integers import row_shifts
 from protonn_edge.features.deskew.kernels import moved_row_cycles, moved_rows
 from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.kinds.protonn.head import ProtoNNHead

@@ -18,6 +18,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.projects.checks import Usage, check_budget
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import Build, BuildOptions, build
@@ -82,7 +83,7 @@ def build_benchmark(
             f"{board.name} has a software serial line, but MLPerf Tiny needs a hardware serial "
             "line; choose another board with --board"
         )
-    if model.rejection is not None or model.n_classes == 1:
+    if model.policy.find(Rejection) is not None or model.n_classes == 1:
         raise InputError(
             'the model may answer "unknown", for which the protocol of MLPerf Tiny has no result; '
             "train the model without --rejection or --one-class"

@@ -18,12 +18,13 @@ from click.testing import CliRunner, Result
 from model_factory import plain_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.file import save_model
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.emulator import EmulatedBoard
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.projects.folder import Project
 from protonn_edge.toolchain.platformio import build_firmware
 
@@ -199,7 +200,7 @@ def test_a_board_with_its_line_in_software_is_refused(folder: Path) -> None:
 
 
 def test_a_model_that_may_answer_unknown_is_refused(tmp_path: Path) -> None:
-    save_model(replace(plain_model(), rejection=Rejection(score=0.25)), tmp_path / "m.npz")
+    save_model(with_rules(plain_model(), Rejection(score=0.25)), tmp_path / "m.npz")
     result = run(tmp_path / "m.npz", "-o", tmp_path / "unused")
     assert result.exit_code == 1
     assert 'may answer "unknown", for which the protocol of MLPerf Tiny has no' in result.output

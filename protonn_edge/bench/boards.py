@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import Host, Session
 from protonn_edge.device.connection import Link
 from protonn_edge.device.instruments import BenchInstrument
@@ -125,7 +125,7 @@ class BoardUnderTest:
         rows = self._reference.quantize(np.atleast_2d(np.asarray(X, np.float32)))
         labels = [self.session.predict(row).label for row in rows]
         names = self._reference.classes
-        return ["unknown" if label == UNKNOWN else names[label] for label in labels]
+        return ["unknown" if label == NO_CLASS else names[label] for label in labels]
 
 
 @contextlib.contextmanager

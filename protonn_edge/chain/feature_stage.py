@@ -239,9 +239,9 @@ class FeatureStage(RawPoints):
         return ""
 
     @property
-    @abstractmethod
     def does(self) -> str:
         """A predicate for sentences that begin with "the model", such as "pools images"."""
+        return "computes features"
 
     def apply(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return features (n, D) of raw points (n, features): float32 for float32, else float64.
@@ -314,9 +314,9 @@ class FeatureStage(RawPoints):
     @property
     def activity_sizes(self) -> Sizes:
         """The numbers of shares in the activity of its integer stages; see `Activity`."""
-        names = stage_names(layer.kind for layer in self.layers)
-        zero = (np.zeros((1, layer.n_inputs), np.uint8) for layer in self.layers)
-        every = (layer.activity(x) for layer, x in zip(self.layers, zero, strict=True))
+        layers: tuple[IntegerStage, ...] = getattr(self, "stages", self.layers)
+        names = stage_names(layer.kind for layer in layers)
+        every = (each.activity(np.zeros((1, each.n_inputs), np.uint8)) for each in layers)
         sizes = zip(names, (tuple(map(len, each)) for each in every), strict=True)
         return {name: each for name, each in sizes if each}
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain import stored
-from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays, set_checked
 from protonn_edge.chain.feature_stage import (
     Facts,
@@ -115,6 +114,7 @@ class Features(FeatureStage):
     kind: str  # type: ignore[misc]  # the kind of features
     points: PointFormat
     stages: tuple[IntegerStage, ...]
+    smaller: tuple[str, ...] = field(init=False, repr=False)  # type: ignore[misc]
 
     def __post_init__(self) -> None:
         before: IntegerStage | None = None
@@ -135,6 +135,8 @@ class Features(FeatureStage):
         if not linked:
             raise InputError("the features have no stages; give at least one")
         set_checked(self, "stages", tuple(linked))
+        advice = (each for stage in linked for each in stage.smaller)
+        set_checked(self, "smaller", tuple(dict.fromkeys(advice)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Features) and stored.same(self, other)
@@ -162,9 +164,14 @@ class Features(FeatureStage):
         return self.points.signal
 
     @property
-    def does(self) -> str:
-        """A predicate for sentences that begin with "the model"."""
-        return "computes features"
+    def drawn_shape(self) -> Shape | None:
+        """Height and width of a raw point when drawn."""
+        return self.points.drawn_shape
+
+    @property
+    def title(self) -> str:
+        """The title of a stage that computes scores; else empty."""
+        return next((stage.title for stage in self.stages if stage.title), "")
 
     def features_of(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return the features (n, D) of raw points."""
@@ -202,18 +209,6 @@ class Features(FeatureStage):
         for name, stage in zip(kinds, self.stages, strict=True):
             rows.append((name.replace("_", " "), stored.words(stage)))
         return (*rows, ("features D", f"{self.n_outputs:,}"))
-
-    @property
-    def activity_sizes(self) -> Sizes:
-        """The numbers of shares in the activity of its stages; see `Activity`."""
-        names = stage_names(stage.kind for stage in self.stages)
-        sizes = zip(names, map(activity_sizes_of, self.stages), strict=True)
-        return {name: each for name, each in sizes if each}
-
-
-def activity_sizes_of(stage: IntegerStage) -> tuple[int, ...]:
-    """Return the numbers of shares in the activity of a stage, which any point shows."""
-    return tuple(map(len, stage.activity(np.zeros((1, stage.n_inputs), np.uint8))))
 
 
 def with_points(features: FeatureStage | None, **changes: Any) -> Features:

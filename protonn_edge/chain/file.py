@@ -14,7 +14,7 @@ Raising the format version
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from protonn_edge.chain import checks, features
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import Arrays, check_type, single_value
-from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.model import Model, activity_sizes
 from protonn_edge.chain.observation import ExpectedAnswers, watchable_inputs
 from protonn_edge.chain.other_files import other_file
+from protonn_edge.chain.policy import policy_arrays, policy_of, rule_kinds
 from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.archive import ArrayArchive, packed
@@ -49,7 +49,7 @@ _ARRAYS = (
     *("feature_names", "record", "threshold", "clipped", "deskewed", "raw_exponents"),
 )
 _OPTIONAL_ARRAYS = (
-    *("activity", "expected", "rejection", "sharpness"),
+    *("activity", "expected"),
     *instruments.ARRAYS,
 )
 
@@ -73,19 +73,6 @@ def _feature_stage(arrays: Arrays) -> FeatureStage | None:
             "one of these"
         )
     return stages[0] if stages else None
-
-
-def _rejection(array: NDArray[Any] | None) -> Rejection | None:
-    """Return the thresholds stored in a model file, or None."""
-    if array is None:
-        return None
-    check_type(array, "rejection", "f8")
-    if array.shape != (3,):
-        raise InputError(
-            f"array 'rejection' has the shape {array.shape}; it must contain the smallest score, "
-            "RBF and margin; calibrate the model again"
-        )
-    return Rejection(*array.tolist())
 
 
 def save_model(model: Model, path: Path | str) -> None:
@@ -180,13 +167,10 @@ def _arrays_of(model: Model) -> Arrays:
     }
     if model.activity is not None:
         arrays["activity"] = model.activity.to_array()
-    if model.sharpness is not None:
-        arrays["sharpness"] = np.array([model.sharpness])
     if model.expected is not None:
         arrays["expected"] = model.expected.to_array()
     arrays |= _feature_arrays(model.feature_stage)
-    if model.rejection is not None:
-        arrays["rejection"] = np.array(astuple(model.rejection), np.float64)
+    arrays |= policy_arrays(model.policy)
     arrays |= {"raw_exponents": model.units, **instruments.to_arrays(model.instrument)}
     return {name: checks.little_endian(array) for name, array in arrays.items()}
 
@@ -211,10 +195,9 @@ def _model_of(arrays: Arrays) -> Model:
         feature_names=_texts(arrays["feature_names"], "feature_names"),
         record=checks.parsed_json(arrays["record"], "record"),
         threshold=_optional(arrays["threshold"], "threshold"),
-        sharpness=_optional(arrays.get("sharpness", np.empty(0)), "sharpness"),
         clipped=bool(single_value(arrays["clipped"], "clipped", "i")),
         feature_stage=_feature_stage(arrays),
-        rejection=_rejection(arrays.get("rejection")),
+        policy=policy_of(arrays),
         raw_exponents=exponents if exponents.size else None,
         instrument=instruments.from_arrays(arrays),
     )
@@ -254,7 +237,8 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
         if name not in arrays:
             raise _missing(name)
     of_features = (name for each in FEATURE_STAGES.values() for name in each.ARRAYS)
-    optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_features)
+    of_rules = (rule.array for rule in rule_kinds())
+    optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_features, *of_rules)
     allowed = {*needed, *optional, *(each.name for each in members)}
     for name in arrays:
         if name not in allowed and name.partition(".")[0] != features.NAME:

@@ -19,7 +19,6 @@ from protonn_edge.boards import Board
 from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
-from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.feature_stage import FeatureStage
 
 _VALUE_BYTES = 4
@@ -101,11 +100,11 @@ class Head(ABC):
     OPTIONAL_ARRAYS: ClassVar[tuple[str, ...]] = ()
     # the parts that become integers in the second step of `scores_in_two_steps`
     last_step: ClassVar[str] = "W"
-    # minimum number of classes: a one-class model separates its points from others by rejection
+    # minimum number of classes: a one-class model separates its points from others
     LEAST_CLASSES: ClassVar[int] = 2
     axes: dict[str, int]  # its arrays' sizes by letter; see `Member`
-    # the statistics for rejection; see `chain.decision`
-    statistics: ClassVar[tuple[Statistic, ...]] = ("score", "margin")
+    # what thresholds can judge points by: score and margin, and perhaps the distance
+    statistics: ClassVar[tuple[str, ...]] = ("score", "margin")
     # whether scores are low for all inputs far from the training points
     knows_its_inputs: ClassVar[bool] = False
 
@@ -195,7 +194,7 @@ class Head(ABC):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the scores (n, L) of normalized points, and their nearness (n,) to known ones.
 
-        The nearness, 0..1, is compared with `Rejection.rbf`; kinds without such a measure have 1.
+        The nearness is 0..1; kinds without such a measure have 1.
         """
         return self.scores(X), np.ones(len(X))
 

@@ -17,14 +17,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protonn_edge.chain import decision, integer_stage
+from protonn_edge.chain import integer_stage
 from protonn_edge.chain.checks import set_checked
+from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, run_through, stage_names
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.observation import IntegerExpected, why_unobserved
+from protonn_edge.chain.policy import IntegerPolicy, Units, in_integers
 from protonn_edge.chain.raw_inputs import (
     Exponents,
     RawQuantizer,
@@ -54,9 +56,7 @@ class IntegerChain(FactsRepr):
     classes: tuple[str, ...]  # names of the L classes
     sizes: tuple[Size, ...] = ()
     feature_stage: FeatureStage | None = None  # computes features first, on the device
-    # thresholds below which the answer is `UNKNOWN`
-    rejection: decision.IntegerRejection | None = None
-    sharpness: float | None = None  # factor on the float model's scores; see `confidence`
+    policy: IntegerPolicy = field(default_factory=IntegerPolicy)  # what it says of its scores
     # The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part of
     # the arithmetic, which begins with bytes, nor of the model's hash.
     raw_exponents: Exponents | None = None
@@ -67,19 +67,15 @@ class IntegerChain(FactsRepr):
     expected: IntegerExpected | None = None  # for devices that observe their answers; not hashed
     # the stages from the bytes that the device receives to the classifier's inputs
     feature_stages: tuple[IntegerStage, ...] = field(init=False)
-    # computes the probability of an answer from its scores; None if `sharpness` is unknown, and
-    # for a single class, because there is no other to compare it with
-    confidence: decision.Confidence | None = field(init=False)
 
     def __post_init__(self) -> None:
         *before, last = self.own_stages
-        needed = self.rejection is not None and self.rejection.rbf > 0
+        needed = any(rule.needs_nearest for rule in self.policy.rules)
         set_checked(self, "own_stages", (*before, last.giving_nearest(needed)))
         stage = self.feature_stage
         set_checked(
             self, "feature_stages", () if stage is None else stage.integer_stages(self.inputs)
         )
-        set_checked(self, "confidence", _confidence_of(self))
         maximum = self.inputs.maximum
         fits = 1 <= maximum <= 255
         integer_stage.check_holds(fits, f"a largest input of {maximum:,}", "1 to 255")
@@ -96,13 +92,8 @@ class IntegerChain(FactsRepr):
             integer_stage.check_holds(
                 bool(same), "averages of values on different scales", "averages on one scale"
             )
-        if self.rejection is not None:  # proving its ranges takes time
-            fits = self.n_classes <= decision.UNKNOWN
-            what = f"rejection thresholds and {self.n_classes:,} classes"
-            integer_stage.check_holds(fits, what, f"{decision.UNKNOWN} classes with thresholds")
-            fits = _decision_of(self).holds(last.nearest_maximum)
-            what = "rejection thresholds outside the ranges of the scores, margins or RBFs"
-            integer_stage.check_holds(fits, what, "thresholds within these ranges")
+        for rule in self.policy.rules:
+            rule.check(self)
 
     def facts(self) -> dict[str, str]:
         """Return its sizes and classes, its size in bytes, and its hash."""
@@ -167,11 +158,10 @@ class IntegerChain(FactsRepr):
     def answers(self, Q: NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
         """Return classes (n,) and scores (n, L), both int64, of quantized inputs Q.
 
-        Ties go to the lower index. A rejected point has the class `UNKNOWN`, 255, and keeps its
-        scores.
+        Ties go to the lower index. The policy may give an answer that is no class.
         """
         scores, nearest = scores_and_nearest(self, Q)
-        return decision.decide(scores, nearest, self.rejection), scores
+        return self.policy.answers(scores, nearest), scores
 
     def predict(self, Q: NDArray[np.uint8]) -> IntArray:
         """Return the class index, (n,) int64, of quantized inputs Q; see `answers`."""
@@ -182,17 +172,9 @@ class IntegerChain(FactsRepr):
         return self.answers(Q)[1]
 
 
-def _confidence_of(chain: IntegerChain) -> decision.Confidence | None:
-    if chain.sharpness is None or chain.n_classes == 1:
-        return None
-    new = chain.own_stages[-1].n_new_classes
-    return decision.Confidence.of(chain.sharpness * chain.score_scale, new)
-
-
-def _decision_of(chain: IntegerChain) -> decision.IntegerDecision:
+def _decision_of(chain: IntegerChain) -> IntegerDecision:
     last = chain.own_stages[-1]
-    own = last.output, last.output_bits, chain.rejection, chain.expected
-    return decision.IntegerDecision(*own)
+    return IntegerDecision(last.output, last.output_bits, chain.policy, chain.expected)
 
 
 def named_stages(chain: IntegerChain) -> dict[str, IntegerStage]:
@@ -258,7 +240,8 @@ def chain_for(
     An integer score of 1 stands for a float score of `score_scale`, the integer `rbf_maximum` for
     an RBF of 1. Training needs no units of raw values.
     """
-    rejection = model.rejection
+    last = own_stages[-1]
+    units = Units(score_scale, rbf_maximum, model.n_classes, last.n_new_classes)
     return IntegerChain(
         head=type(model.head),
         inputs=inputs,
@@ -267,8 +250,7 @@ def chain_for(
         classes=model.classes,
         sizes=model.sizes,
         feature_stage=model.feature_stage,
-        rejection=None if rejection is None else rejection.in_integers(score_scale, rbf_maximum),
-        sharpness=model.sharpness,
+        policy=in_integers(model.policy, units),
         feature_names=model.feature_names,
         raw_exponents=model.units if with_units else None,
     )
@@ -289,7 +271,7 @@ def observed(chain: IntegerChain, model: Model) -> IntegerChain:
     return replace(chain, expected=IntegerExpected.of(chain, model.expected))
 
 
-_HASHED = ("inputs", "feature_stage", "own_stages", "score_scale", "classes", "rejection")
+_HASHED = ("inputs", "feature_stage", "own_stages", "score_scale", "classes")
 
 
 def _sha256(chain: IntegerChain) -> str:
@@ -297,6 +279,8 @@ def _sha256(chain: IntegerChain) -> str:
     for name in _HASHED:
         for part in parts(getattr(chain, name), name):
             digest.update(part)
+    for part in parts(tuple(rule for rule in chain.policy.rules if rule.hashed), "policy"):
+        digest.update(part)
     return digest.hexdigest()
 
 

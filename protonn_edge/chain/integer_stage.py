@@ -55,6 +55,10 @@ class IntegerStage(ABC):
     """The computation of one stage in integers; its constructor refuses possible overflows."""
 
     kind: ClassVar[str]  # its name in plans and reports
+    # a name for models whose scores it computes, if a classifier only passes these on; else empty
+    title: ClassVar[str] = ""
+    # what to try in training for less flash, SRAM and time, if it takes most of these
+    smaller: ClassVar[tuple[str, ...]] = ()
     # tolerated difference of scores between executions: 0, unless it computes in floats
     score_tolerance: ClassVar[int] = 0
     # the module that plans and renders a chain of only this stage, instead of planner and kernels

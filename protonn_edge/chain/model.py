@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.chain import raw_inputs
 from protonn_edge.chain.activity import Activity, Sizes
 from protonn_edge.chain.checks import check_count, checked_record, set_checked
-from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.feature_stage import FeatureStage, Shape, ranged
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.observation import ExpectedAnswers
+from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.datasets.division import Division
@@ -64,10 +64,8 @@ class Model(FactsRepr):
         were clamped in training, too, and the limits may be narrower than the range of its points.
     activity : Activity, optional
         The activity on training points, from which the planner estimates mean cycles.
-    rejection : Rejection, optional
-        A point below one of these thresholds belongs to none of the classes; see `chain.decision`.
-    sharpness : float, optional
-        Factor on the scores before the softmax, above 0; None if unknown.
+    policy : Policy, optional
+        What the model says of its scores; by default, the class with the highest one.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies each feature before rounding it to a 16-bit
         integer: (features,), one for each channel, or (1,) for all, as in `raw_ends`. If None, the
@@ -93,8 +91,7 @@ class Model(FactsRepr):
     threshold: float | None = None
     clipped: bool = False
     activity: Activity | None = None
-    rejection: Rejection | None = None
-    sharpness: float | None = None
+    policy: FloatPolicy = field(default_factory=FloatPolicy)
     raw_exponents: raw_inputs.Exponents | None = None
     instrument: Instrument | None = None
     expected: ExpectedAnswers | None = None
@@ -106,7 +103,8 @@ class Model(FactsRepr):
         _check_numbers(self)
         _check_sizes(self)
         _check_feature_stage(self)
-        _check_rejection(self)
+        for rule in self.policy.rules:
+            rule.check(self.n_classes, multilabel=self.multilabel)
         _check_raw_exponents(self)
         _check_instrument(self)
         check_count(self.classes, "classes", self.n_classes)
@@ -190,16 +188,13 @@ class Model(FactsRepr):
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return the index of the highest score of each row of X, the lowest index on a tie.
 
-        A model of label sets returns a matrix (n, L), 1 where a point has a label. A model with
-        rejection returns `UNKNOWN`, 255, for points of none of its classes.
+        A model of label sets returns a matrix (n, L), 1 where a point has a label. The policy
+        may give other answers.
         """
         scores, nearest = _scores_and_nearest(self, X)
         if self.multilabel:
             return labels_of(self, scores)
-        indices: NDArray[np.int64] = scores.argmax(axis=1).astype(np.int64)
-        if self.rejection is not None:
-            indices[self.rejection.rejects(scores, nearest)] = UNKNOWN
-        return indices
+        return self.policy.answers(scores, nearest)
 
 
 def activity_sizes(model: Model) -> Sizes:
@@ -300,15 +295,10 @@ def checked_points(model: Model, X: ArrayLike) -> Matrix | Sparse:
 
 
 def _check_numbers(model: Model) -> None:
-    threshold, sharpness = (
-        None if number is None else float(number) for number in (model.threshold, model.sharpness)
-    )
+    threshold = None if model.threshold is None else float(model.threshold)
     if threshold is not None and not np.isfinite(threshold):
         raise InputError(f"'threshold' is {threshold}, but must be finite; train the model again")
-    if sharpness is not None and not 0 < sharpness < np.inf:
-        raise InputError(f"'sharpness' is {sharpness}, but must be above 0; train the model again")
     set_checked(model, "threshold", threshold)
-    set_checked(model, "sharpness", sharpness)
 
 
 def _check_sizes(model: Model) -> None:
@@ -364,19 +354,4 @@ def _check_instrument(model: Model) -> None:
         raise InputError(
             f"array 'units' has {len(model.instrument.units):,} units for {model.n_features:,} "
             "features; give one unit for each channel, and train the model again"
-        )
-
-
-def _check_rejection(model: Model) -> None:
-    if model.rejection is None:
-        return
-    if model.multilabel:
-        raise InputError(
-            "the model is for label sets and has an array 'rejection', but such models cannot "
-            "answer 'unknown'; train the model again"
-        )
-    if model.n_classes > UNKNOWN:
-        raise InputError(
-            f"the model has {model.n_classes:,} classes and an array 'rejection', but only models "
-            f"of at most {UNKNOWN} classes can answer 'unknown'; train it with fewer classes"
         )

@@ -63,7 +63,8 @@ def watchable_inputs(stage: FeatureStage | None, n_inputs: int) -> int:
 
     Of features, those of windows are watched, unless they come from layers, in parts.
     """
-    watchable = stage is None or (stage.signal is not None and not stage.layers)
+    layers = any(hasattr(each, "by_rows") for each in getattr(stage, "stages", ()))
+    watchable = stage is None or (stage.signal is not None and not layers)
     return n_inputs if watchable and n_inputs < 2**15 else 0
 
 

@@ -2,17 +2,18 @@
 
 In a model file, a value is JSON in one array, and each array in it is an array of its own, named
 after its place, such as ``features.stages.0.weights``. The annotation of a field decides what is
-read: numbers, texts, tuples, arrays of a type, other dataclasses, and stages by their kinds.
-A field with ``init=False`` follows from others; one with ``repr=False`` is not part of the
-arithmetic, and is not hashed.
+read: numbers, texts, tuples, arrays of a type, other dataclasses, and stages by their kinds. A
+field with ``init=False``, or with ``stored: False`` in its metadata, follows from others. One with
+``repr=False`` is not part of the arithmetic, and is not hashed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -27,6 +28,19 @@ T = TypeVar("T")
 _SHOWN = 8  # values of a tuple in a description
 
 
+def stored_fields(of: Any) -> list[Field[Any]]:
+    """Return the fields of a dataclass that a file has."""
+    return [each for each in fields(of) if each.metadata.get("stored", each.init)]
+
+
+def digest(value: object) -> str:
+    """Return the SHA-256, in hexadecimal, of what a hash covers."""
+    hashed = hashlib.sha256()
+    for part in parts(value, ""):
+        hashed.update(part)
+    return hashed.hexdigest()
+
+
 def parts(value: object, name: str, *, every: bool = False) -> Iterator[bytes]:
     """Yield the bytes that stand for a value in a hash: the names and numbers of its fields.
 
@@ -35,7 +49,7 @@ def parts(value: object, name: str, *, every: bool = False) -> Iterator[bytes]:
     if is_dataclass(value) and not isinstance(value, type):
         yield f"{name}:{getattr(value, 'kind', '')}\n".encode()
         for each in fields(value):
-            if each.repr or (every and each.init):
+            if each.repr or (every and each.metadata.get("stored", each.init)):
                 yield from parts(getattr(value, each.name), f"{name}.{each.name}", every=every)
     elif isinstance(value, tuple):
         yield f"{name}:{len(value)}\n".encode()
@@ -64,7 +78,7 @@ def to_arrays(value: object, name: str) -> Arrays:
 def _plain(value: object, place: str, arrays: Arrays) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         kind = {"kind": value.kind} if isinstance(value, IntegerStage) else {}
-        stored = (each.name for each in fields(value) if each.init)
+        stored = (each.name for each in stored_fields(value))
         return kind | {
             name: _plain(getattr(value, name), f"{place}.{name}", arrays) for name in stored
         }
@@ -80,7 +94,7 @@ def described(value: object) -> Any:
     """Return the fields of a value for JSON, with the shapes of its arrays."""
     if is_dataclass(value) and not isinstance(value, type):
         kind = {"kind": value.kind} if isinstance(value, IntegerStage) else {}
-        shown = (each.name for each in fields(value) if each.init)
+        shown = (each.name for each in stored_fields(value))
         return kind | {name: described(getattr(value, name)) for name in shown}
     if isinstance(value, tuple):
         return [described(each) for each in value]
@@ -92,22 +106,20 @@ def described(value: object) -> Any:
 
 def words(value: object) -> str:
     """Return the numbers and texts in the fields of a value, for display; arrays are left out."""
-    shown = []
-    for each in fields(value):  # type: ignore[arg-type]
-        given = getattr(value, each.name)
-        if is_dataclass(given):
-            shown.append(words(given))
-        elif isinstance(given, tuple) and all(isinstance(one, int | str) for one in given):
-            shown.append(
-                f"{each.name} {('x' if isinstance(given[0], int) else ' ').join(map(str, given))}"
-            )
-        elif isinstance(given, tuple):
-            shown.append(f"{len(given)} {each.name}")
-        elif isinstance(given, int | float | str) and not isinstance(given, bool) and each.repr:
-            shown.append(
-                f"{each.name} {given:,}" if isinstance(given, int) else f"{each.name} {given}"
-            )
-    return ", ".join(part.replace("_", " ") for part in shown if part)
+    shown = (_word(each.name, getattr(value, each.name)) for each in stored_fields(value))
+    return ", ".join(word.replace("_", " ") for word in shown if word)
+
+
+def _word(name: str, given: object) -> str:
+    if is_dataclass(given):
+        return words(given)
+    if isinstance(given, tuple) and given and is_dataclass(given[0]):
+        return f"{len(given)} {name}"
+    if isinstance(given, tuple) and given and not isinstance(given[0], tuple):
+        return f"{name} {('x' if isinstance(given[0], int) else ' ').join(map(str, given))}"
+    if isinstance(given, bool) or not isinstance(given, int | str):
+        return name if given is True else ""
+    return f"{name} {given}"
 
 
 def from_arrays(
@@ -190,7 +202,7 @@ class _Reading:
             kind = given.pop("kind", None)
             of = self.class_of(kind if isinstance(kind, str) else "")
         hints = get_type_hints(of)
-        names = {each.name for each in fields(of) if each.init}
+        names = {each.name for each in stored_fields(of)}
         if names != given.keys():
             odd = sorted(names ^ given.keys())[0]
             raise _wrong(place, f"an object with other names than {odd[:40]!r}")

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.integer_chain import observed
@@ -27,7 +26,7 @@ from protonn_edge.cli.upload import upload, upload_line
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import TableOptions
 from protonn_edge.errors import CheckFailed, InputError, counted
-from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.evaluation.accuracy import share_of, share_right
 from protonn_edge.evaluation.terminal import (
     bound_facts,
     budget_facts,
@@ -246,15 +245,15 @@ def _compared(
         losses = stage_losses(model, X, y)
         record["stages"] = [asdict(loss) for loss in losses]
         if losses:
-            out.say(*stage_parts(losses, len(y), rejects=model.rejection is not None))
+            out.say(*stage_parts(losses, len(y), without=model.policy.without_words))
     facts = [
         ("accuracy, float", f"{100 * in_float:.2f} % of {len(y):,} points"),
         (f"accuracy, {built}", f"{100 * in_built:.2f} %"),
     ]
-    if reference.rejection is not None:
-        share = float(np.mean(predicted == UNKNOWN))
-        record["unknown_share"] = share
-        facts.append(("answered unknown", f"{100 * share:.2f} %"))
+    for other in reference.policy.other_answers:
+        share = share_of(predicted, other.code)
+        record[f"{other.name}_share"] = share
+        facts.append((f"answered {other.name}", f"{100 * share:.2f} %"))
     return facts, record, activity
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from rich.console import Console, RenderableType
 from rich.markup import escape
 
-from protonn_edge.cli.option_groups import GROUPS, group_of, row
+from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
 from protonn_edge.system.lazy import sentence_of
@@ -57,7 +57,13 @@ class Declared:
 
 
 def option(
-    text: str | None, kind: Any = None, *, flag: str = "", shown: Any = None, **settings: Any
+    text: str | None,
+    kind: Any = None,
+    *,
+    flag: str = "",
+    shown: Any = None,
+    group: str = "",
+    **settings: Any,
 ) -> Any:
     """Declare an option, as the default of the parameter of a command.
 
@@ -65,6 +71,7 @@ def option(
     - `kind`: its type; by default that of its default value, else a text.
     - `flag`: its name; by default the parameter's, with -o for an output.
     - `shown`: its default value, which the help shows.
+    - `group`: the title of its group in the help, if it is not in the table of groups.
     - `**settings`: of `click.Option`.
     """
     if shown is not None:
@@ -73,7 +80,9 @@ def option(
     def parameters(name: str) -> list[click.Parameter]:
         flags = ["-o"] if name == "output" else []
         flags.append(flag or f"--{name.replace('_', '-')}")
-        return [click.Option([*flags, name], type=kind, help=text, **settings)]
+        made = click.Option([*flags, name], type=kind, help=text, **settings)
+        GROUP_OF.update(dict.fromkeys(made.opts, group) if group else {})
+        return [made]
 
     return Declared(parameters, lambda name, given: given[name])
 
@@ -202,7 +211,7 @@ class Command(click.Command):
         grouped: dict[str, list[tuple[str, str]]] = {}
         for each, _ in shown:
             grouped.setdefault(group_of(each), []).append(row(each, ctx))
-        for title in (*GROUPS, ""):
+        for title in dict.fromkeys((*GROUPS, *GROUP_OF.values(), "")):
             if title in grouped:
                 with formatter.section(title or "Other options"):
                     formatter.write_dl(grouped[title])

@@ -271,10 +271,10 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
             f"the model ignores RBF values below {cutoff:.3g}, but the reference implementation "
             "does not, so some answers may differ"
         )
-    if model.rejection is not None:
+    for other in model.policy.other_answers:
         out.say(
-            "the matrices have no rejection thresholds, so the reference implementation never "
-            'answers "unknown"'
+            "the matrices have no thresholds, so the reference implementation never answers "
+            f'"{other.name}"'
         )
     out.say(f"wrote {output}, which expects {features} features")
     return record

@@ -228,19 +228,17 @@ def _window_of(dataset: Dataset) -> tuple[int, int]:
     return samples, channels
 
 
-def check_options(
-    classifier: DeviceClassifier, dataset: Dataset, *, rejecting: bool = False
-) -> None:
-    """Refuse options that cannot be combined, by their command-line names."""
+def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingRequest:
+    """Refuse options that cannot be combined, by their command-line names; return the request."""
     case = TrainingRequest.of(
         classifier.frozen(),
         dataset.X_train,
         multilabel=isinstance(dataset, MultiLabelDataset),
         in_groups=dataset.groups is not None,
-        rejecting=rejecting,
         given=frozenset(filter(was_given, flags())),
     )
     check_compatible(case, classifier.refusals, flags())
+    return case
 
 
 def check_sizes(classifier: DeviceClassifier, dataset: Dataset) -> None:

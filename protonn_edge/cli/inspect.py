@@ -15,9 +15,9 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import title_of
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import described
 from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.chain.registry import FEATURE_STAGES
-from protonn_edge.cli.calibrate import rejection_facts, rejection_record
 from protonn_edge.cli.command import OUTPUT, Output, command, option
 from protonn_edge.cli.options import GROUPS, MODEL_FILE, POINTS_PATH
 from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for, with_group_column
@@ -66,7 +66,7 @@ def inspect_command(
         *_sizes(model),
         *([("trained on", str(model.instrument))] if model.instrument else []),
         *_facts(model, record),
-        *rejection_facts(model),
+        *model.policy.facts(model.head),
     ]
     if stopped := model.record.get("stopped"):
         facts.append(("training", f"stopped after {shortened(str(stopped))}"))
@@ -81,7 +81,7 @@ def inspect_command(
         losses = stage_losses(model, X, y)
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}
         if losses:
-            out.say(*stage_parts(losses, len(y), rejects=model.rejection is not None))
+            out.say(*stage_parts(losses, len(y), without=model.policy.without_words))
         if teach is not None and groups is not None:
             record["teaching"] = _taught(model, points, (groups, data, table), out, teach)
     out.finish(record)
@@ -134,7 +134,7 @@ def _describe(model: Model) -> dict[str, Any]:
         "threshold": model.threshold,
         "normalization": model.normalizer.kind,
         "clipped": model.clipped,
-        "rejection": rejection_record(model),
+        **described(model.policy),
         "nonzero": {
             name: np.count_nonzero(matrix) / matrix.size
             for name, matrix in model.head.matrices.items()

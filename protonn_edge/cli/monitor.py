@@ -18,7 +18,6 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.cli.command import Output, command, is_terminal, option
 from protonn_edge.cli.devices import EEPROM
 from protonn_edge.cli.keys import Keys
@@ -26,6 +25,7 @@ from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.cli.sensor_source import Pace, SensorSource, source_options
 from protonn_edge.datasets import Notice
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device.listener import Answer, Listener
 from protonn_edge.device.protocol import LearnReply
 from protonn_edge.device.sensor_board import LiveDescription, WindowAnswer
@@ -183,7 +183,7 @@ def _line(listener: Listener, answer: WindowAnswer) -> str:
 
 def _confidence(answer: WindowAnswer) -> str:
     """Return the board's confidence in the window's class, if known."""
-    if answer.confidence is None or answer.label == UNKNOWN:
+    if answer.confidence is None or answer.label == NO_CLASS:
         return ""
     return f", {'over 99' if answer.confidence > _CERTAIN else answer.confidence} % sure"
 

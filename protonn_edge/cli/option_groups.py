@@ -8,15 +8,16 @@ GROUPS = {
     "Data and model": "output classifier groups holdout label drop keep delimiter decimal name "
     "missing one-hot size seed",
     "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
-    " teachable",
+    " teachable one-class normal",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
     "Features": "features image-shape window sample-rate copies augment",
-    "Rejection": "rejection rejection-by one-class normal",
     "Search": "metric minutes trials timeout choose folds jobs dask in-flight search front",
 }
 """Options, without their hyphens, by the title of their group."""
 
-_GROUP_OF = {f"--{name}": title for title, names in GROUPS.items() for name in names.split()}
+GROUP_OF = {f"--{name}": title for title, names in GROUPS.items() for name in names.split()}
+"""The title of the group of each option; an option may add its own."""
+
 _LONG = 60  # characters of the values of an option
 _METAVARS = ((click.IntRange, "N"), (click.FloatRange, "X"))
 
@@ -39,4 +40,4 @@ def row(option: click.Option, ctx: click.Context) -> tuple[str, str]:
 
 def group_of(param: click.Parameter) -> str:
     """Return the title of an option's group, or an empty string."""
-    return next((_GROUP_OF[name] for name in param.opts if name in _GROUP_OF), "")
+    return next((GROUP_OF[name] for name in param.opts if name in GROUP_OF), "")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from protonn_edge.chain.decision import answer_name
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
 from protonn_edge.cli.command import OUTPUT, Output, command, option
@@ -19,7 +18,7 @@ from protonn_edge.cli.paths import PREDICTED, PREDICTIONS, OutputFile
 from protonn_edge.cli.tables import TABLE, points_for
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.images import has_images, image_names
-from protonn_edge.datasets.naming import NO_LABEL
+from protonn_edge.datasets.naming import NO_LABEL, answer_name
 from protonn_edge.datasets.reading import ModelPoints
 from protonn_edge.datasets.tables import opened_table
 from protonn_edge.errors import InputError, counted
@@ -30,8 +29,6 @@ from protonn_edge.system.files import write_atomically
 
 if TYPE_CHECKING:
     from protonn_edge.cli.stream import StreamOptions
-
-CONFIDENCE = "confidence_percent"
 
 
 @command(
@@ -44,8 +41,8 @@ def predict_command(
     model_file: Path = MODEL_FILE,
     data: Path = POINTS,
     output: Path | None = option(
-        "Write a table (.csv): the columns of DATA, the predicted class and, if known, the "
-        "confidence.  [default: print the classes]",
+        "Write a table (.csv): the columns of DATA, the predicted class and, if known, how certain "
+        "it is.  [default: print the classes]",
         OutputFile(PREDICTIONS),
     ),
     stream: StreamOptions | None = of_room("protonn_edge.cli.stream", "STREAM_OPTIONS"),
@@ -71,14 +68,14 @@ def predict_command(
         )
     points = points_for(model, data, table, out, labels="ignorable")
     X, y = points.labelled
-    per_cent: list[int] = []
+    of_rules: dict[str, list[int]] = {}
     figures: dict[str, Any] = {}
     if why_floats_alone(model) is None:
         integers = quantize(model)
         answers, scores = integers.answers(integers.quantize(X))
         figures["saturations"] = integers.features.saturations(X)
-        if integers.confidence is not None:
-            per_cent = integers.confidence.percent(scores).tolist()
+        for rule in integers.policy.rules:
+            of_rules |= rule.figures(scores)
     else:
         answers = model.predict(X)
     names = [answer_name(model.classes, answer) for answer in answers.tolist()]
@@ -93,7 +90,7 @@ def predict_command(
     if output is not None:
         files = image_names(data, table) if has_images(data) else []
         files = [files[row] for row in points.rows] if files else []
-        write_atomically(output, _table(model, points, data, table, names, per_cent, files))
+        write_atomically(output, _table(model, points, data, table, names, of_rules, files))
         facts += [(name, counted(n, "point")) for name, n in record.items()]
         out.say(fact_table(facts), f"wrote {output}")
     else:
@@ -103,8 +100,7 @@ def predict_command(
     if figures.get("saturations"):
         why = why_clamped(model)
         out.remark(": ".join(saturation_fact(figures["saturations"], X.size, why)))
-    if per_cent:
-        figures["confidence_percent"] = per_cent
+    figures |= of_rules
     rows = points.rows.tolist()
     out.finish({"n": len(names), "classes": record, "rows": rows, "predicted": names, **figures})
 
@@ -115,7 +111,7 @@ def _table(
     data: Path,
     table: TableOptions,
     names: list[str],
-    per_cent: list[int],
+    of_rules: dict[str, list[int]],
     files: list[str],
 ) -> str:
     """Return the rows of a table that were classified, or their numbers, with the answers."""
@@ -135,7 +131,8 @@ def _table(
             [*row, answer_name(model.classes, label)]
             for row, label in zip(cells, points.y.tolist(), strict=True)
         ]
-    added = {PREDICTED: names} | ({CONFIDENCE: [*map(str, per_cent)]} if per_cent else {})
+    added = {PREDICTED: names}
+    added |= {name: [*map(str, figures)] for name, figures in of_rules.items()}
     text = io.StringIO(newline="")
     lines = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     lines.writerow([*head, *(_unlike(head, name) for name in added)])

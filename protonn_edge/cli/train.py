@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from protonn_edge.chain.decision import Statistic
 from protonn_edge.cli import options
-from protonn_edge.cli.calibrate import REJECTION_BY, rejection_rate
 from protonn_edge.cli.command import OUTPUT, Output, command, option, options_of
 from protonn_edge.cli.paths import check_output, check_there
+from protonn_edge.cli.rules import GivenRules, not_searched, rule_needs, rule_options
 from protonn_edge.cli.tables import TABLE
 from protonn_edge.cli.train_options import (
     ClassifierCommand,
@@ -40,11 +39,7 @@ class TrainOptions:
         options.MODEL_PATH,
     )
     groups: str | None = options.GROUPS
-    rejection: float | None = rejection_rate(
-        'Answer "unknown" to inputs unlike any class, and to about this share of all others, such '
-        "as 1%."
-    )
-    by: tuple[Statistic, ...] = REJECTION_BY
+    rules: GivenRules = rule_options("train")
     normal: str | None = option(
         "With --one-class: the normal class; other classes are only for testing.", metavar="LABEL"
     )
@@ -64,9 +59,9 @@ class TrainOptions:
     ClassifierCommand,
     needs={
         "--minutes --metric --board": f"--classifier={BEST}",
-        "--rejection-by": "--rejection --one-class",
+        **rule_needs("train"),
     },
-    apart={f"--classifier={BEST}": "--rejection --normal --verbose"},
+    apart={f"--classifier={BEST}": f"{not_searched()} --normal --verbose"},
     examples=(
         "train.csv -o model.npz",
         "train.csv -o small.npz --budget 2kB --groups person",

@@ -34,7 +34,6 @@ _did_you_mean = later("protonn_edge.datasets.naming", "did_you_mean")
 _load_model = later("protonn_edge.chain.file", "load_model")
 
 _OF_PARAMETERS = {"start_from": "initial_model"}  # options with parameters of another name
-_OF_METHODS = {"rejection": "rate"}  # options with parameters of methods
 _SET = "set_by_name"  # the argument of a command that has the values of --set
 
 
@@ -257,8 +256,7 @@ def flags() -> dict[str, str]:
     params = click.get_current_context().command.params
     options = {str(param.name): param.opts[0] for param in params}
     names = {name for kind in PARAMETERS for name in parameters_of(kind)}
-    others = {of: options[name] for name, of in _OF_METHODS.items() if name in options}
-    return {**{name: f"--set {name}" for name in names}, **options, **others}
+    return {**{name: f"--set {name}" for name in names}, **options}
 
 
 def every_classifier() -> Any:

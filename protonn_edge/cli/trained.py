@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import RenderableType
 
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.calibrate import rejection_record
+from protonn_edge.chain.policy import described
 from protonn_edge.cli.command import Output
 from protonn_edge.datasets import Dataset, Notice
 from protonn_edge.datasets.dataset import Features, dense_features
-from protonn_edge.datasets.naming import listed, quoted
+from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
 from protonn_edge.datasets.summary import repetitions
 from protonn_edge.evaluation import accuracy
 from protonn_edge.evaluation.fidelity import fidelity_of
@@ -57,7 +56,7 @@ def describe(
         "tested": _tested(dataset),
         "too_few": any(notice.kind == "too_few" for notice in dataset.notices),
         "restarts": list(model.record.get("restarts", ())),
-        "rejection": rejection_record(model),
+        **described(model.policy),
         "unknown_share": None,
     }
     reason = why_floats_alone(model)
@@ -83,11 +82,12 @@ def _describe_integers(
     predicted = np.empty(0, np.int64)
     if len(y):
         predicted = integers.predict(integers.quantize(dense_features(X, "the test part")))
-    rejected, tested = predicted == UNKNOWN, len(y) > 0
-    figures = _one_class_figures(rejected, y == UNKNOWN) if tested else None
+    tested = len(y) > 0
+    figures = _one_class_figures(predicted == NO_CLASS, y == NO_CLASS) if tested else None
+    others = tested and bool(model.policy.other_answers)
     record = {
         "accuracy": accuracy.share_right(predicted, y) if tested else None,
-        "unknown_share": float(rejected.mean()) if tested and model.rejection else None,
+        "unknown_share": accuracy.share_of(predicted, NO_CLASS) if others else None,
         "one_class": figures if model.n_classes == 1 else None,
         "model_bytes": integers.model_bytes,
         "model_sha256": integers.model_sha256,
@@ -99,8 +99,8 @@ def quality_of(
     predicted: NDArray[np.int64], y: NDArray[np.int64], model: Model
 ) -> accuracy.Quality | None:
     """Return the figures of a model's answers to points of its classes, if there are any."""
-    of_class, n = y != UNKNOWN, model.n_classes
-    answers = np.where(predicted == UNKNOWN, n, predicted)
+    of_class, n = y != NO_CLASS, model.n_classes
+    answers = np.where(predicted == NO_CLASS, n, predicted)
     counts = accuracy.confusion_matrix(answers[of_class], y[of_class], n + 1)[:n]
     return accuracy.Quality.of(counts, model.classes) if n > 1 else None
 
@@ -191,13 +191,13 @@ def unbalanced(model: Model, dataset: Dataset) -> list[Notice]:
     return [Notice("unbalanced", text, warning=True)]
 
 
-def _one_class_figures(rejected: NDArray[np.bool_], others: NDArray[np.bool_]) -> dict[str, int]:
-    """Return the numbers of normal and other test points, and of rejected ones of each."""
+def _one_class_figures(found: NDArray[np.bool_], others: NDArray[np.bool_]) -> dict[str, int]:
+    """Return the numbers of normal and other test points, and of those found to be others."""
     return {
         "normal": int((~others).sum()),
-        "false_alarms": int((rejected & ~others).sum()),
+        "false_alarms": int((found & ~others).sum()),
         "others": int(others.sum()),
-        "found": int((rejected & others).sum()),
+        "found": int((found & others).sum()),
     }
 
 

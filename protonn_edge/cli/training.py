@@ -6,76 +6,63 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-import numpy as np
 
-from protonn_edge.chain.decision import Statistic
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.cli import fitting
-from protonn_edge.cli.calibrate import DEFAULT_STATISTICS, rejection_facts
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
 from protonn_edge.cli.train import TrainOptions
 from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
 from protonn_edge.datasets import Dataset, MultiLabelDataset, Notice
-from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.datasets.division import Division
 from protonn_edge.errors import Interrupted
-from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import check_margin, check_rate, quantize, why_floats_alone
+from protonn_edge.quantization import quantize, why_floats_alone
 from protonn_edge.system.lazy import room
-from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.calibration import with_accuracy_floor
-from protonn_edge.training.folds import FOLDS, check_classes_of_groups
-
-_OUTLIER_EXPOSURE = 0.5  # with --rejection
-_FALSE_ALARMS = 0.01  # with --one-class
 
 
 def train_model(given: TrainOptions, out: Output) -> None:
     """Train a model, as the options of `train` say, and write it."""
     learner = given.classifier.untrained(given.seed)
-    rate, by = given.rejection, given.by
     one_class = learner.frozen().one_class
     if given.normal is not None and not one_class:
         raise click.UsageError("--normal names the class that --one-class learns; give both")
     dataset = fitting.load_divided(given, one_class=one_class, normal=given.normal)
     if given.groups is None:  # the file's own groups are not for moving points between them
         dataset = replace(dataset, groups=None)
-    if one_class:
-        rate, by = rate or _FALSE_ALARMS, by or ("distance",)
+    steps = given.rules.steps(one_class=one_class)
     if given.start_from is not None and isinstance(learner, ProtoNNClassifier):
         learner.initial_model = _start_model(given.start_from, dataset, learner.normalization)
         dataset = dataset.matched(learner.initial_model.feature_names, str(given.data))
         out.notice(_known_points(learner.initial_model, dataset))
     learner.set_params(**fitting.settled_samples(dataset, learner))
     dataset = fitting.with_sample_notices(dataset, learner.asked)
-    by = by or DEFAULT_STATISTICS
-    if rate is not None and not one_class:
-        _default_outlier_exposure(learner, dataset)
-    fitting.check_options(learner, dataset, rejecting=rate is not None)
+    for step in steps:
+        step.prepare(learner, dataset)
+    request = fitting.check_options(learner, dataset)
     fitting.check_sizes(learner, dataset)
     out.notice(fitting.eeprom_notices(learner, dataset))
-    if rate is not None:
-        _check_rejection(dataset, rate, by)
+    for step in steps:
+        step.check(dataset, floats_alone=request.for_floats_alone)
     report = DataReport(dataset, out)
     stopped = fitting.fit_classifier(
         learner, dataset, out, verbose=given.verbose, on_progress=report.say
     )
     report.say()
-    if rate is not None and not stopped:
+    if not stopped:
         try:
-            _calibrate(learner, dataset, out, rate, by)
-            out.say(fact_table(rejection_facts(learner.model_)))
+            for step in steps:
+                step.after(learner, dataset, out)
         except KeyboardInterrupt:
             stopped = "all epochs"
     model = learner.to_model(classes=dataset.classes, feature_names=dataset.feature_names)
     model = with_accuracy_floor(fitting.of_data(model, dataset), dataset.X_test, dataset.y_test)
     if stopped:
-        stopped += ", before --rejection" if rate is not None else ""
+        stopped += "".join(f", before {step.flag}" for step in steps)
         model = replace(model, record={**model.record, "stopped": stopped})
     _save(model, given.output)
     described, proportions = describe(model, dataset, out)
@@ -91,37 +78,6 @@ def _save(model: Model, path: Path) -> None:
     if why_floats_alone(model) is None:
         quantize(model)
     save_model(model, path)
-
-
-def _default_outlier_exposure(learner: DeviceClassifier, dataset: Dataset) -> None:
-    """Add outlier exposure if the optimizer supports it and the option is not given."""
-    if not isinstance(learner, ProtoNNClassifier) or was_given("strangers"):
-        return
-    if learner.optimizer == "joint" and not is_sparse(dataset.X_train):
-        learner.strangers = _OUTLIER_EXPOSURE
-
-
-def _check_rejection(dataset: Dataset, rate: float, by: tuple[Statistic, ...]) -> None:
-    """Refuse settings that would fail only after the training."""
-    check_rate(len(dataset.y_train), rate / len(by))
-    check_margin(dataset.n_classes, by)
-    if dataset.groups is not None:
-        check_classes_of_groups(np.array(dataset.classes)[dataset.y_train], dataset.groups)
-
-
-def _calibrate(
-    learner: DeviceClassifier, dataset: Dataset, out: Output, rate: float, by: tuple[Statistic, ...]
-) -> None:
-    """Choose thresholds on the training points, each scored by a model not trained on it."""
-    with out.progress("calibrating", FOLDS) as bar:
-        learner.calibrate_rejection(
-            dense_features(dataset.X_train, "the training part"),
-            dataset.y_train,
-            rate=rate,
-            by=by,
-            groups=dataset.groups,
-            on_fold=lambda number, folds: bar.move_to(number - 1, f"model {number} of {folds}"),
-        )
 
 
 def _start_model(path: Path, dataset: Dataset, normalization: str) -> Model:

@@ -15,7 +15,6 @@ import numpy as np
 
 from protonn_edge import __version__
 from protonn_edge.avr.cores import BOUND_FLAGS
-from protonn_edge.chain.decision import EXPONENTIAL, UNKNOWN
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.raw_inputs import (
     RAW_SHIFT,
@@ -87,9 +86,6 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
     return {
         **program_context(model, plan),
         "stages": _stage_contexts(plan, len(model.feature_stages)),
-        "answers_unknown": model.stages[-1].output.ends[1] == UNKNOWN,
-        "confidence": model.confidence,
-        "confidence_table": EXPONENTIAL,
         "teaching": getattr(model.own_stages[-1], "teaching", None),
         "observed": getattr(plan.kernels[-1].stage, "expected", None),
     }

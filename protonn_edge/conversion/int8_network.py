@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import policy_of
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import rows_in_order
-from protonn_edge.features.convolution.stage import Convolutions, Layer
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.convolution.making import Layer, layered
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.images.image_rows import image_text
 from protonn_edge.kinds.linear.head import LinearHead
 
@@ -65,7 +66,7 @@ class Int8Network:
 
     def model(self, X: NDArray[Any], classes: tuple[str, ...]) -> Model:
         """Return the model, whose scores are the outputs' int8 values; X are some points."""
-        stage = Convolutions(self.layers, pixels=self.pixels)
+        stage = layered(self.layers, pixels=self.pixels)
         D, alone = stage.n_outputs, stage.n_outputs == 1
         bias = np.full(D, -float(self.output_zero if alone else INT8_ZERO))
         return Model(
@@ -74,7 +75,7 @@ class Int8Network:
             inputs=InputStatistics.of(stage.apply(X)).with_one_range(),
             classes=classes,
             feature_stage=stage,
-            sharpness=self.output_step,
+            policy=policy_of({"sharpness": np.array([float(self.output_step)])}),
         )
 
     @property

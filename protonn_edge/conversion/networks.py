@@ -24,12 +24,12 @@ from protonn_edge.conversion.affine import AffineMap, rows_in_order
 from protonn_edge.datasets.division import held_out_rows
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling, Rectifier
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
 from protonn_edge.features.convolution.train.network import Network, features_of, innermost
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages, sum_ends
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.head import DenseHead
@@ -160,10 +160,12 @@ class FloatNetwork:
 
     def warning(self, X: Float32, stage: FeatureStage | None) -> str | None:
         """Return a warning if no byte of a stage is near to the padding of its first layer."""
-        if not (self.pads and isinstance(stage, Convolutions)):
+        if not (self.pads and stage is not None):
             return None
-        scale = stage.pixels
-        steps = (self.zeros - scale.zero) / scale.step - self.padding(scale)
+        scale = stage.scale
+        assert scale is not None
+        padding = int(scale.steps(np.resize(self.zeros, (1, len(scale.zero)))).mean().round())
+        steps = (self.zeros - scale.zero) / scale.step - padding
         if np.abs(steps).max() <= _MOST_STEPS:
             return None
         shown = ", ".join(dict.fromkeys(f"{each:.4g}" for each in self.zeros[:_SHOWN]))
@@ -343,7 +345,7 @@ def _convolutional(
     classes: tuple[str, ...],
 ) -> Model:
     """Return the model of rounded layers and the matrices after them."""
-    stage = Convolutions(integer_stages(rounded.layers, image, BYTE_MAXIMUM), None, pixels)
+    stage = layered(integer_stages(rounded.layers, image, BYTE_MAXIMUM), None, pixels)
     features = stage.apply(X)
     first = dense.weights[0] * np.float32(rounded.unit)
     head = _head((first, *dense.weights[1:]), dense.biases, features)

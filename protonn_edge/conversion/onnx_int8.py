@@ -32,7 +32,7 @@ from protonn_edge.conversion.onnx_chain import (
 from protonn_edge.conversion.onnx_decision import Decision
 from protonn_edge.conversion.onnx_file import FLOATS, Node, OnnxGraph
 from protonn_edge.errors import InputError
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.int8_layer.integers import MOST_RIGHT, IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling

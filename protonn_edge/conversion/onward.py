@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
-
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.onnx_graph import IntegerGraph, Values
+from protonn_edge.chain.policy import rule_modules
 from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.errors import InputError
 from protonn_edge.quantization import quantize
@@ -22,8 +20,8 @@ def to_onnx(model: Model | IntegerChain) -> bytes:
     """Return the integer model as the content of an ONNX file, for other programs.
 
     The input "bytes", (n, features) uint8, is what a device receives, the result of
-    `IntegerChain.quantize`. The outputs are int64: "scores", (n, L), and "class", (n, 1), the index
-    of the class or 255 for an unknown point. All integers equal those of `IntegerChain.answers`.
+    `IntegerChain.quantize`. The outputs are int64: "scores", (n, L), and "class", (n, 1), the
+    answer. All integers equal those of `IntegerChain.answers`.
     The metadata are the names of the classes, the model's hash, and the numbers that quantize
     features x: ``floor((x - zero) / step + 0.5)``, at least 0 and at most ``maximum``.
 
@@ -52,22 +50,14 @@ def to_onnx(model: Model | IntegerChain) -> bytes:
 
 
 def _class(scores: Values, before: Values, chain: IntegerChain) -> Values:
-    best = answer = scores.op("ArgMax", axis=1)
-    least = chain.rejection
-    if least is None:
-        return best
-    largest = scores.op("ReduceMax", [1])
-    lowest = (
-        chain.own_stages[-1].output.ends[0] if chain.n_classes > 1 else 0
-    )  # a margin is above the second
-    others = best.op("Equal", np.arange(chain.n_classes)).op("Where", lowest, scores)
-    statistics = [(largest, least.score), (largest - others.op("ReduceMax", [1]), least.margin)]
-    if least.rbf > 0:
+    def nearest() -> Values:
         last = chain.own_stages[-1]
         written = module_of_stage(last.kind, "onnx")
         assert written is not None
-        statistics.append((written.nearest(before, last), least.rbf))
-    for value, threshold in statistics:
-        if threshold > 0:
-            answer = value.op("Less", threshold).op("Where", UNKNOWN, answer)
+        of_last: Values = written.nearest(before, last)
+        return of_last
+
+    answer = scores.op("ArgMax", axis=1)
+    for module in rule_modules("onnx"):
+        answer = module.judged(answer, scores, nearest, chain)
     return answer

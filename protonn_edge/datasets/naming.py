@@ -18,6 +18,9 @@ _SHOWN = 6
 NO_CLASS = 255
 """The label of a point that belongs to no class of a model, and the correct answer for it."""
 
+NO_CLASS_NAME = "unknown"
+"""Its displayed name."""
+
 NO_LABEL = -1
 """The label of a point whose class is unknown."""
 
@@ -29,6 +32,16 @@ def label_text(label: str) -> str:
     text = label.strip()
     whole = _WHOLE_NUMBER.fullmatch(text)
     return str(int(whole.group(1))) if whole else text
+
+
+def answer_name(classes: Sequence[str], answer: int) -> str:
+    """Return the name of an answer, which is one of the classes or `NO_CLASS`."""
+    return NO_CLASS_NAME if answer == NO_CLASS else classes[answer]
+
+
+def answer_names(count: int, classes: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of `count` answers: the classes, then `NO_CLASS` if there is one more."""
+    return (*classes, NO_CLASS_NAME)[:count]
 
 
 def in_order(labels: set[str]) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.observation import Health
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import sensor_board
 from protonn_edge.device.connection import Deadline, Link
 from protonn_edge.device.protocol import (
@@ -133,8 +133,8 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
 def _known(answer: WindowAnswer, classes: range) -> WindowAnswer:
     """Return an answer; `ProtocolError` if the model has no such class."""
     is_valid = len(answer.scores) == len(classes)
-    is_valid &= answer.label in classes or answer.label == UNKNOWN
-    is_valid &= answer.reported in classes or answer.reported in (UNKNOWN, sensor_board.UNDECIDED)
+    is_valid &= answer.label in classes or answer.label == NO_CLASS
+    is_valid &= answer.reported in classes or answer.reported in (NO_CLASS, sensor_board.UNDECIDED)
     if not is_valid:
         raise ProtocolError("the model has no such class")
     return answer
@@ -269,7 +269,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
         """Return a class's name; None if the board has not reported a class yet."""
         if label == sensor_board.UNDECIDED:
             return None
-        return "unknown" if label == UNKNOWN else self.stream.names.get(label, f"class {label}")
+        return "unknown" if label == NO_CLASS else self.stream.names.get(label, f"class {label}")
 
     def seconds_at(self, answer: WindowAnswer) -> float:
         """Return when a window ended, since the board's reset and by its clock."""

@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.decision import UNKNOWN, UNKNOWN_NAME
-from protonn_edge.datasets.naming import NO_LABEL
+from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, NO_LABEL
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.files import AppendedFile, check_file, write_atomically
@@ -87,9 +86,9 @@ class Result:
     """The answer for one test point."""
 
     index: int  # the row of the file of test data, from 0
-    label: int  # index of the true class, `UNKNOWN` for a point of none of them, or `NO_LABEL`
-    # index of the class that the device answered, or `UNKNOWN`, 255; None if the point was lost: no
-    # answer came
+    label: int  # index of the true class, `NO_CLASS` for none of them, or `NO_LABEL`
+    # index of the class that the device answered, or `NO_CLASS`, 255; None if the point was lost:
+    # no answer came
     predicted: int | None
     cycles: int | None  # CPU cycles of the prediction; None if it was lost
     # whether class or scores differ from the integer model's; None if nothing was compared
@@ -126,11 +125,11 @@ class Result:
 
 
 def names_of(classes: Sequence[str]) -> dict[int, str]:
-    """Return the name of each class, of `UNKNOWN`, which is none of them, and of `NO_LABEL`."""
-    unknown = UNKNOWN_NAME
+    """Return the name of each class, of `NO_CLASS`, which is none of them, and of `NO_LABEL`."""
+    unknown = NO_CLASS_NAME
     while unknown in classes:
         unknown += "_"
-    return {**dict(enumerate(classes)), UNKNOWN: unknown, NO_LABEL: ""}
+    return {**dict(enumerate(classes)), NO_CLASS: unknown, NO_LABEL: ""}
 
 
 def _class(column: str, text: str, classes: Sequence[str]) -> int | None:
@@ -384,11 +383,11 @@ def summarize(results: Sequence[Result], board: Board) -> Summary:
         n=len(results),
         mismatches=sum(r.mismatch is True for r in results),
         lost=sum(r.predicted is None for r in results),
-        unknown=sum(r.predicted == UNKNOWN for r in results),
+        unknown=sum(r.predicted == NO_CLASS for r in results),
         cycles=spread,
         latency_ms=spread and spread.times(board.milliseconds(1)),
         energy_mj=spread and spread.times(board.millijoules(1)),
         labelled=any(r.label != NO_LABEL for r in results),
-        others=sum(r.label == UNKNOWN for r in results),
-        others_found=sum(r.label == r.predicted == UNKNOWN for r in results),
+        others=sum(r.label == NO_CLASS for r in results),
+        others_found=sum(r.label == r.predicted == NO_CLASS for r in results),
     )

@@ -110,7 +110,7 @@ class ReferenceAnswers:
             right = self.scores.argmax(axis=1) if self.classes is None else self.classes
             wrong |= labels != right
             return wrong
-        classified = labels < self.scores.shape[1]  # unlike `UNKNOWN`
+        classified = labels < self.scores.shape[1]  # unlike `NO_CLASS`
         places = np.where(classified, labels, 0)[:, None]
         chosen = np.take_along_axis(self.scores, places, axis=1)[:, 0]
         wrong |= ~classified | (self.scores.max(axis=1) - chosen > 2 * self.tolerance)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, load_board
-from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import connection, protocol
 from protonn_edge.device.connection import REFLASH_HINT, Host, NoReplyError
 from protonn_edge.device.exchange import Exchange, RetryPolicy
@@ -30,7 +30,7 @@ _Answer = protocol.PredictReply | protocol.ScoresReply
 class Prediction:
     """The device's answer for one input."""
 
-    label: int  # index of the class, or `UNKNOWN`
+    label: int  # index of the class, or `NO_CLASS`
     cycles: int  # CPU cycles that the prediction took on the device
     scores: tuple[int, ...] | None = None  # one score per class, or None if not requested
 
@@ -299,7 +299,7 @@ class Session:
     def _prediction(self, reply: _Answer) -> Prediction:
         classes = self.device.classes
         scores = reply.scores if isinstance(reply, protocol.ScoresReply) else None
-        if reply.label >= classes and reply.label != UNKNOWN:
+        if reply.label >= classes and reply.label != NO_CLASS:
             raise ProtocolError(
                 f"the device answered class {reply.label}, but its model's classes are 0 to "
                 f"{classes - 1}; {REFLASH_HINT}"

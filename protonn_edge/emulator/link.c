@@ -176,7 +176,7 @@ static void drop_client(void)
     link_disconnect();
 }
 
-/* Polls now: a client that closes its connection and opens a new one must not be rejected. */
+/* Polls now: a client that closes its connection and opens a new one must not be refused. */
 static bool has_client(void)
 {
     struct pollfd state = {.fd = serial_link.stream, .events = POLLRDHUP};

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision import UNKNOWN, answer_names
-from protonn_edge.datasets.naming import NO_LABEL
+from protonn_edge.datasets.naming import NO_CLASS, NO_LABEL, answer_names
 
 if TYPE_CHECKING:
     from protonn_edge.datasets.dataset import Sparse
@@ -65,8 +64,13 @@ def confusion_matrix(predicted: Labels, actual: Labels, n_classes: int) -> NDArr
     return counts
 
 
+def share_of(answers: Labels, answer: int) -> float:
+    """Return the share of answers (n,), n >= 1, that are this one, 0..1."""
+    return float(np.mean(answers == answer))
+
+
 def answer_matrix(results: Sequence[Result], model: IntegerChain) -> NDArray[np.int64]:
-    """Return the answers' confusion matrix (L, L), or (L, L + 1) for a model that rejects.
+    """Return the answers' confusion matrix (L, L), or (L, L + 1) with answers that are no class.
 
     The last column then counts the points of each class with the answer "unknown". If there are
     points of no class, the matrix is (L + 1, L + 1), and they are in the last row.
@@ -75,10 +79,10 @@ def answer_matrix(results: Sequence[Result], model: IntegerChain) -> NDArray[np.
     labelled = [each for each in results if each.label != NO_LABEL]
     answered = [(r.predicted, r.label) for r in labelled if r.predicted is not None]
     pairs = np.array(answered, np.int64).reshape(-1, 2)
-    pairs[pairs == UNKNOWN] = n
+    pairs[pairs == NO_CLASS] = n
     counts = confusion_matrix(pairs[:, 0], pairs[:, 1], n + 1)
-    rows = n + int(any(result.label == UNKNOWN for result in results))
-    return counts[:rows] if model.rejection is not None else counts[:n, :n]
+    rows = n + int(any(result.label == NO_CLASS for result in results))
+    return counts[:rows] if model.policy.other_answers else counts[:n, :n]
 
 
 def frequent_confusions(counts: NDArray[np.int64], most: int) -> list[tuple[int, int, int]]:

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.feature_stage import Signal
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import Dataset, dense_features
-from protonn_edge.datasets.naming import channel_names, listed
+from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, channel_names, listed
 from protonn_edge.datasets.recorded import Recording
 from protonn_edge.datasets.recordings import is_same_rate, runs_of
 from protonn_edge.device.sensor_board import UNDECIDED
@@ -128,7 +127,7 @@ def live_figures(
         )
     integers, reports = quantize(model), list[tuple[int, str]]()
     reporter = Reporter(votes, round(refractory_s * rate))
-    names = {**dict(enumerate(model.classes)), UNKNOWN: "unknown"}
+    names = {**dict(enumerate(model.classes)), NO_CLASS: NO_CLASS_NAME}
     for first, end in parts:
         reporter.forget()
         if recorded.begins[first]:
@@ -146,7 +145,9 @@ def live_figures(
             events, right = events + 1, right | reported
             if not reported:
                 missed.append((first / rate, event))
-    alarms = [each for each in reports if each[1] not in (rest, "unknown") and each[0] not in right]
+    alarms = [
+        each for each in reports if each[1] not in (rest, NO_CLASS_NAME) and each[0] not in right
+    ]
     return LiveFigures(
         hours=len(samples) / rate / 3600,
         rest=rest,

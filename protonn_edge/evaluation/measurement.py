@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from protonn_edge import device
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.head import remedies_of
 from protonn_edge.chain.observation import Health
 from protonn_edge.codegen import DevicePlan
-from protonn_edge.datasets.naming import listed, quoted
+from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
 from protonn_edge.device import protocol
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.device.results import names_of
@@ -78,7 +77,7 @@ class Measurement(FactsRepr):
     # maximum stack that a device used, by painting; None if no device had points or reported it
     stack_peak_bytes: int | None
     # (L, L): Answered points: row the actual class, column the predicted one. Of a model that
-    # rejects (L, L + 1): the last column is "unknown".
+    # has other answers (L, L + 1): the last column is "unknown".
     confusion: NDArray[np.int64]
     shares: list[device.DeviceShare]  # the work of each device
     comparison: (
@@ -401,8 +400,7 @@ def check_rows(
     for result in run.results:
         scores = n if result.scores is None else len(result.scores)
         named = {result.label, result.predicted or 0}
-        if reference.rejection is not None:
-            named -= {UNKNOWN}
+        named -= {each.code for each in reference.policy.other_answers}
         label = result.label if labels is None else labels.get(result.index)
         fault = ""
         if max(named, default=0) >= n or scores != n:
@@ -410,7 +408,7 @@ def check_rows(
         elif result.label != label:
             fault = f"label {quoted(names[result.label])}, but the point has label "
             fault += "none" if label is None else quoted(names[label])
-        elif result.predicted not in (None, UNKNOWN) and result.scores and not result.mismatch:
+        elif result.predicted not in (None, NO_CLASS) and result.scores and not result.mismatch:
             lead = max(result.scores) - result.scores[result.predicted]
             if lead > 2 * reference.score_tolerance:
                 fault = "an answer that does not follow from its scores"

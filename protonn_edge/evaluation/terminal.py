@@ -13,7 +13,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from protonn_edge.avr.cores import BOUND_FLAGS
-from protonn_edge.chain.decision import answer_names
+from protonn_edge.datasets.naming import answer_names
 from protonn_edge.evaluation.accuracy import (
     ClassFigures,
     Quality,
@@ -180,10 +180,12 @@ def stage_rows(losses: Sequence[StageLoss]) -> list[tuple[str, ...]]:
     ]
 
 
-def stage_parts(losses: Sequence[StageLoss], n: int, *, rejects: bool) -> tuple[str, Table]:
-    """Return a sentence, and a row with the loss of each stage of quantization on n points."""
-    answers = "accuracy without rejection" if rejects else "accuracy"
-    sentence = f"{answers} after each step of quantization, on {n:,} points:"
+def stage_parts(losses: Sequence[StageLoss], n: int, *, without: str = "") -> tuple[str, Table]:
+    """Return a sentence, and a row with the loss of each stage of quantization on n points.
+
+    The accuracy is that of the highest score, `without` the rules of a policy.
+    """
+    sentence = f"accuracy{without} after each step of quantization, on {n:,} points:"
     headings = ("last step in integers", "accuracy", "answers changed", "differ from floats")
     (_, *floats), *others = stage_rows(losses)
     return sentence, row_table(headings, [("none", *floats), *others])
@@ -228,8 +230,8 @@ def confusion_parts(
 ) -> tuple[RenderableType, ...]:
     """Return a sentence with a table of the confusion matrix or the most frequent confusions.
 
-    Confusions are listed, if there are any, when the matrix does not fit a terminal. For a model
-    that rejects, the matrix has an additional column "unknown", and possibly such a row.
+    Confusions are listed, if there are any, when the matrix does not fit a terminal. With answers
+    that are no class, the matrix has one more column, "unknown", and possibly such a row.
     """
     every = answer_names(counts.shape[1], classes)
     for longest in (_NAME_WIDTH, _LABEL_WIDTH):

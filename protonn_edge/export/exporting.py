@@ -112,7 +112,7 @@ def export(
     place = resolved(folder)
     if kind == "arduino" and not _FOLDER_NAME.fullmatch(place.name):
         raise InputError(
-            f"the Arduino tools reject a library in a folder called {place.name!r}; choose a name "
+            f"the Arduino tools refuse a library in a folder called {place.name!r}; choose a name "
             "of up to 63 letters, digits, '_', '-' and '.' that does not begin with '-' or '.'"
         )
     chip = board

@@ -16,6 +16,7 @@ import numpy as np
 from protonn_edge import __version__
 from protonn_edge.boards import Board, board_names
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import channels_of
 from protonn_edge.codegen import PREFIX, Plan, check_collisions, render_c, template_environment
 from protonn_edge.codegen.context import Sending, c_comment, class_names, safe_sendings
@@ -23,7 +24,6 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
@@ -227,8 +227,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
     model, vectors = library.model, library.vectors
     window = _window(model.feature_stage)
     drawn = None if model.feature_stage is None else model.feature_stage.drawn_shape
-    rejects = model.rejection is not None
-    names = (*model.classes, *(["unknown"] if rejects else []))
+    names = model.policy.labels(model.classes).values()
     longest = max(len(name.encode()) for name in names)
     sent = safe_sendings(model)
     sram_bytes = library.plan.state_bytes + model.n_features + SKETCH_SRAM_BYTES
@@ -257,7 +256,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "scores": tuple(tuple(row) for row in vectors.scores.tolist()),
         "classes": tuple(vectors.classes.tolist()),
         "class_lines": _class_lines(model.classes),
-        "rejects": rejects,
+        "other_answers": model.policy.other_answers,
         "live": "" if library.windowing is None else library.windowing.words,
     }
 
@@ -385,9 +384,8 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
         options += ["--board", board.name]
     cases = [(f"PNN_CLASS_{each.constant}", each.comment) for each in class_names(model.classes)]
     constants = [(case[0], name) for case, name in zip(cases, model.classes, strict=True)]
-    if model.rejection is not None:
-        cases.insert(0, ("PNN_UNKNOWN", "unlike all classes"))
-        constants.append(("PNN_UNKNOWN", "unlike all classes"))
+    others = [(f"PNN_{each.constant}", each.meaning) for each in model.policy.other_answers]
+    cases, constants = [*others, *cases], [*constants, *others]
     shown = cases[: _CASES + 1] if len(cases) == _CASES + 1 else cases[:_CASES]
     template = template_environment("export").get_template("sketch.ino.j2")
     code = template.render(
@@ -400,7 +398,8 @@ def own_sketch(model: IntegerChain, board: Board) -> OwnSketch:
 
 
 def _feature(stage: FeatureStage | None) -> str:
-    shape = stage.image_shape if isinstance(stage, Convolutions) else (0, 0, 1)
+    points = stage.points if isinstance(stage, Features) else None
+    shape = (0, 0, 1) if points is None or points.is_signal else (*points.shape, 1)[:3]
     if stage is None or shape[:2] == (1, 1):  # a converted network may have no image
         return "listed under this number in the library's README"
     channels = shape[2] if stage.signal is None else stage.signal.channels

@@ -18,9 +18,9 @@ from protonn_edge.features.audio.clips import DEFAULT_RATE
 from protonn_edge.features.audio.clips import fitted_to as audio_fitted_to
 from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.features.audio.onset import THRESHOLDS
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
-from protonn_edge.features.gradients.gradients import DIRECTIONS, Gradients
+from protonn_edge.features.gradients.integers import DIRECTIONS, Gradients
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.making import fitted_to

@@ -1,4 +1,4 @@
-"""The kernel of the decision: the search for the largest score, and rejection."""
+"""The kernel of the decision: the search for the largest score, and the rules of the policy."""
 
 from __future__ import annotations
 
@@ -9,24 +9,19 @@ from typing import Any, ClassVar
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain import observation
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.decision import UNKNOWN, IntegerDecision, Statistic
+from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
-# Of the compiler's code: cycles and approximate flash of the answer "unknown" by each statistic.
-# The code before the loop takes less than a class, and is counted as one.
-_REJECTION: dict[Statistic, tuple[int, int]] = {
-    "score": (10, 18),
-    "distance": (10, 26),
-    "margin": (15, 46),
-}
+# The compiler's code before the loop takes less than a class, and is counted as one.
+
 
 # For counting an answer and watching inputs: cycles, and flash with its other functions but without
 # the rows of classes; SRAM for watching.
 _OBSERVATION, _ROW_BYTES, _WATCHING_BYTES = (130, 480), 10, 5
 
 # On a chip without a multiplier: time of the compiler's loops relative to the assembly.
-_PORTABLE_LARGEST, _PORTABLE_REJECTION = 10.1, 4.0
+_PORTABLE_LARGEST, _PORTABLE_REST = 10.1, 4.0
 
 OBSERVED = "largest, observed"
 """The kernel's name in the plan of a model that is observed."""
@@ -36,7 +31,6 @@ OBSERVED = "largest, observed"
 class DecisionKernel(Kernel):
     """A single pass over the scores."""
 
-    unknown: ClassVar[int] = UNKNOWN
     observation: ClassVar[Any] = observation
 
     stage: IntegerDecision
@@ -50,7 +44,8 @@ class DecisionKernel(Kernel):
     @property
     def second(self) -> bool:
         """Whether the second largest score is needed."""
-        return "margin" in self.stage.statistics or self.stage.expected is not None
+        needed = any(rule.needs_second for rule in self.stage.policy.rules)
+        return needed or self.stage.expected is not None
 
     @property
     def summed(self) -> str:
@@ -103,19 +98,19 @@ class DecisionKernel(Kernel):
 
     def cost(self, _: Feed | None, __: float, ___: Activity, /) -> Cost:
         """Return its cost: no class is expected to be the largest more often than another."""
-        by = self.stage.statistics
         mean = self.stage.n_inputs * self._class_cycles
         steps = [Step("decision", self.name, 0, mean).on(self.core, _PORTABLE_LARGEST)]
-        flash = sum(_REJECTION[name][1] for name in by)
-        if by:
-            cycles = sum(_REJECTION[name][0] for name in by)
-            rejection = Step("rejection", ", ".join(by), flash, cycles)
-            steps.append(rejection.on(self.core, _PORTABLE_REJECTION))
+        costs = [(rule.name, rule.cost()) for rule in self.stage.policy.rules]
+        for name, each in costs:
+            if each is not None:
+                step = Step(name, each.kernel, each.flash, each.cycles)
+                steps.append(step.on(self.core, _PORTABLE_REST))
+        flash = sum(each.flash for _, each in costs if each is not None)
         if (expected := self.stage.expected) is None:
             return Cost(tuple(steps), tables=0, code=flash, state=0)
         cycles, code = _OBSERVATION
         step = Step("observation", "counters", code, cycles)
-        steps.append(step.on(self.core, _PORTABLE_REJECTION))
+        steps.append(step.on(self.core, _PORTABLE_REST))
         tables = _ROW_BYTES * self.stage.n_inputs
         state = expected.n_bytes + _WATCHING_BYTES * bool(expected.watched)
         return Cost(tuple(steps), tables, flash + code, state)

@@ -27,6 +27,7 @@ from protonn_edge.chain.checks import Float32
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import IntegerPolicy
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.precision import NAME
@@ -119,7 +120,7 @@ def in_floats(model: Model, chain: IntegerChain) -> IntegerChain:
                 "some numbers of the model exceed the range of 32-bit floats; train the model "
                 "again with smaller feature values"
             )
-    return replace(chain, own_stages=(stage,), score_scale=scale, sharpness=None)
+    return replace(chain, own_stages=(stage,), score_scale=scale, policy=IntegerPolicy())
 
 
 def why_impossible(model: Model) -> str | None:
@@ -133,9 +134,9 @@ def why_impossible(model: Model) -> str | None:
             f"the model {model.feature_stage.does}, which float builds do not support; build in "
             "int8, or train without these features"
         )
-    if model.rejection is not None:
+    for other in model.policy.other_answers:
         return (
-            'float builds do not support the answer "unknown", which the model gives; build in '
-            "int8, or use a model without rejection"
+            f'float builds do not support the answer "{other.name}", which the model gives; build '
+            "in int8"
         )
     return None

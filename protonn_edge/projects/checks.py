@@ -1,6 +1,6 @@
 """Check that firmware fits its board, and contains nothing forbidden.
 
-The budget is checked twice. Before compiling, a lower bound rejects models that cannot fit. After
+The budget is checked twice. Before compiling, a lower bound refuses models that cannot fit. After
 linking, the ELF file and the stack analysis give the exact figures. An integer build then contains
 no floating-point code, not even from libraries; constants stay in flash; and interrupts are never
 disabled so long that the serial line loses a byte.

@@ -46,7 +46,6 @@ _KEEP_CYCLES = 100
 _EXTREMES_CYCLES = 40
 _SENT_BYTE_CYCLES = 600  # in addition to the line's time
 _WINDOW_CYCLES = 2_000
-_CONFIDENCE_CYCLES = 300  # per class
 _OUTPUT_CYCLES = 1_000  # for each output of the first stage at the end of a window
 _SHARE = 0.9  # of the remaining time, as a safety margin
 _AT_MOST = 1.25  # times the mean, for inputs that are never 0, before the program is linked
@@ -336,9 +335,9 @@ class Windowing:
     @property
     def sending_cycles(self) -> float:
         """The most cycles from a window's class until it is sent, by the line's rate."""
-        confidence = self.model.n_classes * (self.model.confidence is not None)
+        of_rules = sum(rule.cycles_a_class for rule in self.model.policy.rules)
         sent = self._window_bytes * _sent_byte_cycles(self._board)
-        return sent + _WINDOW_CYCLES + _CONFIDENCE_CYCLES * confidence
+        return sent + _WINDOW_CYCLES + self.model.n_classes * of_rules
 
     def _meanwhile(self, cycles: float, free: float) -> int:
         """Return the number of samples that arrive during a computation."""

@@ -15,11 +15,3 @@ from protonn_edge.quantization.integers import precision_of as precision_of
 from protonn_edge.quantization.integers import quantize as quantize
 from protonn_edge.quantization.integers import stage_losses as stage_losses
 from protonn_edge.quantization.integers import why_floats_alone as why_floats_alone
-from protonn_edge.quantization.rejection import Statistics as Statistics
-from protonn_edge.quantization.rejection import check_margin as check_margin
-from protonn_edge.quantization.rejection import check_rate as check_rate
-from protonn_edge.quantization.rejection import check_statistics as check_statistics
-from protonn_edge.quantization.rejection import rejection_for as rejection_for
-from protonn_edge.quantization.rejection import statistics_of as statistics_of
-from protonn_edge.quantization.rejection import together as together
-from protonn_edge.quantization.rejection import with_rejection as with_rejection

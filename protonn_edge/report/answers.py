@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision import UNKNOWN, Statistic, answer_name, answer_names, margins
-from protonn_edge.chain.integer_chain import scores_and_nearest
+from protonn_edge.datasets.naming import NO_CLASS, answer_name, answer_names
 from protonn_edge.device import Result
 from protonn_edge.errors import counted
 from protonn_edge.evaluation.accuracy import (
@@ -27,7 +26,6 @@ from protonn_edge.report.points import columns_of, picture_of, row_words, trace_
 _MISTAKES_SHOWN = 18
 _MATRIX_CLASSES = 30  # maximum for a readable confusion matrix
 _CONFUSIONS_SHOWN = 40
-_THRESHOLDS = 40
 
 
 def accuracy_panels(one: Evidence) -> list[Panel]:
@@ -63,9 +61,9 @@ def _quality_words(quality: Quality | None) -> str:
 
 
 def _unknown_words(one: Evidence) -> str:
-    """Return a sentence about rejected points, with a space before it."""
+    """Return a sentence about answers that are no class, with a space before it."""
     summary = one.summary
-    if one.reference.rejection is None:
+    if not one.reference.policy.other_answers:
         return ""
     if summary.unknown == 0:
         return " No point was answered 'unknown'."
@@ -114,8 +112,8 @@ def mistake_panels(one: Evidence) -> list[Panel]:
     """Return pictures of the most confident wrong answers."""
     if one.points is None:
         return []
-    mistakes = (r for r in one.answered if r.predicted not in (r.label, UNKNOWN))
-    wrong = sorted(mistakes, key=_confidence)
+    mistakes = (r for r in one.answered if r.predicted not in (r.label, NO_CLASS))
+    wrong = sorted(mistakes, key=_lead)
     if not wrong:
         return []
     classes, columns = one.reference.classes, columns_of(one)
@@ -141,9 +139,9 @@ def mistake_panels(one: Evidence) -> list[Panel]:
     ]
 
 
-def _confidence(result: Result) -> int:
+def _lead(result: Result) -> int:
     """Return the true class's score minus the answer's, at most 0."""
-    if result.scores is None or result.predicted is None or result.label == UNKNOWN:
+    if result.scores is None or result.predicted is None or result.label == NO_CLASS:
         return 0
     return result.scores[result.label] - result.scores[result.predicted]
 
@@ -180,51 +178,3 @@ def seen_panels(one: Evidence) -> list[Panel]:
         return []
     label = answer_name(one.reference.classes, int(one.points.labels[place]))
     return [Panel.drawn(figures.seen_figure(seen), f"Point {index}, {label}. {seen.words}")]
-
-
-def unknown_panels(one: Evidence) -> list[Panel]:
-    """Return the number of points rejected by each threshold, for a model that rejects."""
-    reference = one.reference
-    if one.points is None or reference.rejection is None:
-        return []
-    scores, nearest = scores_and_nearest(reference, one.points.fed)
-    right, at = scores.argmax(axis=1) == one.points.labels, reference.rejection
-    statistics: dict[Statistic, tuple[str, NDArray[np.int64], int]] = {
-        "score": ("highest score", scores.max(axis=1), at.score),
-        "distance": ("nearest prototype's RBF value", nearest, at.rbf),
-        "margin": ("margin between the two highest scores", margins(scores), at.margin),
-    }
-    return [
-        panel for name in at.statistics for panel in _threshold_panels(*statistics[name], right)
-    ]
-
-
-def _threshold_panels(
-    what: str, values: NDArray[np.int64], chosen: int, right: NDArray[np.bool_]
-) -> list[Panel]:
-    steps = np.linspace(min(0, int(values.min())), int(values.max()) + 1, _THRESHOLDS)
-    thresholds = sorted({*np.round(steps).astype(int).tolist(), chosen})
-    groups = [("right answers", "limit", values[right])]
-    if not right.all():
-        groups.append(("wrong answers", "accent", values[~right]))
-    curves = [
-        (name, [float(np.mean(each < t)) if len(each) else 0.0 for t in thresholds])
-        for name, _, each in groups
-    ]
-    at = thresholds.index(chosen)
-    rejected = [f"{100 * shares[at]:.2f} % of the {name}" for name, shares in curves]
-    caption = (
-        f"If the {what} of a point is below {chosen:,}, the answer is 'unknown'. This threshold "
-        f"rejects {' and '.join(rejected)}. A higher threshold rejects more points."
-    )
-    key = tuple((colour, f"{name} rejected") for name, colour, _ in groups)
-    key = ((key[0][0], "right answers rejected (false alarms)"), *key[1:])
-    rows = tuple(
-        (f"{t:,}", *(f"{100 * shares[i]:.1f} %" for _, shares in curves))
-        for i, t in enumerate(thresholds)
-        if i % 4 == 0 or i == at
-    )
-    drawn = figures.threshold_figure(thresholds, curves, chosen, what)
-    headings = ("threshold", *(name for name, _ in curves))
-    table = PageTable("Rejected answers, by threshold", headings, rows)
-    return [Panel.drawn(drawn, caption, key=key), Panel(table=table)]

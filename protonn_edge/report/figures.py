@@ -12,8 +12,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision import answer_names
 from protonn_edge.chain.feature_stage import Seen
+from protonn_edge.datasets.naming import answer_names
 from protonn_edge.errors import counted
 from protonn_edge.report.svg import (
     ACCENT,
@@ -33,7 +33,7 @@ _PART_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, INK)
 _CHANNEL_COLOURS = (ACCENT, SECOND, THIRD, LIMIT, MUTED, INK)
 
 _CURVE_MARKS = 12  # of a curve of many values
-_DOTTED = (0, (1, 2))
+DOTTED = (0, (1, 2))
 
 # For an image behind its features: the least ink that is drawn, its darkness, and the minimum
 # height in px.
@@ -105,7 +105,7 @@ def latency_figure(
             if value not in near:
                 area.text(right + pad, row, f"{text} \u2192", ha="right", va="center", color=colour)
                 continue
-            dashes = _DOTTED if colour == INK else "solid"
+            dashes = DOTTED if colour == INK else "solid"
             (line,) = area.plot([value] * 2, [0, row], color=colour, lw=1.4, linestyle=dashes)
             line.set_gid(f"{MARK}{text} ms")
             away, side = (-6, "right") if value > (left + right) / 2 else (6, "left")
@@ -141,7 +141,7 @@ def stage_figure(stages: Sequence[str], accuracies: Sequence[float]) -> str:
         places = range(len(stages))
         area.plot(places, accuracies, color=ACCENT)
         labels = (f"{stage}: {100 * a:.2f} %" for stage, a in zip(stages, accuracies, strict=True))
-        _dots(area, places, accuracies, labels, ACCENT)
+        dots(area, places, accuracies, labels, ACCENT)
         area.set_xlim(-0.4, len(stages) - 0.6)
         area.set_xticks(places, stages)
         _share_axis(area, accuracies)
@@ -163,34 +163,7 @@ def training_figure(values: Sequence[float], what: str, *, shares: bool = False)
         chosen = spaced(len(values), _CURVE_MARKS)
         texts = (f"{100 * values[i]:.2f} %" if shares else f"{values[i]:.4g}" for i in chosen)
         labels = (f"epoch {i + 1:,}: {what} {text}" for i, text in zip(chosen, texts, strict=True))
-        _dots(area, [i + 1 for i in chosen], [values[i] for i in chosen], labels, colour, alpha=0)
-    return drawn[0]
-
-
-def threshold_figure(
-    thresholds: Sequence[float],
-    curves: Sequence[tuple[str, Sequence[float]]],
-    chosen: float,
-    what: str,
-) -> str:
-    """Return shares, 0..1, of rejected points by the threshold, and the current threshold.
-
-    The first curve is of false alarms, the second of rejected mistakes.
-    """
-    with drawing(250) as (area, drawn):
-        for colour, (name, values) in zip((LIMIT, ACCENT), curves, strict=False):
-            area.plot(thresholds, values, color=colour, drawstyle="steps-post")
-            labels = (
-                f"threshold {threshold:,.0f}: {100 * value:.1f} % of {name} rejected"
-                for threshold, value in zip(thresholds, values, strict=True)
-            )
-            _dots(area, thresholds, values, labels, colour, alpha=0)
-        line = area.axvline(chosen, color=INK, linewidth=1.2, linestyle=_DOTTED)
-        line.set_gid(f"{MARK}the model's threshold: {chosen:,.0f}")
-        area.set(xlabel=f"threshold of the {what}", ylabel="rejected", ylim=(-0.03, 1.03))
-        area.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-        area.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        _percent_axis(area, 0)
+        dots(area, [i + 1 for i in chosen], [values[i] for i in chosen], labels, colour, alpha=0)
     return drawn[0]
 
 
@@ -200,10 +173,10 @@ def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str)
         area.step(costs, accuracies, where="post", color=ACCENT)
         pairs = zip(costs, accuracies, strict=True)
         labels = (f"{100 * accuracy:.2f} % for {x:,g} ({cost})" for x, accuracy in pairs)
-        _dots(area, costs, accuracies, labels, ACCENT, markersize=6)
+        dots(area, costs, accuracies, labels, ACCENT, markersize=6)
         area.set_xlabel(cost)
         area.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        _percent_axis(area, 1)
+        percent_axis(area, 1)
         area.xaxis.set_major_locator(MaxNLocator(5))
         area.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     return drawn[0]
@@ -218,11 +191,11 @@ def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
             labels = (
                 f"{who}, {counted(n, 'example')}: {100 * accuracies[n]:.2f} %" for n in counts
             )
-            _dots(area, counts, accuracies, labels, colour, markersize=6)
+            dots(area, counts, accuracies, labels, colour, markersize=6)
         area.set_xlabel("taught examples per class (lower line: lowest accuracy of any person)")
         area.xaxis.set_major_locator(MaxNLocator(integer=True))
         area.set_ylim(top=min(area.get_ylim()[1], 1.01))  # room for a dot at 100 %
-        _percent_axis(area, 1)
+        percent_axis(area, 1)
     return drawn[0]
 
 
@@ -275,7 +248,7 @@ def spaced(count: int, most: int) -> list[int]:
     return sorted({*range(0, count, max(1, count // most)), count - 1})
 
 
-def _dots(
+def dots(
     area: Axes,
     xs: Sequence[float],
     ys: Sequence[float],
@@ -315,10 +288,11 @@ def _share_axis(area: Axes, shares: Sequence[float]) -> None:
     ticks = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(bottom, top)
     area.set_yticks([tick for tick in ticks if bottom - 1e-9 <= tick <= top + 1e-9])
     area.set_ylim(bottom, top + 0.05 * spread)  # room for a dot at 100 %
-    _percent_axis(area, 2 if spread < 0.005 else 1 if spread < 0.05 else 0)
+    percent_axis(area, 2 if spread < 0.005 else 1 if spread < 0.05 else 0)
 
 
-def _percent_axis(area: Axes, decimals: int) -> None:
+def percent_axis(area: Axes, decimals: int) -> None:
+    """Label the vertical axis in per cent."""
     area.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=decimals, symbol=" %"))
 
 

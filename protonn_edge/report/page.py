@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from protonn_edge import __version__
 from protonn_edge.chain import head
+from protonn_edge.chain.policy import rule_modules
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.evaluation.teaching import TaughtPerson
@@ -256,8 +257,10 @@ def _figures(one: Evidence) -> dict[str, str]:
     summary, usage = one.summary, one.firmware.usage
     low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), summary.n)
     latency, energy, bound = summary.latency_ms, summary.energy_mj, one.bound_cycles
-    rejects = one.reference.rejection is not None
-    unknown = {"unknown": f"{100 * summary.unknown / summary.n:.2f} %"} if rejects else {}
+    unknown = {
+        other.name: f"{100 * summary.unknown / summary.n:.2f} %"
+        for other in one.reference.policy.other_answers
+    }
     return {
         "computed in": "floats" if one.reference.score_tolerance else "integers",
         "points": f"{summary.n:,}",
@@ -310,12 +313,7 @@ _SECTIONS = (
         "The features that the first stage extracts from a point.",
         answers.seen_panels,
     ),
-    SectionOfRuns(
-        "unknown",
-        "Unknown",
-        "The shares of the test points that other thresholds would reject.",
-        answers.unknown_panels,
-    ),
+    *(section for module in rule_modules("report") for section in module.SECTIONS),
     SectionOfRuns(
         "sketch",
         "In your own sketch",

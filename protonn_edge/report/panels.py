@@ -166,7 +166,8 @@ def quantization_panels(one: Evidence) -> list[Panel]:
     lost = 100 * (stages[0].accuracy - stages[-1].accuracy)
     values, cut = one.points.raw.size, one.points.saturations
     why = f", {why_clamped(one.model)}" if cut and why_clamped(one.model) else ""
-    caption = "" if one.reference.rejection is None else "Without rejection, the accuracy is "
+    without = one.reference.policy.without_words.strip().capitalize()
+    caption = f"{without}, the accuracy is " if without else ""
     caption += (
         f"{100 * stages[0].accuracy:.2f} % in floats, {100 * stages[-1].accuracy:.2f} % in "
         f"integers: {abs(lost):.2f} percentage points {'lost' if lost >= 0 else 'gained'}. {cut:,} "

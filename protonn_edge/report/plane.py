@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision import answer_names
+from protonn_edge.datasets.naming import answer_names
 from protonn_edge.device import Result
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.report.content import Mark, Scatter

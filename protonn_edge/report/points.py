@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
@@ -14,7 +14,6 @@ from markupsafe import Markup
 from matplotlib.image import imsave
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision import EXPONENTIAL, UNKNOWN
 from protonn_edge.chain.model import expected_by
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.quantization import MODEL_HASH_BYTES
@@ -253,9 +252,8 @@ def payload(one: Evidence, *, runs: bool) -> dict[str, Any]:
             "features": reference.n_features,
             "names": names if columns else [],
             "columns": [asdict(column) for column in columns],
-            "confidence": _confidence(one),
+            **_of_rules(one),
             "classes": list(reference.classes),
-            "unknown": UNKNOWN if reference.rejection is not None else None,
             "maximum": reference.features.maximum,
             "zero": _once(reference.features.zero),
             "step": _once(reference.features.step),
@@ -302,13 +300,10 @@ def _shape(one: Evidence) -> dict[str, Any] | None:
     return {"rows": rows, "columns": columns, "pen": pen, "box": drawing}
 
 
-def _confidence(one: Evidence) -> dict[str, Any] | None:
-    """Return how the confidence follows from scores; None if a model has none."""
-    reference = one.reference
-    if reference.confidence is None:
-        return None
-    factor, shift, n_new = astuple(reference.confidence)
-    return {"factor": factor, "shift": shift, "newClasses": n_new, "table": EXPONENTIAL}
+def _of_rules(one: Evidence) -> dict[str, Any]:
+    """Return what the page needs to know of the policy's rules."""
+    rules = one.reference.policy.rules
+    return {key: value for rule in rules for key, value in rule.page_data().items()}
 
 
 def _sliders(one: Evidence, columns: Sequence[PageColumn]) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.model import Model, labels_of
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
@@ -44,7 +43,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
     @property
     def sharpness_(self) -> float:
         """The factor on scores before the softmax of `predict_proba`."""
-        return 1.0 if self.model_.sharpness is None else self.model_.sharpness
+        return float(self.model_.policy.logits(np.ones(1))[0])
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the scores of points X (n, D).
@@ -69,13 +68,13 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         X : array or scipy.sparse matrix of shape (n, D)
             Raw features.
         unknown : object, optional
-            The label for points that the thresholds of `calibrate_rejection` reject, such as -1.
-            Without it every point gets one of the classes.
+            The label for points to which the model's policy gives no class, such as -1. Without it
+            every point gets one of the classes.
 
         Raises
         ------
         InputError
-            If `unknown` is given, but `calibrate_rejection` was not called, or it is a class.
+            If `unknown` is given, but the policy always gives a class, or it is a class.
         """
         if unknown is not None:
             return self._predict_or(unknown, X)
@@ -97,7 +96,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         if self.multilabel_:
             labelled: NDArray[np.float64] = expit(self._label_logits(scores))
             return labelled
-        return softmax(scores * self.sharpness_)
+        return softmax(self.model_.policy.logits(scores))
 
     def set_accuracy_floor(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Record the minimum accuracy of a device with this model.
@@ -181,12 +180,12 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         return scores
 
     def _predict_or(self, unknown: Any, X: ArrayLike) -> NDArray[Any]:
-        """Return the labels of points, or `unknown` where the model rejects them."""
+        """Return the labels of points, or `unknown` where the model's policy gives no class."""
         check_is_fitted(self)
-        if self.model_.rejection is None:
+        if not self.model_.policy.other_answers:
             raise InputError(
-                f"predict was called with unknown={unknown!r}, but no thresholds were chosen; call "
-                "calibrate_rejection first"
+                f"predict was called with unknown={unknown!r}, but the model's policy always gives "
+                "a class; choose thresholds first"
             )
         if unknown in self.classes_.tolist():
             raise InputError(
@@ -194,9 +193,9 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
             )
         points = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
         indices = self._answering.predict(points)
-        rejected = indices == UNKNOWN
-        labels: NDArray[Any] = self.classes_[np.where(rejected, 0, indices)]
+        is_unknown = indices == NO_CLASS
+        labels: NDArray[Any] = self.classes_[np.where(is_unknown, 0, indices)]
         label = np.asarray(unknown)
         if (label.dtype.kind in "iuf") != (labels.dtype.kind in "iuf"):
             label, labels = label.astype(object), labels.astype(object)  # not -1 as a text
-        return np.where(rejected, label, labels)
+        return np.where(is_unknown, label, labels)

@@ -14,7 +14,7 @@ import json
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
@@ -28,24 +28,22 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 import protonn_edge
-from protonn_edge.chain.decision import Statistic
+from protonn_edge.chain import stored
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import rule_modules, with_rules
 from protonn_edge.chain.registry import ESTIMATORS
 from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.datasets.groups import group_numbers
 from protonn_edge.datasets.naming import label_text
-from protonn_edge.quantization import check_statistics, statistics_of, with_rejection
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import parameters as declared
 from protonn_edge.training.answers import Answers
-from protonn_edge.training.calibration import fitted_sharpness
-from protonn_edge.training.folds import held_out_statistics
 from protonn_edge.training.given_points import (
     are_label_sets,
     check_number_of_classes,
@@ -186,7 +184,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"array {value.shape} {digest}"
-    return f"{type(value).__name__} {getattr(value, 'digest', None) or joblib.hash(value)}"
+    own = stored.digest(value) if isinstance(value, Features) else joblib.hash(value)
+    return f"{type(value).__name__} {own}"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -255,7 +254,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         return int(getattr(self, "epochs", 1))
 
     @property
-    def _scores_are_logits(self) -> bool:
+    def scores_are_logits(self) -> bool:
         """Whether training makes the scores logits, which calibration may only reduce."""
         return False
 
@@ -326,62 +325,13 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
             self._name(prepared)
             learned = self._train(prepared)
         self._keep(learned, prepared, n_train=int(given.X.shape[0]))
-        self._fit_temperature(*prepared.calibration)
+        self._fit_rules(*prepared.calibration)
         return self
 
-    def calibrate_rejection(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        rate: float = 0.01,
-        by: Sequence[Statistic] = ("score",),
-        groups: ArrayLike | None = None,
-        on_fold: Callable[[int, int], object] = lambda *_: None,
-    ) -> Self:
-        """Choose thresholds for rejecting unknown points, for `predict` and the device.
-
-        Parameters
-        ----------
-        X : array of shape (n, D)
-            Points of the classes that are used neither for training nor for testing or, with `y`,
-            the training points.
-        y : array of shape (n,), optional
-            The labels of the training points. Each point is then scored by a model that was trained
-            without it, so several models are trained.
-        rate : float
-            Share of such points that may be rejected by mistake, above 0 and below 1.
-        by : sequence of {"score", "distance", "margin"}
-            See `protonn_edge.chain.decision`.
-        groups : array of shape (n,), optional
-            With `y`: points of a group are held out together.
-        on_fold : callable
-            With `y`: called with the number of a model, from 1, and the total.
-
-        Returns
-        -------
-        DeviceClassifier
-            This estimator; its model has a `rejection`.
-
-        Raises
-        ------
-        InputError
-            If there are too few points for the rate, or the model has no integers.
-        """
-        check_is_fitted(self)
-        check_statistics(self.model_, by)
-        points = validate_data(self, X, reset=False, dtype=np.float32)
-        if y is None:
-            statistics = statistics_of(self.model_, points)
-        else:
-            numbers = None if groups is None else group_numbers(groups, len(points))
-            labels = column_or_1d(y)
-            check_consistent_length(points, labels)
-            statistics = held_out_statistics(
-                self, points, labels, self.model_, groups=numbers, on_fold=on_fold
-            )
-        self.model_ = with_rejection(self.model_, statistics, rate, by)
-        return self
+    def _fit_rules(self, points: Float32 | Sparse, targets: Indices) -> None:
+        """Add the rules that every training fits; see `protonn_edge.policy`."""
+        rules = (module.fitted(self, points, targets) for module in rule_modules("train"))
+        self.model_ = with_rules(self.model_, *(rule for rule in rules if rule is not None))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -409,17 +359,6 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         )
         model = prepared.measured(learned.model)
         self.model_ = replace(model, record=record)
-
-    def _fit_temperature(self, points: Float32 | Sparse, targets: Indices) -> None:
-        """Fit the factor on scores before the softmax; see `predict_proba`."""
-        if self.multilabel_:
-            return
-        with one_thread():  # reproducible
-            scores = self.model_.scores(points)[:, : len(self.classes_)]
-            sharpness = fitted_sharpness(scores, targets, certain=False)
-        if self._scores_are_logits:
-            sharpness = min(sharpness, 1.0)
-        self.model_ = replace(self.model_, sharpness=sharpness)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

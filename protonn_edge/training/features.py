@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.chain.statistics import common_range
 from protonn_edge.errors import InputError, shortened
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:

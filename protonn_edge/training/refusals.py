@@ -31,7 +31,6 @@ class TrainingRequest:
     in_blocks: int = 0  # bytes of points that are read in blocks; 0 if they are in memory
     in_groups: bool = False  # whether the points come in groups
     in_parts: bool = False  # whether `partial_fit` was called
-    rejecting: bool = False  # whether the model will reject points afterwards
     given: frozenset[str] = frozenset()  # options given on the command line
 
     @classmethod
@@ -439,11 +438,5 @@ REFUSALS: tuple[Refusal, ...] = (
             lambda case: not _OF_OPTIMIZERS.isdisjoint(case.given),
             "options such as {epochs} do not apply",
         ),
-    ),
-    # Rejection.
-    Refusal(
-        lambda case: case.rejecting and case.for_floats_alone,
-        "{rate} applies only to models that a device can run; omit {rate}, or train with one label "
-        "per point and a {normalization} other than l2",
     ),
 )

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import (
+from protonn_edge.features.average_pooling.integers import (
     Areas,
     AveragePooling,
     Axis,
     IntegerAveragePooling,
 )
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.training.features import FeatureData
 from protonn_edge.training.parameters import SharedParameters
 

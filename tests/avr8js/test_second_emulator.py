@@ -19,7 +19,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.device import protocol
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import device_model, quantize

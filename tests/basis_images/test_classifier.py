@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.chain.file import load_model
+from protonn_edge.chain.stored import digest
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
@@ -113,7 +114,7 @@ def test_prototypes_are_an_extension_too(fitted: BasisImagesClassifier) -> None:
     ).fit(X, Y)
     model = extension.to_model()
     assert (model.head.kind, model.n_inputs) == ("protonn", 8)
-    assert model.record["settings"]["features"] == f"Convolutions {student.digest}"
+    assert model.record["settings"]["features"] == f"Features {digest(student)}"
     integers = quantize(model)
     assert np.mean(integers.predict(integers.quantize(DIGITS.X_test)) == DIGITS.y_test) > 0.75
     with pytest.raises(InputError, match="need points with 64 values, but these points have 32"):
@@ -129,7 +130,7 @@ def test_the_layers_of_a_models_file_are_taken(
     options = ("--image-shape", "8x8", "--epochs", "2", "--features")
     run_json("train", data, "-o", tmp_path / "model.npz", *options, path)
     stages = [load_model(each).feature_stage for each in (path, tmp_path / "model.npz")]
-    assert stages[0].digest == stages[1].digest
+    assert stages[0] == stages[1]
     run_json("train", data, "-o", path, "--epochs", "2")
     refused = run("train", data, "-o", tmp_path / "model.npz", *options, path)
     assert_one_sentence(

@@ -15,7 +15,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.layers import Rectifier
 from protonn_edge.features.convolution.train.network import Network, layers_of
 from protonn_edge.features.convolution.train.notation import read_layers
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.basis_images.train.images import (
     BasisImages,
     EstimatorTeacher,

@@ -13,7 +13,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.learning import NetworkSpec, Schedule
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.convolution.train.rounding import Bits
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.basis_images.train.classifier import (
     TaughtStudent,
     WantedImages,

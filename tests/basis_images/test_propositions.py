@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.basis_images.train.images import EstimatorTeacher, Parts
 from protonn_edge.training.objective import cross_entropy
 

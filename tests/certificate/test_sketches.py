@@ -20,8 +20,8 @@ from random_shapes import random_points
 
 from protonn_edge.chain.model import Model
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.quantization import quantize
 
 pytestmark = needs_arduino_core

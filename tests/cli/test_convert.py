@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +14,10 @@ from sklearn.datasets import load_iris
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
-from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.file import load_model, save_model
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets import load_dataset
+from protonn_edge.policy.rejection.rule import Rejection
 
 RNG = np.random.default_rng(0)
 
@@ -136,7 +136,7 @@ def test_what_cannot_be_converted_is_one_sentence(
 
 
 def test_thresholds_that_are_left_out_are_mentioned(tmp_path: Path):
-    model = replace(random_model(), rejection=Rejection(margin=0.1))
+    model = with_rules(random_model(), Rejection(margin=0.1))
     save_model(model, tmp_path / "model.npz")
     done = convert(tmp_path / "model.npz", "-o", tmp_path / "run")
     assert done.exit_code == 0, done.output

@@ -13,6 +13,8 @@ from model_factory import random_model, random_points
 
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import with_rules, without_rules
+from protonn_edge.policy.confidence.rule import Confidence, Sharpness
 from protonn_edge.quantization import quantize
 
 NAMES = ("a", "b", "c", "d")
@@ -22,7 +24,8 @@ NAMES = ("a", "b", "c", "d")
 def model(tmp_path: Path) -> Model:
     """Give a model of four named features and three classes, which is in m.npz."""
     model = random_model(1, features=4, projections=3, prototypes=6, classes=3)
-    model = replace(model, feature_names=NAMES, classes=("no", "x,y", "yes"), sharpness=2.0)
+    model = replace(model, feature_names=NAMES, classes=("no", "x,y", "yes"))
+    model = with_rules(model, Sharpness(2.0))
     save_model(model, tmp_path / "m.npz")
     return model
 
@@ -77,9 +80,10 @@ def test_a_table_of_classes_is_written_and_replaced(
     assert [name for *_, name, _ in rows] == answers(model, points)
     assert [",".join(row[:4]) for row in rows] == data.read_text().splitlines()
     integers = quantize(model)
-    assert integers.confidence is not None
+    sure = integers.policy.find(Confidence)
+    assert sure is not None
     scores = integers.scores(integers.quantize(points))
-    assert [int(each) for *_, each in rows] == integers.confidence.percent(scores).tolist()
+    assert [int(each) for *_, each in rows] == sure.percent(scores).tolist()
     assert_one_sentence(
         run("predict", tmp_path / "m.npz", out, "-o", data), "new.csv is not a file of predictions"
     )
@@ -88,7 +92,7 @@ def test_a_table_of_classes_is_written_and_replaced(
 def test_without_calibration_there_is_no_column_of_confidence(
     tmp_path: Path, model: Model, points: np.ndarray
 ) -> None:
-    save_model(replace(model, sharpness=None), tmp_path / "m.npz")
+    save_model(without_rules(model), tmp_path / "m.npz")
     data, out = write(tmp_path / "new.csv", points), tmp_path / "out.csv"
     assert "confidence_percent" not in run_json("predict", tmp_path / "m.npz", data, "-o", out)
     assert out.read_text().startswith("1,2,3,4,predicted_class\n")

@@ -16,7 +16,9 @@ from command_line import run
 from programs import interruptible, started
 
 from protonn_edge.chain.file import load_model
-from protonn_edge.cli import inspect, training
+from protonn_edge.cli import inspect
+from protonn_edge.policy.rejection import steps
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.progress import TrainingStopped
 
@@ -142,16 +144,16 @@ def test_the_first_ctrl_c_says_that_the_training_stops(folder: Path) -> None:
 def test_a_trained_model_is_kept_where_its_thresholds_are_not(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "_calibrate", interrupted)
+    monkeypatch.setattr(steps, "calibrate_rejection", interrupted)
     options = ("--epochs", "3", "--rejection", "5%", "--json")
     done = run("train", folder / "train.csv", "-o", folder / "trained.npz", *options)
     assert done.exit_code == 130
     assert "stopped after all epochs, before --rejection; the best" in done.stderr
     model = load_model(folder / "trained.npz")
-    assert model.rejection is None
+    assert model.policy.find(Rejection) is None
     assert model.record["stopped"] == "all epochs, before --rejection"
 
 

@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from protonn_edge.features.convolution.making import layered
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import dense_factory
@@ -30,6 +32,7 @@ from conformance.instances import KINDS, maker_of
 from convolution_factory import random_convolution, random_model
 from model_factory import (
     random_inputs,
+    sharp,
     tiny_deskew_model,
     tiny_gradients_model,
     tiny_integer_model,
@@ -40,7 +43,6 @@ from model_factory import (
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import write_atomically
@@ -59,7 +61,7 @@ class Case(NamedTuple):
 
 def sure_model() -> IntegerChain:
     """Return a chain that knows how sure it is."""
-    return replace(tiny_integer_model(), sharpness=8.0)
+    return sharp(tiny_integer_model(), 8.0)
 
 
 def audio_model() -> IntegerChain:
@@ -75,7 +77,7 @@ def network() -> IntegerChain:
         IntegerPooling((4, 4, 1), (2, 2), "maximum", 15),
         IntegerPooling((2, 2, 1), (2, 2), "average", 15),
     )
-    return quantize(random_model(Convolutions(layers)))
+    return quantize(random_model(layered(layers)))
 
 
 def packed_linear() -> IntegerChain:

@@ -12,6 +12,7 @@ from fuzz.bounds import check_case
 from random_shapes import first_stage_of, random_case
 
 from protonn_edge.kernels.matvec.kernels import KERNELS
+from protonn_edge.policy.rejection.rule import IntegerRejection
 
 SEEDS = {8: "average_pooling", 9: "gradients", 11: "none", 21: "windows", 27: "deskew"}
 
@@ -36,4 +37,4 @@ def test_random_models_have_every_first_stage_plan_and_width() -> None:
         (16, 32),
         (24, 16),
     }
-    assert any(model.rejection for model, _ in cases)
+    assert any(model.policy.find(IntegerRejection) for model, _ in cases)

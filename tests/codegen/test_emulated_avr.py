@@ -28,8 +28,8 @@ from protonn_edge.chain.model import Model
 from protonn_edge.codegen import Plan, make_plan
 from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, build, trial_build
 from protonn_edge.quantization import quantize

@@ -24,8 +24,8 @@ from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.context import c_comment, c_string
 from protonn_edge.codegen.host import host_program
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
 from protonn_edge.quantization import IntegerChain, quantize
 

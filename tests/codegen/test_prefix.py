@@ -25,10 +25,10 @@ from model_factory import (
 from plans import plan_with
 
 from protonn_edge.avr.cores import CORES, UNO_CORE, Core
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.codegen import check_prefix, render_c
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.quantization import IntegerChain, device_model, quantize
 
 MODELS = {
@@ -127,7 +127,7 @@ def two_models() -> tuple[tuple[IntegerChain, np.ndarray], tuple[IntegerChain, n
     sensor = quantize(random_model(3, features=30, projections=6, classes=7))
     samples = random_inputs(4, 16, sensor)
     sensor = rejecting_some(sensor, samples, 7)
-    assert UNKNOWN in sensor.answers(samples)[0]
+    assert NO_CLASS in sensor.answers(samples)[0]
     return (image, random_images(5, 16, pooling)), (sensor, samples)
 
 

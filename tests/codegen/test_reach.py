@@ -11,8 +11,8 @@ from worst_inputs import moved_cycles, prototype_costs, prototype_cycles, worst_
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import make_plan
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES, row_shifts
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES, row_shifts
 from protonn_edge.kinds.protonn.prototypes.kernels import _worst_shell, near_at_most
 from protonn_edge.quantization import IntegerChain, quantize
 

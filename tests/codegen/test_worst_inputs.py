@@ -19,8 +19,8 @@ from worst_inputs import prototype_costs, prototype_cycles, worst_inputs
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.codegen import make_plan
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.quantization import IntegerChain, quantize
 
 

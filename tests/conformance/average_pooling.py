@@ -9,12 +9,12 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_images, random_pooling_model
 
-from protonn_edge.features.average_pooling.pooling import (
+from protonn_edge.features.average_pooling.integers import (
     AveragePooling,
     Axis,
     IntegerAveragePooling,
 )
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.quantization import quantize
 
 

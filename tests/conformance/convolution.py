@@ -1,4 +1,4 @@
-"""Convolutions: windows of every side, stride and padding, full and of one channel each."""
+"""Features: windows of every side, stride and padding, full and of one channel each."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from convolution_factory import (
     random_window_layers,
 )
 
-from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
+from protonn_edge.chain.features import Features
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import quantize
 
@@ -25,32 +26,32 @@ from protonn_edge.quantization import quantize
 def instances() -> Iterator[Instance]:
     """Yield convolutions of images that are held, behind averages, and behind other layers."""
     plain = random_convolution(1, (7, 8, 2), 3, to_even=True, weight_bits=4)
-    yield _instance("3x3, halves to even", Convolutions((plain,)))
+    yield _instance("3x3, halves to even", layered((plain,)))
     large = {"input_maximum": 255, "maximum": 255, "shift": 13}
     wide = random_convolution(2, (8, 7, 3), 13, 5, largest=2, padded=True, stride=2, **large)
-    yield _instance("two groups, padded, 5x5, every second place", Convolutions((wide,)))
+    yield _instance("two groups, padded, 5x5, every second place", layered((wide,)))
     even = random_convolution(5, (6, 6, 1), 11)
     even = replace(even, weights=2 * even.weights)
     largest = IntegerPooling((4, 4, 11), (2, 2), "maximum", 15)
     averages = IntegerAveragePooling(Areas((12, 14), (12, 12), (6, 6)), 15, cuts=True)
-    layers = Convolutions((even, largest), averages)
+    layers = layered((even, largest), averages)
     yield _instance("even weights, behind averages", layers)
     first = random_convolution(3, (8, 9, 1), 5, padded=True)
     each = random_convolution(4, (8, 9, 5), depthwise=True, padded=True, maximum=255, shift=15)
-    yield _instance("one channel each, behind a layer", Convolutions((first, each)), 1)
+    yield _instance("one channel each, behind a layer", layered((first, each)), 1)
     channels = random_convolution(6, (5, 5, 12), depthwise=True, stride=2, largest=100, maximum=100)
     point = random_convolution(7, (2, 2, 12), 16, 1, input_maximum=100, largest=1, weight_bits=2)
-    layers = Convolutions((channels, point))
+    layers = layered((channels, point))
     yield _instance("one channel each in two groups", layers)
     yield _instance("a point, of ternary weights", layers, 1)
     window = random_convolution(8, (20, 1, 6), 13, 5, padded=True, stride=2, weight_bits=4)
     around = random_convolution(10, (6, 5, 2), 3, padded=True, padding_value=6)
-    yield replace(_instance("padded with 6", Convolutions((around,))), reached=False)
-    yield _instance("a window of samples, padded, every second place", Convolutions((window,)))
+    yield replace(_instance("padded with 6", layered((around,))), reached=False)
+    yield _instance("a window of samples, padded, every second place", layered((window,)))
     yield _instance("one channel each, in a window behind averages", random_window_layers(9), 1)
 
 
-def _instance(name: str, stage: Convolutions, number: int = 0) -> Instance:
+def _instance(name: str, stage: Features, number: int = 0) -> Instance:
     model = quantize(random_model(stage))
     own = [each for each in model.stages if isinstance(each, IntegerConvolution)][number]
     return Instance(name, model, own, random_images_of(9, 20, stage), _extremes(own))

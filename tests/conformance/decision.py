@@ -11,6 +11,7 @@ from model_factory import random_inputs, random_model, rejecting_some
 
 from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.chain.observation import ExpectedAnswers, IntegerExpected
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import IntegerChain, quantize
 
 _UNKNOWN = 255
@@ -54,7 +55,7 @@ def reference(stage: IntegerDecision, point: list[int]) -> list[int]:
         if score > point[winner]:
             winner = label
     second = max(score for label, score in enumerate(point) if label != winner)
-    limits = stage.rejection
+    limits = stage.policy.find(IntegerRejection)
     if limits is not None and (
         point[winner] < limits.score or point[winner] - second < limits.margin
     ):

@@ -8,8 +8,8 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_images, random_pooling_model
 
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES, IntegerDeskew
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES, IntegerDeskew
 from protonn_edge.quantization import quantize
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_gradients_model, random_images
 
-from protonn_edge.features.gradients.gradients import CellAxis, Gradients, IntegerGradients
+from protonn_edge.features.gradients.integers import CellAxis, Gradients, IntegerGradients
 from protonn_edge.quantization import quantize
 
 

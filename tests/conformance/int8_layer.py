@@ -11,7 +11,7 @@ from convolution_factory import random_images_of, random_model
 from int8_factory import random_int8_layer, whole_window
 
 from protonn_edge.chain.integer_chain import IntegerChain
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import quantize
@@ -43,11 +43,11 @@ def instances() -> Iterator[Instance]:
 def golden_chain() -> IntegerChain:
     """Return a small fully connected layer, which rounds twice."""
     layer = random_int8_layer(0, (1, 1, 4), 2, (1, 1))
-    return quantize(random_model(Convolutions((layer,))))
+    return quantize(random_model(layered((layer,))))
 
 
 def _instance(name: str, *layers: IntegerInt8Layer | IntegerPooling, number: int = -1) -> Instance:
-    stage = Convolutions(layers)
+    stage = layered(layers)
     model = quantize(random_model(stage))
     own = [each for each in model.stages if isinstance(each, IntegerInt8Layer)][number]
     points = random_images_of(9, 20, stage)

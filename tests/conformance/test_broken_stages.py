@@ -22,9 +22,9 @@ from conformance.instances import KINDS, Program, instances_of, programs_of
 
 from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.chain.integer_stage import IntegerStage, Range
-from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
-from protonn_edge.features.deskew.deskew import IntegerDeskew, row_shifts, sheared
-from protonn_edge.features.gradients.gradients import Cells, IntegerGradients
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.deskew.integers import IntegerDeskew, row_shifts, sheared
+from protonn_edge.features.gradients.integers import Cells, IntegerGradients
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.kernels.kernel import Cost
 from protonn_edge.kinds.bonsai.integers import IntegerBonsaiTree

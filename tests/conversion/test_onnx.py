@@ -17,7 +17,6 @@ from protonn_edge.boards import load_board
 from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
-from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.kinds.dense.train import DenseNetwork
 
 DIGITS = load_digits_dataset()
@@ -210,7 +209,7 @@ def test_images_of_several_channels_have_them_innermost():
     assert found.model.feature_stage is not None
     rows = np.moveaxis(X, 1, 3).reshape(len(X), -1)
     assert (from_network(content, rows).model.scores(rows) == found.model.scores(rows)).all()
-    assert found.model.feature_stage.describe(())["image_shape"] == [12, 8, 3]
+    assert found.model.feature_stage.points.shape == (12, 8, 3)
     assert found.agreement > 0.8
 
 
@@ -256,8 +255,8 @@ def test_convolutions_of_signals_have_windows_along_time():
     found = from_network(content, numbers(300, 40), epochs=0)
     assert found.agreement > 0.9
     stage = found.model.feature_stage
-    assert isinstance(stage, Convolutions)
-    assert [layer.output_shape for layer in stage.layers] == [(20, 1, 4), (1, 1, 4)]
+    assert stage is not None
+    assert [layer.output_shape for layer in stage.stages] == [(20, 1, 4), (1, 1, 4)]
 
 
 @pytest.mark.parametrize("bits", [4, 2])
@@ -267,8 +266,8 @@ def test_weights_of_convolutions_have_fewer_bits(bits: int):
     content = network(nodes, (1, 8, 8), w=numbers(4, 1, 3, 3), u=numbers(144, 3))
     found = from_network(content, np.abs(numbers(200, 64)), bits=bits, epochs=30)
     stage = found.model.feature_stage
-    assert isinstance(stage, Convolutions)
-    weights = stage.layers[0].weights
+    assert stage is not None
+    weights = stage.stages[0].weights
     assert np.abs(weights).max() == (1 << (bits - 1)) - 1
     assert found.agreement > {4: 0.9, 2: 0.8}[bits]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,11 @@ from conformance.instances import KINDS, instances_of
 from model_factory import random_model
 
 from protonn_edge import to_onnx
-from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.integer_chain import IntegerChain
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.errors import InputError
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import quantize
 
 onnx = pytest.importorskip("onnx", reason="pip install 'protonn-edge[onnx]'")
@@ -66,7 +66,7 @@ def test_the_margin_of_a_single_class_is_its_score():
     Q = np.random.default_rng(0).integers(0, chain.features.maximum + 1, (300, 6)).astype(np.uint8)
     scores = chain.scores(Q)
     middle = int(np.median(scores[scores > 0]))
-    rejecting = replace(chain, rejection=IntegerRejection(margin=middle))
+    rejecting = with_rules(chain, IntegerRejection(margin=middle))
     assert len(set(rejecting.predict(Q))) == 2
     assert_equal_in_onnx(rejecting, Q)
 

@@ -13,7 +13,7 @@ from protonn_edge.conversion.networks import _equalized, _of_bytes, _rectified
 from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.layers import Convolution
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 
 NETWORKS = 120
 TOLERANCE = 2e-3  # of sums in float32, in another order

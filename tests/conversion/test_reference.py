@@ -33,8 +33,8 @@ from protonn_edge.conversion.reference import (
 )
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 
 DIGITS = load_digits_dataset()

@@ -13,11 +13,12 @@ from forest_factory import random_forest_model
 from generated_programs import assert_equal_to_reference
 from model_factory import random_model
 
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen.host import host_program
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.quantization import quantize
 
 KINDS = {
@@ -29,7 +30,7 @@ KINDS = {
 }
 
 
-def behind(stage: Convolutions, kind: str) -> Model:
+def behind(stage: Features, kind: str) -> Model:
     """Return a random classifier of what the layers give."""
     features = stage.apply(random_images_of(0, 100, stage))
     scale = 1 / np.maximum(features.std(axis=0), 1)
@@ -44,10 +45,10 @@ def behind(stage: Convolutions, kind: str) -> Model:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_inputs_are_the_bytes_of_the_last_layer(kind: str) -> None:
-    for stage in (random_layers(), Convolutions((random_convolution(2, (6, 6, 1)),))):
+    for stage in (random_layers(), layered((random_convolution(2, (6, 6, 1)),))):
         integers, images = quantize(behind(stage, kind)), random_images_of(1, 20, stage)
         values = own_inputs(integers, integers.quantize(images))
-        assert integers.inputs.maximum == stage.whole_maximum
+        assert integers.inputs.maximum == stage.stages[-1].maximum
         assert (values == stage.apply(images)).all()
         assert (integers.inputs.quantize(values) == values).all()
 

@@ -9,10 +9,11 @@ from convolution_factory import random_convolution, random_model
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from protonn_edge.chain.features import Features
 from protonn_edge.codegen.planner import Limits, plans
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.images.image_rows import ImageStage, RowMemory, row_memory
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.quantization import quantize
@@ -162,7 +163,7 @@ def check_margins(program: Memory) -> None:
 
 
 @pytest.fixture(scope="module")
-def wide() -> Convolutions:
+def wide() -> Features:
     """A network whose lines and image take 2,100 bytes apart from each other."""
     parts = [(8, 5, 2), (8, 3, 1), (12, 3, 1), (24, 3, 1)]
     layers: list[IntegerConvolution | IntegerPooling] = []
@@ -174,16 +175,16 @@ def wide() -> Convolutions:
     layers.append(IntegerPooling(shape, (2, 2), "maximum", 15))
     layers.append(random_convolution(9, layers[-1].output_shape, 80, 3, largest=1, weight_bits=4))
     assert all(one.output_shape == two.shape for one, two in pairwise(layers))
-    return Convolutions(tuple(layers))
+    return layered(tuple(layers))
 
 
-def test_lines_take_over_an_image_that_is_used_up(wide: Convolutions) -> None:
-    apart = sum(layer.lines * layer.line_bytes for layer in wide.layers) + 28 * 28
-    memory = row_memory(wide.layers, holds_image=True)
+def test_lines_take_over_an_image_that_is_used_up(wide: Features) -> None:
+    apart = sum(layer.lines * layer.line_bytes for layer in wide.stages) + 28 * 28
+    memory = row_memory(wide.stages, holds_image=True)
     assert (apart, memory.size) == (2_100, 1_500)
 
 
-def test_a_network_that_needs_it_fits_an_uno(wide: Convolutions) -> None:
+def test_a_network_that_needs_it_fits_an_uno(wide: Features) -> None:
     uno = Limits()
     best = plans(quantize(random_model(wide)), uno)[0]
     assert uno.hold(best)

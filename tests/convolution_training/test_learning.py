@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.train.learning import (
     NetworkSpec,
     Schedule,
@@ -19,7 +19,7 @@ from protonn_edge.features.convolution.train.learning import (
 from protonn_edge.features.convolution.train.network import Network
 from protonn_edge.features.convolution.train.notation import read_layers
 from protonn_edge.features.convolution.train.rounding import Bits
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 
 WANTED = NetworkSpec(
     (8, 8),

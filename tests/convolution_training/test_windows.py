@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import refusal, run, succeed
-from convolution_factory import random_window_layers
+from convolution_factory import image_shape_of, random_window_layers
 
 from protonn_edge.chain.feature_stage import Signal
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.kinds.basis_images.train.classifier import BasisImagesClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.quantization import quantize
@@ -47,8 +47,8 @@ def model() -> Model:
 def test_waves_are_told_apart_along_time(model: Model) -> None:
     X, y = windows()
     stage = model.feature_stage
-    assert isinstance(stage, Convolutions)
-    assert [layer.output_shape for layer in stage.layers] == [
+    assert stage is not None
+    assert [layer.output_shape for layer in stage.stages] == [
         (14, 1, 4),
         (7, 1, 4),
         (5, 1, 6),
@@ -64,61 +64,33 @@ def test_each_channel_has_its_own_scale(model: Model) -> None:
     stage = model.feature_stage
     assert stage is not None
     assert stage.signal == Signal(32, 3, 50.0)
-    assert stage.n_channels == 3
-    ends = stage.to_bytes(X.reshape(N, -1)).reshape(-1, 3)
+    assert len(stage.scale.zero) == 3
+    ends = stage.points.to_bytes(X.reshape(N, -1)).reshape(-1, 3)
     assert (ends.min(axis=0) == 0).all()
     assert (ends.max(axis=0) == 255).all()
 
 
 def test_a_file_keeps_the_window(model: Model, tmp_path: Path) -> None:
     for each in (model.feature_stage, random_window_layers()):
-        assert isinstance(each, Convolutions)
-        read = Convolutions.from_arrays(each.to_arrays())
+        assert each is not None
+        read = Features.from_arrays(each.to_arrays())
         assert read is not None
-        assert (repr(read), read.rate) == (repr(each), each.rate)
+        assert read == each
     save_model(model, tmp_path / "model.npz")
     stage = load_model(tmp_path / "model.npz").feature_stage
-    assert isinstance(stage, Convolutions)
-    assert stage.facts(())[0] == ("features", "96: 32 samples of 3 channels at 50 Hz")
-
-
-@pytest.mark.parametrize(
-    ("name", "changed", "sentence"),
-    [
-        (
-            "convolution_pixels",
-            np.ones((2, 4)),
-            "scales for 4 channels, but the layers take 32x1x3",
-        ),
-        ("convolution_pixels", np.ones((3, 3)), "'convolution_pixels' has the shape"),
-        ("convolution_pixels", np.zeros((2, 3)), "a step of the samples is not above 0"),
-        ("convolution_rate", np.array([0.0]), "the sampling rate is 0 Hz; give"),
-        ("convolution_rate", np.array([np.nan]), "'convolution_rate'"),
-    ],
-)
-def test_damaged_scales_are_refused(name: str, changed: np.ndarray, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        Convolutions.from_arrays(random_window_layers().to_arrays() | {name: changed})
-
-
-def test_scales_of_channels_are_for_windows_alone() -> None:
-    stage = random_window_layers()
-    arrays = stage.to_arrays()
-    arrays["convolution_image"][:3] = 32, 3, 1  # an image of one channel
-    with pytest.raises(InputError):
-        Convolutions.from_arrays(arrays)
+    assert stage is not None
+    assert stage.facts(())[0] == ("samples", "96: 32 samples of 3 channels at 50 Hz")
 
 
 def test_averages_are_along_time() -> None:
     X, y = windows()
     made = classifier("conv:average4,4x3", network_epochs=1).fit(X.reshape(N, -1), y)
     stage = made.to_model().feature_stage
-    assert isinstance(stage, Convolutions)
-    assert stage.image_shape == (32, 1, 3)
-    assert stage.layers[0].shape == (8, 1, 3)
-    flat = stage.to_bytes(X.reshape(N, -1)).astype(int).reshape(N, 8, 4, 3)
-    assert stage.averages is not None
-    averages = stage.averages.run(stage.to_bytes(X.reshape(N, -1))).reshape(N, 8, 3)
+    assert stage is not None
+    assert stage.points.shape == (32, 3)
+    assert stage.stages[1].shape == (8, 1, 3)
+    flat = stage.points.to_bytes(X.reshape(N, -1)).astype(int).reshape(N, 8, 4, 3)
+    averages = stage.stages[0].run(stage.points.to_bytes(X.reshape(N, -1))).reshape(N, 8, 3)
     assert np.abs(averages - flat.mean(axis=2)).max() <= 1
 
 
@@ -165,8 +137,8 @@ def test_data_says_what_its_points_are(tmp_path: Path) -> None:
         path = tmp_path / "model.npz"
         succeed("train", tmp_path / f"{name}.npz", "-o", path, *words, *given)
         stage = load_model(path).feature_stage
-        assert isinstance(stage, Convolutions)
-        shapes.append((stage.image_shape, None if stage.signal is None else stage.signal.rate))
+        assert stage is not None
+        shapes.append((image_shape_of(stage), None if stage.signal is None else stage.signal.rate))
     assert shapes == [((32, 1, 3), 50.0), ((32, 3, 1), None), ((32, 1, 3), None)]
     shape = ["--image-shape", "32x3", "--window", "32x3", "-o", tmp_path / "both.npz"]
     both = refusal(run("train", tmp_path / "windows.npz", *words, *shape))

@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import SIDE_LIMIT, PixelScale, row_shifts, sheared
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import SIDE_LIMIT, PixelScale, row_shifts, sheared
 
 _SCALE = PixelScale(0.0, 1.0)
 

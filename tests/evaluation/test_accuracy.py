@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from model_factory import tiny_integer_model
 
-from protonn_edge.chain.decision import UNKNOWN, IntegerRejection
+from protonn_edge.chain.policy import with_rules
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import Result
 from protonn_edge.evaluation.accuracy import (
     answer_matrix,
@@ -17,6 +16,7 @@ from protonn_edge.evaluation.accuracy import (
     frequent_confusions,
     wilson_interval,
 )
+from protonn_edge.policy.rejection.rule import IntegerRejection
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_precision_goes_by_columns_and_recall_by_rows():
 
 
 def test_unknown_answers_are_a_column_of_their_own_and_no_mistake():
-    answers = [(0, 0), (0, UNKNOWN), (1, UNKNOWN), (1, 0), (2, 2), (2, None)]
+    answers = [(0, 0), (0, NO_CLASS), (1, NO_CLASS), (1, 0), (2, 2), (2, None)]
     results = [
         Result(i, label, predicted, None if predicted is None else 9)
         for i, (label, predicted) in enumerate(answers)
     ]
-    model = replace(tiny_integer_model(), rejection=IntegerRejection(1))
+    model = with_rules(tiny_integer_model(), IntegerRejection(1))
     counts = answer_matrix(results, model)
     assert counts.tolist() == [[1, 0, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]]
     assert [n for _, _, n in frequent_confusions(counts, 9)] == [1]
@@ -60,5 +60,5 @@ def test_unknown_answers_are_a_column_of_their_own_and_no_mistake():
     assert (first.n, first.precision, first.recall) == (2, 0.5, 0.5)
     assert (second.n, second.precision, second.recall) == (2, None, 0.0)
     assert (third.n, third.precision, third.recall) == (1, 1.0, 1.0)
-    known = [result for result in results if result.predicted != UNKNOWN]
+    known = [result for result in results if result.predicted != NO_CLASS]
     assert answer_matrix(known, tiny_integer_model()).shape == (3, 3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,14 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.model import Model
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.chain.policy import with_rules
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.policy.rejection.rule import Rejection
 
 MODELS = {
-    "rejecting": lambda: replace(random_model(), rejection=Rejection(score=0.2, rbf=0.1)),
+    "rejecting": lambda: with_rules(random_model(), Rejection(score=0.2, rbf=0.1)),
     "few pins": lambda: random_model(features=4),
     "window": lambda: random_model(features=64, projections=10, prototypes=40, classes=10),
     "wide": lambda: random_model(features=400, projections=20, prototypes=60, classes=10),

@@ -22,9 +22,10 @@ from chains import replace
 from model_factory import random_model, random_points, random_window_model, window_features_of
 
 from protonn_edge.avr.program import read_program
-from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.export import Export
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import quantize
 
 pytestmark = needs_arduino_core
@@ -62,7 +63,7 @@ def test_examples_print_a_class_within_the_budget(
     ran = run_on_uno(link_sketch(compiled.library, example, arduino_core, compiled.objects))
     assert_within_budget(ran)
     name = ran.printed.splitlines()[0]
-    if model.rejection is not None and name == "unknown":
+    if model.policy.find(Rejection) is not None and name == "unknown":
         return
     assert name.startswith(model.classes)
     assert example != "Stream" or name.split()[-1].lstrip("-").isdecimal()  # its score
@@ -185,7 +186,7 @@ def test_two_libraries_with_different_prefixes_fit_into_one_sketch(
     arduino_core: Path, tmp_path: Path
 ):
     gestures = random_window_model(window_features_of("mean,deviation,crossings", 16, 3))
-    sounds = replace(random_model(7, features=30), rejection=Rejection(score=0.2, rbf=0.1))
+    sounds = with_rules(random_model(7, features=30), Rejection(score=0.2, rbf=0.1))
     first, second = tmp_path / "gestures", tmp_path / "sounds"
     export_for_uno(gestures, "arduino", first, prefix="gesture")
     export_for_uno(sounds, "arduino", second, prefix="sound")

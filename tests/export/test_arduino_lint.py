@@ -7,7 +7,6 @@ libraries (LP013), and that are about fields and folders which an export has not
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,9 @@ from audio_factory import audio_of, random_audio_model
 from checkout import CHECKOUT
 from model_factory import random_model, random_window_model, window_features_of
 
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.errors import InputError
+from protonn_edge.policy.confidence.rule import Sharpness
 
 CATEGORIES = {
     "Display", "Communication", "Signal Input/Output", "Sensors", "Device Control", "Timing",
@@ -143,7 +144,7 @@ def test_sketches_have_the_names_of_their_folders(library):
     [
         random_audio_model(audio_of(2, 2, 128)),
         random_window_model(window_features_of("mean,max", 20, 2)),
-        replace(random_model(), sharpness=1.0),
+        with_rules(random_model(), Sharpness(1.0)),
     ],
     ids=["audio", "windows", "calibrated"],
 )

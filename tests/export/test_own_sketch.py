@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +19,10 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.file import save_model
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.export.rendering import NAME, own_sketch
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import quantize
 
 UNO = load_board("uno")
@@ -34,7 +34,7 @@ def test_it_answers_what_the_model_does(
 ):
     """The names of the classes want to break out of comments, too."""
     monkeypatch.chdir(tmp_path)
-    model = replace(hostile_model(), rejection=Rejection(rbf=1e-6))
+    model = with_rules(hostile_model(), Rejection(rbf=1e-6))
     reference = quantize(model)
     sketch = own_sketch(reference, UNO)
     (tmp_path / "firmware" / "generated").mkdir(parents=True)

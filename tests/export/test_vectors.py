@@ -12,7 +12,7 @@ from model_factory import random_gradients_model, random_inputs, random_model, r
 from protonn_edge.chain.feature_stage import drawings, signals
 from protonn_edge.chain.model import Model
 from protonn_edge.export.self_test import KnownAnswers, vectors_from_data, vectors_from_model
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.quantization import IntegerChain, quantize
 
 

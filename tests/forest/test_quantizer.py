@@ -13,7 +13,7 @@ from model_factory import random_images, random_points, random_pooling_model
 from protonn_edge.chain.integer_chain import IntegerChain, named_stages
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.kinds.forest.integers import LEAF, IntegerForest, Trees
 from protonn_edge.kinds.forest.quantize import (
     byte_inputs,

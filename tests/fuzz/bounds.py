@@ -16,6 +16,7 @@ from protonn_edge.avr.program import read_program
 from protonn_edge.chain.head import channels_of
 from protonn_edge.codegen import Plan
 from protonn_edge.codegen.planner import Limits
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import IntegerChain
 
 BRIEF_CASES = 2  # each compiles a program
@@ -37,7 +38,11 @@ class Case:
     def shape(self) -> str:
         """Return what a finding has to name."""
         model, plan = self.model, self.plan
-        by = () if model.rejection is None else model.rejection.statistics
+        by = (
+            ()
+            if model.policy.find(IntegerRejection) is None
+            else model.policy.find(IntegerRejection).statistics
+        )
         return (
             f"{first_stage_of(model)}, D {model.n_features} to {model.n_inputs}, "
             f"d {model.own_stages[0].n_outputs}, m {len(numbers_of(model)['prototypes'].T)}, "

@@ -29,8 +29,8 @@ from protonn_edge.codegen import every_plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.features.window_features.windows import KINDS
 from protonn_edge.quantization import IntegerChain, device_model, quantize
 from protonn_edge.verification.agreement import compare

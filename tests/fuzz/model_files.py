@@ -33,15 +33,17 @@ from model_factory import (
     window_features_of,
 )
 
-from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.codegen import make_plan, render_c
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.convolution.stage import Convolutions
-from protonn_edge.features.deskew.deskew import BYTES
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.convolution.making import layered
+from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.features.gradients.integers import Gradients
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import IntegerChain, measure_activity, quantize
 
 BRIEF_CASES = 20
@@ -107,7 +109,7 @@ def _models() -> tuple[Model, ...]:
         replace(plain, record=_RECORD, feature_names=tuple(f"feature {i}" for i in range(12))),
         replace(plain, activity=measure_activity(integers, random_inputs(0, 20, integers))),
         replace(plain, threshold=0.25, clipped=True, cutoff=1 / 128),
-        replace(plain, rejection=Rejection(0.1, 0.2, 0.05)),
+        with_rules(plain, Rejection(0.1, 0.2, 0.05)),
         replace(plain, projection_bits=4),
         replace(plain, normalizer=Normalizer.identity(12, "l2")),
         random_model(2, features=1, projections=1, prototypes=1, classes=2),
@@ -115,9 +117,7 @@ def _models() -> tuple[Model, ...]:
         random_pooling_model(AveragePooling((5, 6), (5, 6), (2, 3), BYTES)),
         random_gradients_model(Gradients((5, 6), (5, 5), (2, 1), 4, deskew=True)),
         random_convolutional_model(random_layers(3)),
-        random_convolutional_model(
-            Convolutions((random_int8_layer(3), whole_window(4, (4, 5, 3), 2)))
-        ),
+        random_convolutional_model(layered((random_int8_layer(3), whole_window(4, (4, 5, 3), 2)))),
         random_window_model(replace(windows, rate=50.0)),
         random_audio_model(audio_of(3, 2, 128)),
         random_forest_model(3),
@@ -157,7 +157,9 @@ def _check_scores(rng: np.random.Generator, model: Model) -> None:
     if not model.multilabel:
         classes = model.predict(X)
         known = (classes >= 0) & (classes < model.n_classes)
-        assert (known | (classes == UNKNOWN)).all(), "an accepted model answers no class of its own"
+        assert (known | (classes == NO_CLASS)).all(), (
+            "an accepted model answers no class of its own"
+        )
 
 
 def _points(rng: np.random.Generator, model: Model) -> np.ndarray:
@@ -189,4 +191,4 @@ def _check_answers(integers: IntegerChain, Q: np.ndarray) -> None:
     inside = (scores >= low) & (scores <= high)
     assert inside.all(), "scores of an integer model leave their proven range"
     known = (classes >= 0) & (classes < integers.n_classes)
-    assert (known | (classes == UNKNOWN)).all(), "an integer model answers no class of its own"
+    assert (known | (classes == NO_CLASS)).all(), "an integer model answers no class of its own"

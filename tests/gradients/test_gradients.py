@@ -15,8 +15,8 @@ from model_factory import random_gradients_model, random_images
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.errors import InputError
-from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.features.gradients.gradients import (
+from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.gradients.integers import (
     POINTING,
     ROOTS,
     CellAxis,

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from model_factory import random_model
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.decision import UNKNOWN, UNKNOWN_NAME
-from protonn_edge.datasets.naming import NO_LABEL
+from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME, NO_LABEL
 from protonn_edge.device.results import (
     Origin,
     RecordedRun,
@@ -39,8 +38,8 @@ i32 = st.integers(-(1 << 31), (1 << 31) - 1)
 answers = st.builds(
     Result,
     st.integers(0, 10**6),
-    st.sampled_from((NO_LABEL, 0, 1, 2, UNKNOWN)),
-    st.sampled_from((0, 1, 2, UNKNOWN)),
+    st.sampled_from((NO_LABEL, 0, 1, 2, NO_CLASS)),
+    st.sampled_from((0, 1, 2, NO_CLASS)),
     st.integers(0, (1 << 32) - 1),
     st.none() | st.booleans(),
     st.none() | st.tuples(i32, i32, i32),
@@ -57,7 +56,7 @@ def write(path, results, **options):
 # --- the file ------------------------------------------------------------------------------------
 
 
-@given(answers, st.sampled_from(("yes", UNKNOWN_NAME)))
+@given(answers, st.sampled_from(("yes", NO_CLASS_NAME)))
 def test_any_result_round_trips_through_its_fields(result, name):
     classes = ("a,b", "no", name)
     assert Result.from_fields(result.to_fields(classes), classes) == result
@@ -243,7 +242,7 @@ def test_no_results_have_no_summary():
 
 
 def test_unknown_answers_are_counted_apart():
-    answers = [(0, 0), (0, 1), (1, UNKNOWN), (1, 1), (1, None)]
+    answers = [(0, 0), (0, 1), (1, NO_CLASS), (1, 1), (1, None)]
     results = [
         Result(i, label, predicted, None if predicted is None else 100)
         for i, (label, predicted) in enumerate(answers)
@@ -253,7 +252,7 @@ def test_unknown_answers_are_counted_apart():
     assert summary.accuracy == pytest.approx(2 / 5)
     assert summary.accuracy_of_classified == pytest.approx(2 / 3)
     assert summary.to_json()["unknown"] == 1
-    nothing = summarize([Result(0, 0, UNKNOWN, 9)], load_board("uno"))
+    nothing = summarize([Result(0, 0, NO_CLASS, 9)], load_board("uno"))
     assert nothing.accuracy_of_classified is None
 
 

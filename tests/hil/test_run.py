@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from fake_device import HostileDevice, SimulatedHost, silent_at_first
 
-from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import (
     NoReplyError,
     Origin,
@@ -58,13 +58,13 @@ def test_a_class_that_is_not_the_first_with_the_highest_score_is_a_mismatch(make
 
 
 def test_classes_that_do_not_follow_from_scores_are_compared_too(make_device):
-    answer = protocol.ScoresReply(UNKNOWN, 1, (0, 5, 5))
+    answer = protocol.ScoresReply(NO_CLASS, 1, (0, 5, 5))
     device = make_device(answer=lambda body: answer if body[0] == protocol.SCORES else None)
     with Session(device.url) as session:
-        for right, mismatch in ((UNKNOWN, False), (1, True)):
+        for right, mismatch in ((NO_CLASS, False), (1, True)):
             expected = ReferenceAnswers(np.array([[0, 5, 5]]), np.array([right]))
             (result,) = run([session], Q[:1], Y[:1], expected).results
-            assert (result.predicted, result.mismatch) == (UNKNOWN, mismatch)
+            assert (result.predicted, result.mismatch) == (NO_CLASS, mismatch)
 
 
 def test_with_a_tolerance_scores_and_near_ties_may_differ_that_much():
@@ -82,7 +82,7 @@ def test_with_a_tolerance_scores_and_near_ties_may_differ_that_much():
 def test_with_a_tolerance_unknown_is_no_class():
     scores = np.array([[5, 100]])
     expected = ReferenceAnswers(scores, tolerance=3)
-    assert expected.differs(np.array([UNKNOWN]), scores).tolist() == [True]
+    assert expected.differs(np.array([NO_CLASS]), scores).tolist() == [True]
 
 
 def test_without_expected_scores_nothing_is_compared(device):

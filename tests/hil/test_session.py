@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fake_device import HostileDevice, ImpatientHost, SimulatedHost, silent_at_first
 
-from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import LinkError, NoReplyError, Prediction, Session, protocol
 from protonn_edge.errors import CheckFailed, InputError
 
@@ -274,10 +274,10 @@ def test_an_answer_that_its_own_model_cannot_give_is_refused(make_device, conten
 
 
 def test_unknown_is_an_answer_of_any_model(make_device):
-    content = protocol.ScoresReply(UNKNOWN, 1, (1, 2, 3))
+    content = protocol.ScoresReply(NO_CLASS, 1, (1, 2, 3))
     device = make_device(answer=lambda body: content if body[0] == protocol.SCORES else None)
     with connect(device) as session:
-        assert session.predict(X, with_scores=True).label == UNKNOWN
+        assert session.predict(X, with_scores=True).label == NO_CLASS
 
 
 @pytest.mark.parametrize("features", [X[:3], X.astype(np.float64), X[np.newaxis]])

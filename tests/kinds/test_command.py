@@ -17,6 +17,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.plan import PLANS
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import quantize
 
 VARIANTS = [(kind, name) for kind in KINDS for name in kind_of(kind).variants]
@@ -162,7 +163,7 @@ def test_it_rejects_what_comes_as_features_on_the_device_too(
     succeed("train", data, "-o", path, "--classifier", kind, *options, *by, *pooling)
     model = load_model(path)
     assert (model.n_features, model.n_inputs) == (64, inputs)
-    assert model.rejection is not None
+    assert model.policy.find(Rejection) is not None
     record = run_json("verify", path, data)
     assert [each["mismatches"] for each in record["executions"]] == [0, 0]
 

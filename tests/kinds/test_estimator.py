@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
+from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import quantize
 from protonn_edge.training.base import DeviceClassifier
 
@@ -131,7 +132,7 @@ def test_the_stages_of_features_come_before_it(
 def test_it_rejects_by_score_and_margin(kind: str, tmp_path: Path) -> None:
     own = kind_of(kind)
     classifier = new(kind, **own.calibrated).fit(X_SOME, Y_SOME)
-    classifier.calibrate_rejection(X_SOME, Y_SOME, rate=0.1, by=("score", "margin")).save(
+    calibrate_rejection(classifier, X_SOME, Y_SOME, rate=0.1, by=("score", "margin")).save(
         tmp_path / "model.npz"
     )
     unknown = classifier.predict(DIGITS.X_test, unknown=-1) == -1
@@ -141,7 +142,7 @@ def test_it_rejects_by_score_and_margin(kind: str, tmp_path: Path) -> None:
     assert np.mean((answers == 255) == unknown) > 0.95
     title = own.random_model().head.title
     with pytest.raises(InputError, match=f"a {title} model has no distance to reject points by"):
-        classifier.calibrate_rejection(X_SOME, Y_SOME, by=("distance",))
+        calibrate_rejection(classifier, X_SOME, Y_SOME, by=("distance",))
 
 
 @every_kind

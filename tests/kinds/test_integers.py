@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from kinds.kind import kind_of, kinds_with_models
 from model_factory import random_points
 
-from protonn_edge.chain.decision import UNKNOWN, Rejection
+from protonn_edge.chain.policy import with_rules
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import device_model, device_models, quantize, stage_losses
 
 every_kind = pytest.mark.parametrize("kind", kinds_with_models())
@@ -34,11 +34,11 @@ def test_thresholds_are_those_of_the_float_model(kind: str) -> None:
     highest = np.sort(model.scores(X), axis=1)
     score = max(0.0, float(np.quantile(highest[:, -1], 0.1)))
     margin = float(np.quantile(highest[:, -1] - highest[:, -2], 0.1))
-    model = replace(model, rejection=Rejection(score=score, rbf=0, margin=margin))
+    model = with_rules(model, Rejection(score=score, rbf=0, margin=margin))
     integers = quantize(model)
     answers, expected = integers.predict(integers.quantize(X)), model.predict(X)
     assert np.mean(answers == expected) > 0.95
-    assert 0 < np.mean(answers == UNKNOWN) < 0.5
+    assert 0 < np.mean(answers == NO_CLASS) < 0.5
 
 
 @every_kind

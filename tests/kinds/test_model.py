@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chains import replace
 from kinds.kind import kind_of, kinds_with_models, pairs_of
 from model_factory import random_points
 
-from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, model_bytes, save_model
+from protonn_edge.chain.policy import with_rules
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
+from protonn_edge.policy.rejection.rule import Rejection
 
 every_kind = pytest.mark.parametrize("kind", kinds_with_models())
 
@@ -44,10 +45,10 @@ def test_it_rejects_by_score_and_by_margin(kind: str, by: str) -> None:
     measure = ordered[:, -1] if by == "score" else ordered[:, -1] - ordered[:, -2]
     threshold = float(np.quantile(measure, 0.3)) + 1e-9
     thresholds = {"score": 0.0, "rbf": 0.0, "margin": 0.0} | {by: threshold}
-    rejecting = replace(model, rejection=Rejection(**thresholds))
+    rejecting = with_rules(model, Rejection(**thresholds))
     low = measure < threshold
     assert 0 < low.sum() < 200
-    assert (rejecting.predict(X) == np.where(low, UNKNOWN, model.predict(X))).all()
+    assert (rejecting.predict(X) == np.where(low, NO_CLASS, model.predict(X))).all()
 
 
 @every_kind

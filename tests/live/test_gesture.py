@@ -17,6 +17,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.evaluation.live import Reporter
+from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 
@@ -76,8 +77,8 @@ def assert_scores_are_numpys(answers: list[dict[str, object]], played: np.ndarra
     assert np.array_equal(scores, reference.scores(Q))
     classes = [model.classes[label] for label in reference.predict(Q)]
     assert [answer["class"] for answer in answers] == classes
-    assert reference.confidence is not None
-    percents = reference.confidence.percent(scores).tolist()
+    assert reference.policy.find(Confidence) is not None
+    percents = reference.policy.find(Confidence).percent(scores).tolist()
     assert [answer["confidence"] for answer in answers] == percents
     assert {answer["lost"] for answer in answers} == {answers[-1]["missing"]} == {0}
 

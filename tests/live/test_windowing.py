@@ -20,6 +20,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.features import with_points
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.cli.live import LiveOptions
 from protonn_edge.codegen import make_plan, template_environment
 from protonn_edge.datasets.naming import sample_names
@@ -29,8 +30,9 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.live import Reporter
 from protonn_edge.features.audio.onset import onsets_of
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
+from protonn_edge.policy.confidence.rule import Confidence, Sharpness
 from protonn_edge.projects.folder import read_plan
 from protonn_edge.projects.response import response_of
 from protonn_edge.projects.sampling import Sampling
@@ -51,14 +53,15 @@ from protonn_edge.toolchain.platformio import build_firmware
 UNO = load_board("uno")
 MPU6050 = sensor_kind("mpu6050")
 MODEL = random_window_model(window_features_of("mean,min,max,bands:3", 32, 6))
-HEARING = replace(
-    random_audio_model(hearing(audio_of(12, 10, 200))),
-    sharpness=2.0,
-    raw_exponents=np.zeros(1, np.int64),
+HEARING = with_rules(
+    replace(
+        random_audio_model(hearing(audio_of(12, 10, 200))), raw_exponents=np.zeros(1, np.int64)
+    ),
+    Sharpness(2.0),
 )
 CONVOLVING = replace(
     random_convolution_model(
-        Convolutions(
+        layered(
             (random_convolution(0, (32, 1, 6), 4, 5, stride=2),),
             pixels=ChannelScale((-300.0,) * 6, (40.0,) * 6, 6),
         )
@@ -253,8 +256,8 @@ def test_sound_is_classified_once_from_where_it_begins_and_no_sample_is_lost(
     assert [answer.number for answer in answers] == list(range(6))
     assert {answer.lost for answer in answers} == {0}
     assert_computed(windows, answers, played)
-    assert windows.model.confidence is not None
-    percents = windows.model.confidence.percent([answer.scores for answer in answers])
+    assert windows.model.policy.find(Confidence) is not None
+    percents = windows.model.policy.find(Confidence).percent([answer.scores for answer in answers])
     assert [answer.confidence for answer in answers] == percents.tolist()
 
 

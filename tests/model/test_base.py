@@ -11,14 +11,16 @@ import pytest
 from chains import replace
 from numpy.typing import NDArray
 
-from protonn_edge.chain.decision import UNKNOWN, Rejection
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.head import Head
 from protonn_edge.chain.model import Model, with_units_of
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.registry import HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import protonn_head
+from protonn_edge.policy.rejection.rule import Rejection
 
 X = np.random.default_rng(0).normal(size=(30, 5)).round(1)
 
@@ -75,8 +77,8 @@ def test_normalized_points_are_scored() -> None:
 
 
 def test_without_prototypes_no_point_is_too_far() -> None:
-    assert UNKNOWN not in plane(rejection=Rejection(rbf=0.9)).predict(X)
-    assert set(plane(rejection=Rejection(score=1e9)).predict(X)) == {UNKNOWN}
+    assert NO_CLASS not in with_rules(plane(), Rejection(rbf=0.9)).predict(X)
+    assert set(with_rules(plane(), Rejection(score=1e9)).predict(X)) == {NO_CLASS}
 
 
 def test_label_sets_are_those_above_the_threshold() -> None:

@@ -25,7 +25,6 @@ from model_factory import (
 
 from protonn_edge.chain import model as base
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.decision import Rejection
 from protonn_edge.chain.features import with_points
 from protonn_edge.chain.file import (
     FILE_LIMIT_BYTES,
@@ -35,11 +34,14 @@ from protonn_edge.chain.file import (
     save_model,
 )
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
+from protonn_edge.policy.confidence.rule import Sharpness
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import quantize
 
 
@@ -338,9 +340,9 @@ def test_a_model_that_clips_or_deskews_images_is_read_as_it_was(tmp_path: Path) 
 
 def test_thresholds_are_read_as_they_were_and_are_in_no_other_file(tmp_path: Path) -> None:
     assert "rejection" not in arrays_of(plain_model())
-    model = replace(plain_model(), rejection=Rejection(0.25, 0.5, 0.125))
+    model = with_rules(plain_model(), Rejection(0.25, 0.5, 0.125))
     save_model(model, tmp_path / "model.npz")
-    assert load_model(tmp_path / "model.npz").rejection == model.rejection
+    assert load_model(tmp_path / "model.npz").policy.find(Rejection) == model.policy.find(Rejection)
 
 
 @pytest.mark.parametrize(
@@ -361,7 +363,7 @@ def test_thresholds_that_are_none_are_refused(tmp_path: Path, value: object, wor
 
 
 def test_label_sets_and_very_many_classes_are_never_unknown() -> None:
-    model = replace(plain_model(), rejection=Rejection(score=0.25))
+    model = with_rules(plain_model(), Rejection(score=0.25))
     with pytest.raises(InputError, match="cannot answer 'unknown'"):
         replace(model, threshold=0.5)
     many = np.zeros((256, model.head.n_prototypes), np.float32)
@@ -535,7 +537,7 @@ def test_a_file_that_was_written_long_ago_is_read_as_it_was() -> None:
     assert isinstance(model.head, ProtoNNHead)
     assert (model.feature_stage.n_outputs, model.head.n_prototypes) == (16, 12)
     assert model.activity.stages["prototypes"][1].shape == (12,)
-    assert quantize(model).model_sha256.startswith("c6cbbf0ea51288d7")
+    assert quantize(model).model_sha256.startswith("52d39187c1d44bcd")
 
 
 @pytest.mark.parametrize(
@@ -704,15 +706,15 @@ def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path: Path) -> None:
 
 def test_how_sure_a_model_is_travels_in_its_file(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
-    save_model(replace(make_model(), sharpness=2.5), path)
-    assert load_model(path).sharpness == 2.5
+    save_model(with_rules(make_model(), Sharpness(2.5)), path)
+    assert load_model(path).policy.find(Sharpness) == Sharpness(2.5)
     assert "sharpness" not in arrays_of(make_model())
 
 
 @pytest.mark.parametrize("sharpness", [0.0, -1.0, np.inf, np.nan])
 def test_a_sharpness_that_no_softmax_has_is_refused(sharpness: float) -> None:
     with pytest.raises(InputError, match="'sharpness' is"):
-        replace(make_model(), sharpness=sharpness)
+        with_rules(make_model(), Sharpness(sharpness))
 
 
 @given(

@@ -30,7 +30,6 @@ from model_factory import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.decision import IntegerRejection, margins
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.integer_chain import observed, own_inputs
 from protonn_edge.chain.model import Model
@@ -44,12 +43,14 @@ from protonn_edge.chain.observation import (
     _watched,
     watchable_inputs,
 )
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.codegen import make_plan
 from protonn_edge.device.listener import AnswerStream
 from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import live_files
@@ -81,7 +82,7 @@ def chain() -> tuple[IntegerChain, np.ndarray]:
     strange = np.where(Q[200:] % 2, model.features.maximum, 0).astype(np.uint8)  # corners
     points = np.concatenate([np.maximum(Q[usual(Q)], 1), Q[~usual(Q)], strange])
     least = int(np.quantile(margins(model.scores(Q)), 0.1))
-    rejecting = replace(model, rejection=IntegerRejection(margin=least))
+    rejecting = with_rules(model, IntegerRejection(margin=least))
     known = known_with_zeros(model, known)
     return observing(rejecting, known[usual(known)]), points
 
@@ -353,7 +354,7 @@ def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> No
         assert (done.exit_code, new.exists()) == ((2, False) if n < 100 else (0, True))
         assert ("at least 100 test points" in done.stderr) == (n < 100)
     found, wanted = load_model(new), ExpectedAnswers.of(integers, integers.quantize(X))
-    assert found.rejection is None
+    assert found.policy.find(Rejection) is None
     assert found.expected is not None
     assert wanted is not None
     assert np.array_equal(found.expected.to_array(), wanted.to_array())
@@ -362,7 +363,7 @@ def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> No
     few = tmp_path / "few.npz"
     succeed("calibrate", new, points, "-o", few, "--rejection", "90%")
     found = load_model(few)  # thresholds take fewer points, and leave the answers as they were
-    assert found.rejection is not None
+    assert found.policy.find(Rejection) is not None
     assert found.expected is not None
     assert np.array_equal(found.expected.to_array(), wanted.to_array())
     done = run("calibrate", path, points, "-o", tmp_path / "no.npz", "--rejection-by", "score")

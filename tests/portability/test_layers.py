@@ -20,6 +20,15 @@ PACKAGE = Path(protonn_edge.__file__).parent
 SHIM = PACKAGE / "toolchain" / "shim"  # PlatformIO's: it runs where SCons does
 TABLE = "| room | what is in it |"
 
+# The modules of a rule of a policy that belong to a room above `policy`, by their names.
+PARTS_OF_RULES = {
+    "train": "training",
+    "held_out": "training",
+    "report": "report",
+    "commands": "cli",
+    "steps": "cli",
+}
+
 WHOLE = ("", "__main__")  # the package's own names, imported when they are used, and its program
 
 Imports = set[tuple[str, str]]
@@ -79,8 +88,14 @@ def upwards(imports: Imports, order: list[str]) -> Imports:
 
 
 def level(name: str, order: list[str]) -> float:
-    """Return the place of a module's room; training of one kind is above all training."""
+    """Return the place of a module's room.
+
+    Training of one kind is above all training, and a rule's part of a room is above that room.
+    """
     room = name.partition(".")[0]
+    part = re.match(r"policy\.\w+\.(\w+)", name)
+    if part and part[1] in PARTS_OF_RULES:
+        return order.index(PARTS_OF_RULES[part[1]]) + 0.5
     own_training = room in ("features", "kinds") and re.search(r"\.(train|parameters)\b", name)
     return order.index("training") + 0.5 if own_training else order.index(room)
 

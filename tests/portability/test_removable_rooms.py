@@ -39,6 +39,20 @@ ROOMS = {
         "hil data.csv --project project --port COM1 --meter ppk2:COM2",
         "the meters are not installed",
     ),
+    "rejection": Room(
+        "protonn_edge/policy/rejection templates/c/policy/rejection.j2 "
+        "templates/export/policy/rejection.md.j2 tests/policy/rejection docs/rejection.md",
+        "train data.csv -o rejecting.npz --rejection 1%",
+        "No such option",
+    ),
+    "confidence": Room(
+        "protonn_edge/policy/confidence templates/c/policy/confidence.j2 "
+        "templates/export/policy/confidence.md.j2 tests/policy/confidence"
+    ),
+    "policies": Room(
+        "protonn_edge/policy templates/c/policy templates/export/policy tests/policy "
+        "docs/policy.md docs/rejection.md"
+    ),
     "certificate": Room(
         "protonn_edge/certificate protonn_edge/cli/certify.py protonn_edge/export/certificate.py "
         "protonn_edge/report/sections/certificate.py "
@@ -48,7 +62,8 @@ ROOMS = {
         "No such command 'certify'",
     ),
     "report": Room(
-        "protonn_edge/report protonn_edge/cli/report.py templates/html web tests/report tests/web "
+        "protonn_edge/report protonn_edge/cli/report.py protonn_edge/policy/rejection/report.py "
+        "templates/html web tests/report tests/web "
         "docs/report.md",
         "data data.csv --html page.html",
         "reports are not installed",

@@ -13,7 +13,7 @@ from model_factory import (
 )
 
 from protonn_edge.chain.model import Model
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.quantization import device_model, quantize
 from protonn_edge.verification.tryout import extremes, trial_points
 

@@ -33,7 +33,7 @@ from protonn_edge.codegen import render_c
 from protonn_edge.device import NoReplyError
 from protonn_edge.errors import InputError
 from protonn_edge.export import rendering
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.projects import folder as project_folder
 from protonn_edge.system.files import resource, write_atomically
 from protonn_edge.verification import tryout

@@ -17,6 +17,7 @@ from model_factory import (
     random_inputs,
     random_model,
     random_window_model,
+    sharp,
     tiny_integer_model,
     window_features_of,
 )
@@ -43,7 +44,7 @@ def programs() -> Iterator[Program]:
             name = f"{kind}: {instance.name}; {kernels}; {feeding}"
             yield Program(name, instance.model, plan)
     yield from _watching()
-    yield Program("confidence", replace(tiny_integer_model(), sharpness=8.0), None)
+    yield Program("confidence", sharp(tiny_integer_model(), 8.0), None)
     yield Program("floats", device_model(random_model(), "float32"), None)
 
 

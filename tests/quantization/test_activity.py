@@ -8,7 +8,7 @@ from model_factory import random_images, random_model, random_points, random_poo
 
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.quantization import measure_activity, quantize
 
 MORE_THAN_A_BLOCK = 600

@@ -12,7 +12,7 @@ from model_factory import random_images, random_pooling_model, tiny_pooling_mode
 
 from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.quantization import IntegerChain, input_quantizer, quantize
 
 HALVED = AveragePooling((8, 8), (8, 8), (4, 4))

@@ -7,7 +7,7 @@ import pytest
 from chains import numbers_of, replace
 from model_factory import random_images, random_model, random_points, random_pooling_model
 
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.kinds.protonn.quantize import centre_of, far_coordinates_first
 from protonn_edge.quantization import dequantize, quantize, stage_losses
 

@@ -9,8 +9,8 @@ import pytest
 from evidence_factory import evidence_of
 from model_factory import random_model
 
-from protonn_edge.features.deskew.deskew import PixelScale
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.report.points import levels_of, typical_drawing
 
 

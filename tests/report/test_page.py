@@ -18,10 +18,11 @@ from model_factory import random_gradients_model, random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.certificate.claims import PROVEN, Claim
-from protonn_edge.chain.decision import Rejection
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.gradients.integers import Gradients
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page, title_of
 from protonn_edge.report.points import Trace, columns_of, row_words
@@ -204,7 +205,7 @@ def test_other_kinds_show_the_space_of_their_scores():
 
 
 def test_a_model_that_rejects_shows_what_thresholds_would_do(one):
-    model = replace(one.model, rejection=Rejection(score=1e-3, margin=1e-3))
+    model = with_rules(one.model, Rejection(score=1e-3, margin=1e-3))
     page = render_page([evidence_of(model)], SCRIPT)
     section = page.partition('<section id="unknown"')[2].partition("</section>")[0]
     assert "threshold of the highest score" in section

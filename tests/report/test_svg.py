@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from protonn_edge.policy.rejection.report import threshold_figure
 from protonn_edge.report import figures
 from protonn_edge.report.content import figure
 
@@ -26,7 +27,7 @@ DRAWN = {
     "stages that lose nothing": lambda: figures.stage_figure(["float", "Z"], [1, 1]),
     "training": lambda: figures.training_figure([1.0, 0.5], "objective"),
     "accuracy in training": lambda: figures.training_figure([0.2, 1.0], "accuracy", shares=True),
-    "thresholds": lambda: figures.threshold_figure(
+    "thresholds": lambda: threshold_figure(
         [0, 5, 9],
         [("right answers", [0, 0.1, 1]), ("wrong answers", [0, 0.5, 1])],
         5,

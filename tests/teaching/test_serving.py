@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -18,10 +17,11 @@ from teaching.serving import Serving, on_host, on_uno
 
 from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import read_program
-from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.chain.integer_chain import IntegerChain, coordinates
+from protonn_edge.chain.policy import with_rules
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import quantize
 
 # The full numbers take some minutes: PROTONN_EDGE_HISTORIES=1000.
@@ -66,7 +66,7 @@ def test_histories_agree(host: Serving, uno: Serving) -> None:
 def rejecting(room: int) -> IntegerChain:
     """Return a model whose decision needs the RBF of the nearest prototype or example."""
     model = teachable(room)
-    return replace(model, rejection=IntegerRejection(rbf=40))
+    return with_rules(model, IntegerRejection(rbf=40))
 
 
 @pytest.mark.parametrize(

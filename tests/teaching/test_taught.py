@@ -11,14 +11,15 @@ from linear_factory import random_linear_model
 from model_factory import random_inputs, random_model
 from sklearn.exceptions import NotFittedError
 
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.integer_chain import IntegerChain, coordinates
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import device_model, quantize
 
 
@@ -295,7 +296,7 @@ def test_training_forgets_what_was_taught(forgets: str) -> None:
 
 def test_a_taught_estimator_rejects_as_the_board() -> None:
     classifier, X, y = taught_estimator()
-    classifier.calibrate_rejection(X - 2, y, rate=0.2)
+    calibrate_rejection(classifier, X - 2, y, rate=0.2)
     classifier.partial_teach(X[:12], y[:12])
     model = quantize(classifier.to_model())
     indices = teaching.after_teaching(
@@ -303,7 +304,7 @@ def test_a_taught_estimator_rejects_as_the_board() -> None:
     ).predict(model.quantize(X))
     answers = classifier.predict(X, unknown="?")
     assert 0 < (answers == "?").sum() < len(X)
-    assert np.array_equal(answers == "?", indices == UNKNOWN)
+    assert np.array_equal(answers == "?", indices == NO_CLASS)
 
 
 def test_what_cannot_be_taught_is_refused() -> None:

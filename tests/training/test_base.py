@@ -25,8 +25,10 @@ from protonn_edge.cli.train_options import (
 )
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.confidence.rule import Sharpness
+from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import quantize
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
 from protonn_edge.training.parameters import Number, parameter
@@ -86,7 +88,7 @@ def test_it_predicts_and_says_how_sure_it_is() -> None:
     shares = classifier.predict_proba(DIGITS.X_test)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert classifier.sharpness_ != 1  # its scores are no logits
-    assert classifier.to_model().sharpness == classifier.sharpness_
+    assert classifier.to_model().policy.find(Sharpness) == Sharpness(classifier.sharpness_)
     assert classifier.decision_function(DIGITS.X_test).shape == (len(DIGITS.y_test), 10)
 
 
@@ -137,7 +139,7 @@ def test_it_refuses_rows_of_its_own_and_of_the_table() -> None:
 
 def test_it_rejects_what_none_of_its_classes_is() -> None:
     classifier = fitted()
-    classifier.calibrate_rejection(DIGITS.X_train, DIGITS.y_train, rate=0.05)
+    calibrate_rejection(classifier, DIGITS.X_train, DIGITS.y_train, rate=0.05)
     assert 0 < np.mean(classifier.predict(DIGITS.X_test, unknown=-1) == -1) < 0.2
     assert classifier.to_model().record["rejection"]["n"] == len(DIGITS.y_train)
 

@@ -14,7 +14,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import raw_ends
 from protonn_edge.cli import main
 from protonn_edge.errors import InputError
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import measure_activity, quantize
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.model import raw_ends
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import quantize
 
 RNG = np.random.default_rng(0)
@@ -29,12 +30,12 @@ BETWEEN = RNG.normal(0, 0.5, (200, FEATURES)).astype(np.float32)
 @pytest.fixture(scope="module")
 def classifier() -> ProtoNNClassifier:
     fitted = ProtoNNClassifier(one_class=True, n_prototypes=8, random_state=0).fit(NORMAL)
-    return fitted.calibrate_rejection(NORMAL, np.zeros(len(NORMAL)), rate=RATE, by=["distance"])
+    return calibrate_rejection(fitted, NORMAL, np.zeros(len(NORMAL)), rate=RATE, by=["distance"])
 
 
 def share_rejected(classifier: ProtoNNClassifier, X: np.ndarray) -> float:
     integers = quantize(classifier.to_model())
-    return float(np.mean(integers.predict(integers.quantize(X)) == UNKNOWN))
+    return float(np.mean(integers.predict(integers.quantize(X)) == NO_CLASS))
 
 
 def test_false_alarms_are_as_asked(classifier: ProtoNNClassifier) -> None:
@@ -59,17 +60,17 @@ def test_predictions_are_the_normal_class_or_unknown(classifier: ProtoNNClassifi
     assert classifier.classes_.tolist() == ["normal"]
     assert set(classifier.predict(HELD_OUT, unknown=-1).tolist()) == {"normal", -1}
     assert set(classifier.predict(BETWEEN).tolist()) == {"normal"}
-    assert classifier.to_model().predict(BETWEEN).tolist() == [UNKNOWN] * len(BETWEEN)
+    assert classifier.to_model().predict(BETWEEN).tolist() == [NO_CLASS] * len(BETWEEN)
 
 
 def test_scores_decide_too() -> None:
     fitted = ProtoNNClassifier(one_class=True, n_prototypes=8, random_state=0)
     fitted.fit(NORMAL, np.full(len(NORMAL), "fine"))
-    fitted.calibrate_rejection(HELD_OUT, rate=RATE)
+    calibrate_rejection(fitted, HELD_OUT, rate=RATE)
     assert fitted.classes_.tolist() == ["fine"]
     assert share_rejected(fitted, BETWEEN) == 1
     with pytest.raises(InputError, match="one class has no margin"):
-        fitted.calibrate_rejection(HELD_OUT, rate=RATE, by=["margin"])
+        calibrate_rejection(fitted, HELD_OUT, rate=RATE, by=["margin"])
 
 
 def test_several_classes_are_refused() -> None:

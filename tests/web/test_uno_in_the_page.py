@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from evidence_factory import HOSTILE
 
+from protonn_edge.policy.confidence.rule import Confidence
+
 PAD = "[data-part=pad]"
 # A seven as a hand draws it: where the pen is put down, and where it goes; parts of the pad's side.
 SEVEN = [(0.25, 0.18), (0.75, 0.17), (0.58, 0.5), (0.45, 0.86)]
@@ -172,7 +174,7 @@ def test_the_confidence_is_that_of_the_generated_c(show, crops):
     (scores,) = [result.scores for result in crops.results if result.index == 3]
     shown.page.select_option("[data-part=points]", "3")
     shown.wait_for_answer(point=3)
-    (percent,) = crops.reference.confidence.percent([scores]).tolist()
+    (percent,) = crops.reference.policy.find(Confidence).percent([scores]).tolist()
     said = "over 99 %" if percent > 99 else f"{percent} %"
     assert shown.page.inner_text("[data-part=sure]") == said
 

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from protonn_edge.chain.entries import Feature
 
-FEATURES = (Feature("average_pooling", "pooling", "AveragePooling"),)
+FEATURES = (Feature("average_pooling", "integers", "AveragePooling"),)
 STAGES = {"average_pooling": ""}

@@ -10,8 +10,8 @@ import numpy as np
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.average_pooling.loops import WHOLE_AREA_PIXELS, AreaLoops
-from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Facts, Passed
 from protonn_edge.kernels.matvec.kernels import PUSH_CALL_BY_COMPILER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from protonn_edge.features.average_pooling.pooling import Areas
+from protonn_edge.features.average_pooling.integers import Areas
 from protonn_edge.kernels.listing import Listing, repeated
 
 _PIXELS = ("r18", "r19", "r23", "r24")

@@ -10,7 +10,7 @@ import numpy as np
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.integer_stage import IntArray
-from protonn_edge.features.deskew import deskew
+from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images.cropped_image import CroppedImage
 from protonn_edge.kernels.kernel import INPUTS_AT_ONCE, Cost, Feed, Kernel
 

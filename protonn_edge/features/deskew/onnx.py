@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.chain.onnx_graph import Values
-from protonn_edge.features.deskew import deskew
+from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images.onnx import cropped
 
 

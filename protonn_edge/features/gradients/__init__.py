@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from protonn_edge.chain.entries import Feature
 
-FEATURES = (Feature("gradients", "gradients", "Gradients"),)
+FEATURES = (Feature("gradients", "integers", "Gradients"),)
 STAGES = {"gradients": ""}

@@ -11,7 +11,7 @@ import numpy as np
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.gradients import loop
-from protonn_edge.features.gradients.gradients import LEVELS, IntegerGradients
+from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Passed
 

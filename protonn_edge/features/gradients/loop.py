@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.features.gradients.gradients import CellAxis, Cells
+from protonn_edge.features.gradients.integers import CellAxis, Cells
 from protonn_edge.kernels.listing import Listing
 
 NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F

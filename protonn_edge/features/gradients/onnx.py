@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from protonn_edge.chain.onnx_graph import Values
-from protonn_edge.features.gradients.gradients import LEVELS, IntegerGradients
+from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
 from protonn_edge.features.images.onnx import cropped
 
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice, permutations
 from math import prod
+from typing import Self
 
 from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.errors import InputError
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs
 
@@ -26,15 +29,35 @@ Margins = tuple[tuple[int, int], tuple[int, int]]
 """Rows above and below an image, and pixels to the left and right of it."""
 
 
+_DERIVED = {"stored": False}  # from the stages around it
+
+
 @dataclass(frozen=True, eq=False)
 class ImageStage(IntegerStage):
     """A layer of a network."""
 
     shape: ImageShape  # height, width and channels of the input image
     # whether a previous stage passes on whole rows of pixels
-    by_rows: bool = field(default=False, kw_only=True)
+    by_rows: bool = field(default=False, kw_only=True, repr=False, metadata=_DERIVED)
     # the layers after it; each takes the rows of its predecessor
-    behind: tuple[ImageStage, ...] = field(default=(), kw_only=True, repr=False)
+    behind: tuple[ImageStage, ...] = field(default=(), kw_only=True, repr=False, metadata=_DERIVED)
+
+    def among(self, before: IntegerStage | None, behind: tuple[IntegerStage, ...], /) -> Self:
+        """Return the layer linked to the layers behind it; `InputError` if it does not fit."""
+        by_rows = isinstance(before, ImageStage)
+        given = getattr(before, "output_shape", self.shape), getattr(before, "maximum", None)
+        own = self.shape, largest(self, "input_maximum")
+        if before is not None and given != own:
+            raise InputError(
+                f"a layer takes {image_text(own[0])} with values up to {own[1]}, but receives "
+                f"{image_text(given[0])} with values up to {given[1]}; train the model again"
+            )
+        layers = tuple(each for each in behind if isinstance(each, ImageStage))
+        return replace(self, by_rows=by_rows, behind=layers)
+
+    def ranged(self, statistics: InputStatistics) -> InputStatistics:
+        """Return the statistics of values, which a classifier takes unchanged."""
+        return statistics.of_whole_numbers(largest(self, "maximum"))
 
     @property
     @abstractmethod
@@ -89,6 +112,11 @@ class ImageStage(IntegerStage):
     def n_outputs(self) -> int:
         """Number of values of the output image."""
         return prod(self.output_shape)
+
+
+def largest(stage: IntegerStage, name: str) -> int:
+    """Return the largest value of a layer, or of its inputs."""
+    return int(getattr(stage, name))
 
 
 def image_text(shape: ImageShape) -> str:

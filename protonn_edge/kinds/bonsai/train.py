@@ -221,7 +221,7 @@ _BATCH_SIZE = 256
 class TreeClassifier(LocalDeepKernelParameters, DeviceClassifier):
     """The common base of Bonsai and local deep kernels."""
 
-    _scores_are_logits = True
+    scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a tree of gated sums")
 
     def _train(self, prepared: PreparedPoints) -> Learned:

@@ -230,7 +230,7 @@ class DenseClassifier(DenseParameters, DeviceClassifier):
     True
     """
 
-    _scores_are_logits = True
+    scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = one_class_in_memory("a dense classifier")
 
     @classmethod

@@ -345,7 +345,8 @@ class ForestClassifier(ForestParameters, DeviceClassifier):
         )
 
     @property
-    def _scores_are_logits(self) -> bool:
+    def scores_are_logits(self) -> bool:
+        """Whether training makes the scores logits."""
         return self.ensemble == "boosting"
 
     def _train(self, prepared: PreparedPoints) -> Learned:

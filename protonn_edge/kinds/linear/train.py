@@ -50,7 +50,7 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 
     network: LearnedNetwork | None = field(init=False, default=None)
 
-    _scores_are_logits = True
+    scores_are_logits = True
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *one_class_in_memory("a linear classifier"),
         Refusal(

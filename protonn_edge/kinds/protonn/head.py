@@ -10,7 +10,6 @@ import numpy as np
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Float32, Float64
-from protonn_edge.chain.decision import STATISTICS, Statistic
 from protonn_edge.chain.head import Head, Remedies, Size, member
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
@@ -40,7 +39,7 @@ class ProtoNNHead(Head):
         accuracy="more --prototypes or a larger --projection-dim",
     )
     LEAST_CLASSES: ClassVar[int] = 1
-    statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
+    statistics: ClassVar[tuple[str, ...]] = ("score", "distance", "margin")
     knows_its_inputs: ClassVar[bool] = True
 
     # W: from normalized features to the space of the prototypes

@@ -97,7 +97,7 @@ class TaughtBoard:
         return self.model.scores(self._quantized(X)).astype(np.float64) * self.model.score_scale
 
     def predict(self, X: Features) -> NDArray[np.int64]:
-        """Return the indices (n,) of the classes, or `UNKNOWN`."""
+        """Return the indices (n,) of the answers."""
         return self.model.predict(self._quantized(X))
 
     def _quantized(self, X: Features) -> NDArray[np.uint8]:

@@ -15,12 +15,13 @@ from fuzz.bounds import check_points
 from plans import plan_with
 from random_shapes import Shape, random_model_of, random_points
 
-from protonn_edge.chain.decision import IntegerRejection
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
+from protonn_edge.chain.policy import with_rules, without_rules
 from protonn_edge.codegen import Plan
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
 from protonn_edge.kernels.matvec.kernels import KernelName
+from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import IntegerChain
 
 pytestmark = needs_emulated_avr
@@ -29,7 +30,7 @@ pytestmark = needs_emulated_avr
 def crowded_model(shape: Shape, labels: int, seed: int = 0) -> tuple[IntegerChain, np.ndarray]:
     """Return a model all of whose prototypes are near the first of some points, (n, features)."""
     rng = np.random.default_rng(seed)
-    model = random_model_of(rng, shape)
+    model = without_rules(random_model_of(rng, shape))
     Q = random_points(rng, 6, model)[::-1]
     place = named_stages(model)["projection"].run(own_inputs(model, Q[:1]))
     Z = rng.integers(-labels, labels, numbers_of(model)["labels"].shape)
@@ -37,7 +38,6 @@ def crowded_model(shape: Shape, labels: int, seed: int = 0) -> tuple[IntegerChai
         model,
         prototypes=np.repeat(place.T, shape.m, axis=1).astype(np.int8),
         labels=Z.astype(np.int8),
-        rejection=None,
     ), Q
 
 
@@ -65,7 +65,7 @@ def test_nearest_of_many_prototypes(tmp_path: Path) -> None:
     model, Q = crowded_model(Shape(d=2, m=512, classes=3, inputs=90, before=before), labels=100)
     _, high = model.own_stages[-1].output.ends
     rejection = IntegerRejection(score=min(100, high), rbf=60, margin=100)
-    check(replace(model, rejection=rejection), "columns", Q, tmp_path)
+    check(with_rules(model, rejection), "columns", Q, tmp_path)
 
 
 def test_inputs_behind_masks_that_are_more_than_a_byte_counts(tmp_path: Path) -> None:

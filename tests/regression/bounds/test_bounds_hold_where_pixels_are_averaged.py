@@ -17,7 +17,8 @@ from fuzz.bounds import check_points
 from plans import plan_with
 from random_shapes import Shape, random_model_of
 
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.chain.policy import without_rules
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.kernels.matvec.kernels import KernelName
 from protonn_edge.quantization import IntegerChain
 
@@ -27,7 +28,7 @@ pytestmark = needs_emulated_avr
 def busy_model(d: int, pooling: AveragePooling) -> IntegerChain:
     """Return a model each of whose weights counts, with one prototype."""
     shape = Shape(d=d, m=1, classes=2, inputs=pooling.n_outputs, before=pooling)
-    model = random_model_of(np.random.default_rng(0), shape)
+    model = without_rules(random_model_of(np.random.default_rng(0), shape))
     projection = np.where(np.arange(numbers_of(model)["projection"].size) % 2, 3, -2)
     return replace(
         model,
@@ -35,7 +36,6 @@ def busy_model(d: int, pooling: AveragePooling) -> IntegerChain:
         bias=np.zeros(d, np.int64),
         accumulator_bits=24,
         multiplier=1,
-        rejection=None,
     )
 
 

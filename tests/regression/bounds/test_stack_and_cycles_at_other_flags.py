@@ -23,7 +23,7 @@ from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import live_files
@@ -67,7 +67,7 @@ def averages_of_averages() -> tuple[IntegerChain, np.ndarray, dict[str, str]]:
         IntegerPooling((9, 10, 8), (3, 2), "average", 255),
         IntegerPooling((3, 5, 8), (3, 5), "average", 255),
     )
-    stage = Convolutions(layers)
+    stage = layered(layers)
     return quantize(random_model(stage)), random_images_of(9, 4, stage), {"linear": "columns"}
 
 

@@ -14,7 +14,7 @@ from convolution_factory import random_convolution, random_images_of, random_mod
 
 from protonn_edge.boards import load_board
 from protonn_edge.emulator import EmulatedBoard
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import verify_device
@@ -39,7 +39,7 @@ def test_layers_of_eleven_channels_give_the_reference_scores(tmp_path: Path, nam
         (tmp_path / name).write_text(ATMEGA88)
         name = str(tmp_path / name)
     board = load_board(name)
-    stage = Convolutions((random_convolution(0, (5, 5, 1), 11),))
+    stage = layered((random_convolution(0, (5, 5, 1), 11),))
     model = random_model(stage)
     integers = quantize(model)
     images = integers.quantize(random_images_of(1, 12, stage))

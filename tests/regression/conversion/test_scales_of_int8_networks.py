@@ -14,8 +14,7 @@ import pytest
 from protonn_edge import from_network
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.stage import Convolutions
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 
 onnx_factory = pytest.importorskip("onnx_factory", reason="needs onnx: pip install '.[test]'")
 
@@ -72,8 +71,10 @@ def test_a_scale_beyond_the_bytes_is_refused_where_it_is_made():
 
 def test_a_model_that_could_not_be_read_is_not_written(tmp_path: Path):
     model = from_network(quantized(0.25, 0), np.eye(4, dtype=np.float32)).model
-    assert isinstance(model.feature_stage, Convolutions)
-    object.__setattr__(model.feature_stage.pixels, "zero", -999.0)  # past all checks so far
+    assert model.feature_stage is not None
+    object.__setattr__(
+        model.feature_stage.scale, "zero", np.full(1, -999.0)
+    )  # past all checks so far
     with pytest.raises(InputError, match="wrong.npz is not written, because it could not be read"):
         save_model(model, tmp_path / "wrong.npz")
     assert not list(tmp_path.iterdir())

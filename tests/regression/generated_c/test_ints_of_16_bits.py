@@ -17,7 +17,7 @@ from forest_factory import random_chain
 from generated_programs import answers_in_bytes, compile_checked, predicting, printed_by_uno
 from model_factory import random_inputs, random_pooling_model
 
-from protonn_edge.features.average_pooling.pooling import AveragePooling
+from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.quantization import IntegerChain, quantize
 
 # Pixels that are 130 units wide.

@@ -14,7 +14,7 @@ from chains import replace
 from fake_device import HostileDevice
 from simulated_run import N, honest_model, measure_on, subject
 
-from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import Origin, Result, ResultsFile, read_results
 from protonn_edge.errors import InputError
 
@@ -42,9 +42,9 @@ def resumed(path: Path, change: Callable[[Result], Result], n: int = DONE) -> tu
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"label": UNKNOWN}, "at index 7, a class or scores that are impossible for a model of 4"),
+        ({"label": NO_CLASS}, "at index 7, a class or scores that are impossible for a model of 4"),
         (
-            {"predicted": UNKNOWN},
+            {"predicted": NO_CLASS},
             "at index 7, a class or scores that are impossible for a model of 4",
         ),
         ({"label": 2}, "at index 7, label 'class 2', but the point has label 'class 3'"),

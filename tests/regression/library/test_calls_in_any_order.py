@@ -35,8 +35,8 @@ from model_factory import (
 
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.gradients.gradients import Gradients
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.gradients.integers import Gradients
 from protonn_edge.quantization import IntegerChain, device_model, quantize
 
 WINDOWS = window_features_of("mean,max,bands:2", 8)

@@ -6,7 +6,7 @@ import pytest
 from int8_factory import whole_window
 
 from protonn_edge.export.rendering import _feature
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from protonn_edge.features.convolution.stage import Convolutions
     ],
 )
 def test_a_feature_has_the_name_of_its_data(shape: tuple[int, int, int], words: str) -> None:
-    assert _feature(Convolutions((whole_window(0, shape, 3),))) == words
+    assert _feature(layered((whole_window(0, shape, 3),))) == words

@@ -14,7 +14,7 @@ from model_factory import random_model, random_points, random_window_model, wind
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.errors import InputError
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.report.content import Battery
 from protonn_edge.report.gathering import known_image_shape

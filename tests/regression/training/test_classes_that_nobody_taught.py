@@ -12,15 +12,15 @@ from command_line import succeed
 from generated_programs import write_c
 from hypothesis import given
 from hypothesis import strategies as st
-from model_factory import random_inputs, random_model
+from model_factory import random_inputs, random_model, sharp
 
 from protonn_edge import load_model, save_model
-from protonn_edge.chain.decision import Confidence
 from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
 from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.kinds.protonn.teaching import with_new_classes, with_taught, without_new_classes
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.toolchain.process import build_host_executable
 
@@ -72,19 +72,20 @@ def confidence_in_c(model: IntegerChain, folder: Path, Q: np.ndarray) -> list[in
 def test_it_takes_no_share_of_the_confidence(tmp_path: Path) -> None:
     classifier, X, _ = fitted()
     model = quantize(classifier.model_)
-    assert model.confidence is not None
-    assert model.confidence.n_new == N_NEW
-    per_cent = model.confidence.percent(model.scores(model.quantize(X)))
+    assert model.policy.find(Confidence) is not None
+    assert model.policy.find(Confidence).n_new == N_NEW
+    per_cent = model.policy.find(Confidence).percent(model.scores(model.quantize(X)))
     assert np.abs(per_cent / 100 - classifier.predict_proba(X).max(axis=1)).max() < 0.06
     assert confidence_in_c(model, tmp_path, model.quantize(X)) == per_cent.tolist()
 
 
 def test_an_example_gives_it_its_share() -> None:
-    model = replace(quantize(model_with_new_classes()), sharpness=1e-6)
+    model = sharp(quantize(model_with_new_classes()), 1e-6)
     Q = random_inputs(0, 1, model)
     taught = Taught(coordinates(model, Q).astype(np.int8), np.array([N_OLD], np.uint8))
     before, after = (
-        each.confidence.percent(each.scores(Q)) for each in (model, with_taught(model, taught))
+        each.policy.find(Confidence).percent(each.scores(Q))
+        for each in (model, with_taught(model, taught))
     )
     assert (before, after) == (33, 25)  # of three classes, then of four
 

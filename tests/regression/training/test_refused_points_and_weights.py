@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from protonn_edge.chain.file import model_bytes
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.training.base import CLASSIFIERS
 
 X, Y = load_iris(return_X_y=True)
@@ -78,7 +79,7 @@ def test_weights_of_points_are_of_similar_size() -> None:
 def test_labels_of_training_points_are_as_many_as_the_points() -> None:
     estimator = ProtoNNClassifier(epochs=1, random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        estimator.calibrate_rejection(X, Y[:10], rate=0.1)
+        calibrate_rejection(estimator, X, Y[:10], rate=0.1)
 
 
 @pytest.mark.parametrize("name", ["n_trees", "max_depth", "min_samples_leaf"])

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from protonn_edge.chain.decision import UNKNOWN
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import quantize
 
 GENERATOR = np.random.default_rng(1)
@@ -29,19 +30,19 @@ TABLES = {
 def test_one_class_of_one_feature_has_integers(table: str) -> None:
     X = TABLES[table][:, None].astype(np.float32)
     classifier = ProtoNNClassifier(one_class=True, random_state=0).fit(X)
-    classifier.calibrate_rejection(X, np.zeros(len(X)), rate=0.05, by=["distance"])
+    calibrate_rejection(classifier, X, np.zeros(len(X)), rate=0.05, by=["distance"])
     integers = quantize(classifier.to_model())
-    rejected = integers.predict(integers.quantize(X)) == UNKNOWN
+    rejected = integers.predict(integers.quantize(X)) == NO_CLASS
     assert rejected.mean() < 0.2
 
 
 def test_temperatures_unlike_the_usual_ones_are_unknown() -> None:
     X = TABLES["temperatures"][:, None].astype(np.float32)
     classifier = ProtoNNClassifier(one_class=True, random_state=0).fit(X)
-    classifier.calibrate_rejection(X, np.zeros(len(X)), rate=0.05, by=["distance"])
+    calibrate_rejection(classifier, X, np.zeros(len(X)), rate=0.05, by=["distance"])
     integers = quantize(classifier.to_model())
     strange = np.array([[14.0], [16.0], [26.0], [28.0]], np.float32)
-    assert (integers.predict(integers.quantize(strange)) == UNKNOWN).all()
+    assert (integers.predict(integers.quantize(strange)) == NO_CLASS).all()
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import Shape
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.pooling import IntegerAveragePooling
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.notation import Layout, shapes_of
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
@@ -209,9 +210,9 @@ class NetworkSpec:
         height, width = self.image_shape if self.averages is None else self.averages.pooling.shape
         return (height, width, 1) if self.movement is None else (height, 1, width)
 
-    def stage(self, layers: Layers) -> Convolutions:
-        """Return the stage with these layers, average pooling and scale."""
-        return Convolutions(layers, self.averages, self.pixels, self.sample_rate)
+    def stage(self, layers: Layers) -> Features:
+        """Return the features with these layers, average pooling and scale."""
+        return layered(layers, self.averages, self.pixels, self.sample_rate)
 
     def to_bytes(self, raw: Float32) -> NDArray[np.uint8]:
         """Return the first layer's images (n, h, w, channels) of raw ones (n, H W)."""

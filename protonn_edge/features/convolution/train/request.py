@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.features.average_pooling.pooling import Areas, IntegerAveragePooling
+from protonn_edge.features.average_pooling.integers import Areas, IntegerAveragePooling
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
-from protonn_edge.features.convolution.stage import Convolutions
+from protonn_edge.features.convolution.making import KIND
 from protonn_edge.features.convolution.train import learning
 from protonn_edge.features.convolution.train.notation import read_network
 from protonn_edge.features.convolution.train.rounding import ACTIVATION_BITS, Bits
@@ -20,7 +20,6 @@ from protonn_edge.training import refusals as rows
 from protonn_edge.training.features import FeatureData, ImageRequest, pixel_scale, unread
 from protonn_edge.training.parameters import FeatureParameters
 
-KIND = Convolutions.kind
 _BITS = re.compile(r"bits:(\d)(?:/(\d))?")
 _CONVOLVED = rows.Refusal(lambda case: KIND in case.kinds, "convolutions compute the features")
 

@@ -12,10 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import SIDES
-from protonn_edge.features.convolution.stage import Convolutions
 from protonn_edge.features.convolution.train.layers import Layer, Normalization, Rectifier
 from protonn_edge.features.convolution.train.learning import (
     Layers,
@@ -36,7 +36,7 @@ from protonn_edge.features.convolution.train.notation import (
 )
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.convolution.train.rounding import integer_stages
-from protonn_edge.features.deskew.deskew import PixelScale
+from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train import images as basis
@@ -222,7 +222,7 @@ def learned_student(
     return TaughtStudent(training.rounded(network, student.bits), student)
 
 
-def _stage(taught: TaughtStudent) -> Convolutions:
+def _stage(taught: TaughtStudent) -> Features:
     return taught.wanted.stage(taught.layers)
 
 

@@ -217,7 +217,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             self.callback(report)
         learned = self._learned(online.training, online.trained())
         self._keep(learned, online.training.prepared, n_train=online.n_seen, n_warned=n_warned)
-        self._fit_temperature(points, targets)
+        self._fit_rules(points, targets)
         return self
 
     def partial_teach(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -393,9 +393,10 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return self.epochs
 
     @property
-    def _scores_are_logits(self) -> bool:
+    def scores_are_logits(self) -> bool:
+        """Whether training makes the scores logits."""
         return self.loss == "cross_entropy"
 
     def _label_logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return logits, uncalibrated unless the loss is cross-entropy."""
-        return scores - LABEL_RARITY if self._scores_are_logits else 4.0 * scores - 2.0
+        return scores - LABEL_RARITY if self.scores_are_logits else 4.0 * scores - 2.0

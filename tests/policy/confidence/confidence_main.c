@@ -4,7 +4,7 @@
  */
 #include "pnn_model.h"
 
-#include "../byte_stream.h"
+#include "../../byte_stream.h"
 
 int main(void)
 {

@@ -29,15 +29,18 @@ from random_integer_models import (
 )
 
 from protonn_edge.boards import load_board
-from protonn_edge.chain.decision import STATISTICS, UNKNOWN, IntegerRejection
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import with_rules, without_rules
 from protonn_edge.codegen import Plan, make_plan, render_c
 from protonn_edge.codegen.host import host_program
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.features.average_pooling.pooling import AveragePooling
-from protonn_edge.features.deskew.deskew import BYTES
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.deskew.integers import BYTES
+from protonn_edge.policy.rejection.calibration import statistics_of, with_rejection
+from protonn_edge.policy.rejection.rule import STATISTICS, IntegerRejection
 from protonn_edge.projects.project import trial_build
-from protonn_edge.quantization import measure_activity, quantize, statistics_of, with_rejection
+from protonn_edge.quantization import measure_activity, quantize
 from protonn_edge.verification.agreement import verify_device
 
 BOARD = load_board("uno")
@@ -71,7 +74,7 @@ def test_images_that_are_pooled_are_rejected_alike(deskewed: object) -> None:
     model, Q = quantize(random_pooling_model(pooling)), random_images(1, 60, pooling)
     model = rejecting_some(model, Q, 7)
     classes, _ = model.answers(Q)
-    assert 0 < np.count_nonzero(classes == UNKNOWN) < len(Q)
+    assert 0 < np.count_nonzero(classes == NO_CLASS) < len(Q)
     with host_program(model, sanitize=True) as program:
         assert np.array_equal(program.run(Q)[0], classes)
 
@@ -109,9 +112,9 @@ def test_the_uno_answers_unknown_within_the_bound(by: tuple[str, ...], wide: boo
     assert reference.own_stages[-1].output_bits == (32 if wide else 16)
     Q = np.concatenate([reference.quantize(X[:60]), random_inputs(1, 60, reference)])
     answers, cycles, bound = run_on_the_uno(model, Q)
-    assert 0 < answers.count(UNKNOWN) < len(answers)
+    assert 0 < answers.count(NO_CLASS) < len(answers)
     assert cycles.max() <= bound
-    unchecked = replace(model, rejection=None)
+    unchecked = without_rules(model)
     _, without, _ = run_on_the_uno(unchecked, Q)
     more, less = (
         plan_with(each, "columns", measure_activity(each, Q))
@@ -137,7 +140,7 @@ def test_the_plan_has_a_stage_for_it_only_where_there_is_something_to_do() -> No
     model, _ = known_and_strange(("score", "margin"))
     with_check, without = (
         make_plan(quantize(model)),
-        make_plan(quantize(replace(model, rejection=None))),
+        make_plan(quantize(without_rules(model))),
     )
     assert [step.name for step in without.steps] == STEPS
     search, stage = with_check.steps[len(STEPS) - 1 :]
@@ -154,7 +157,7 @@ def test_it_compiles_for_every_chip(tmp_path: Path, flags: str, chip: str) -> No
     model = replace(tiny_integer_model(), labels=np.full((3, 4), -128, np.int8))
     numbers_of(model)["labels"][0] = 127
     assert model.own_stages[-1].output.ends[1] > 32_767
-    model = replace(model, rejection=IntegerRejection(900, 12, 40_000))
+    model = with_rules(model, IntegerRejection(900, 12, 40_000))
     write_c(model, tmp_path)
     command = ["avr-gcc", f"-mmcu={chip}", "-std=gnu99", "-Wall", "-Wextra", "-Wpedantic"]
     source = ["-Werror", "-c", tmp_path / "pnn_model.c", "-o", tmp_path / "model.o"]
@@ -164,7 +167,7 @@ def test_it_compiles_for_every_chip(tmp_path: Path, flags: str, chip: str) -> No
 
 
 def test_the_name_of_unknown_is_unknown(tmp_path: Path) -> None:
-    model = replace(tiny_integer_model(), rejection=IntegerRejection(900))
+    model = with_rules(tiny_integer_model(), IntegerRejection(900))
     write_c(model, tmp_path)
     program = (
         '#include <stdio.h>\n#include "pnn_model.h"\n'

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protonn_edge.chain.checks import Float64
-from protonn_edge.chain.decision import STATISTICS, Rejection, Statistic, margins
 from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.policy import with_rules, without_rules
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_MAXIMUM
+from protonn_edge.policy.rejection.rule import STATISTICS, Rejection, Statistic, margins
 from protonn_edge.quantization.integers import quantize
 
 
@@ -28,7 +29,7 @@ from protonn_edge.quantization.integers import quantize
 class Statistics:
     """Statistics that detect points unlike the known ones, in the float model's units."""
 
-    # (n,): see `chain.decision`; the distance is given as an RBF, 0..1, which decreases with it
+    # (n,): see the module `rule`; the distance is given as an RBF, 0..1, which decreases with it
     score: Float64
     distance: Float64
     margin: Float64
@@ -53,7 +54,7 @@ def statistics_of(model: Model, X: ArrayLike) -> Statistics:
 
     Raises `InputError` if there is no integer model or the points do not fit it.
     """
-    integers = quantize(replace(model, rejection=None))
+    integers = quantize(without_rules(model))
     Q = integers.quantize(X)
     scores, nearest = scores_and_nearest(integers, Q)
     return Statistics(
@@ -150,4 +151,6 @@ def with_rejection(
     check_statistics(model, by)
     rejection = rejection_for(statistics, rate, by)
     facts = {"rate": rate, "by": list(by), "n": len(statistics)}
-    return replace(model, rejection=rejection, record={**model.record, "rejection": facts})
+    record = {**model.record, "rejection": facts}
+    calibrated: Model = with_rules(replace(model, record=record), rejection)
+    return calibrated

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +12,13 @@ from avr_tools import needs_emulated_avr
 from generated_programs import write_c
 from hypothesis import given
 from hypothesis import strategies as st
-from model_factory import random_model
+from model_factory import random_model, sharp
 
-from protonn_edge.chain.decision import EXPONENTIAL, Confidence
+from protonn_edge.chain.policy import without_rules
 from protonn_edge.codegen import render_c
 from protonn_edge.codegen.context import class_constants
 from protonn_edge.emulator import EmulatedUno
+from protonn_edge.policy.confidence.rule import EXPONENTIAL, Confidence
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import resource
 from protonn_edge.toolchain.process import build_host_executable
@@ -32,7 +32,7 @@ LOGITS = [1e-9, 2e-4, 3e-3, 0.8, 50.0]
 
 def model_of(logit: float) -> IntegerChain:
     model = quantize(random_model())
-    return replace(model, sharpness=logit / model.score_scale)
+    return sharp(model, logit / model.score_scale)
 
 
 def points_of(model: IntegerChain) -> np.ndarray:
@@ -41,8 +41,8 @@ def points_of(model: IntegerChain) -> np.ndarray:
 
 
 def expected(model: IntegerChain, points: np.ndarray) -> bytes:
-    assert model.confidence is not None
-    return model.confidence.percent(model.scores(points)).tobytes()
+    assert model.policy.find(Confidence) is not None
+    return model.policy.find(Confidence).percent(model.scores(points)).tobytes()
 
 
 def test_a_unit_of_almost_no_logits_has_the_smallest_factor() -> None:
@@ -128,14 +128,14 @@ def test_the_uno_gives_the_per_cent_of_numpy(tmp_path: Path) -> None:
 
 
 def test_without_a_calibration_there_is_no_such_function() -> None:
-    model = replace(quantize(random_model()), sharpness=None)
-    assert model.confidence is None
+    model = without_rules(quantize(random_model()))
+    assert model.policy.find(Confidence) is None
     assert "confidence" not in "".join(render_c(model).values())
 
 
 def test_it_does_not_change_what_a_model_is_known_by() -> None:
     model = quantize(random_model())
-    assert replace(model, sharpness=3.0).model_sha256 == model.model_sha256
+    assert sharp(model, 3.0).model_sha256 == model.model_sha256
 
 
 @given(st.lists(st.text(min_size=1, max_size=60), min_size=2, max_size=12, unique=True))

@@ -3,7 +3,7 @@
 A device that receives an image can average areas of pixels as they arrive and project only the
 averages. The projection, which takes most of the flash, then has one row per average instead of one
 per pixel. A signal is an image of height 1. The image may be deskewed first; see
-`protonn_edge.features.deskew.deskew`.
+`protonn_edge.features.deskew.integers`.
 
 Along an axis with n pixels and k outputs, with g their greatest common divisor, a pixel is k/g
 units wide and an output n/g. The weight of a pixel in an output is their overlap in units. So all
@@ -25,7 +25,7 @@ from protonn_edge.chain.feature_stage import Facts, FeatureStage
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.errors import InputError
-from protonn_edge.features.deskew import deskew
+from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images import cropped_image as crop
 
 _AREA_LIMIT = 0xFFFF // BYTE_MAXIMUM  # 257, so that sums of bytes fit 16 bits
@@ -264,7 +264,7 @@ class AveragePooling(Areas, FeatureStage):
     }
 
     # the conversion of pixels to bytes, if images are deskewed first; see
-    # `protonn_edge.features.deskew.deskew`
+    # `protonn_edge.features.deskew.integers`
     deskewed: deskew.PixelScale | None = None
 
     def __post_init__(self) -> None:

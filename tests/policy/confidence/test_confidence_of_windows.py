@@ -13,6 +13,7 @@ from protonn_edge.device.listener import Listener
 from protonn_edge.device.protocol import encode_frame
 from protonn_edge.device.sensor_board import WindowAnswer
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.quantization import quantize
 
 SPEED = {"idle": 0, "walking": 4, "running": 9}
@@ -44,7 +45,7 @@ def test_a_window_of_two_classes_is_less_certain_than_one_of_a_class() -> None:
     mixed = moving("idle", 20, rng)
     mixed[:, SAMPLES // 2 :] = moving("running", 20, rng)[:, SAMPLES // 2 :]
     of_one, of_two = (
-        model.confidence.percent(model.scores(model.quantize(points)))
+        model.policy.find(Confidence).percent(model.scores(model.quantize(points)))
         for points in (X, flat(mixed))
     )
     assert 90 < of_one.mean() < 99

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from model_factory import random_model
 
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
-from protonn_edge.quantization import quantize, statistics_of
-from protonn_edge.training.folds import held_out_statistics
+from protonn_edge.policy.rejection.calibration import statistics_of
+from protonn_edge.policy.rejection.held_out import calibrate_rejection, held_out_statistics
+from protonn_edge.quantization import quantize
 
 
 def classifier(**settings: object) -> ProtoNNClassifier:
@@ -24,7 +25,7 @@ def classifier(**settings: object) -> ProtoNNClassifier:
 def calibrated() -> ProtoNNClassifier:
     digits = load_digits_dataset()
     fitted = classifier().fit(digits.X_train[:900], digits.y_train[:900])
-    return fitted.calibrate_rejection(digits.X_train[900:], rate=0.05)
+    return calibrate_rejection(fitted, digits.X_train[900:], rate=0.05)
 
 
 def test_every_point_is_held_out_once() -> None:
@@ -73,7 +74,7 @@ def test_unknown_points_get_the_label_that_was_asked_for(calibrated: ProtoNNClas
     X = np.concatenate([digits.X_test, 16 - digits.X_test])
     found = calibrated.predict(X, unknown=-1)
     rejected = found == -1
-    assert np.array_equal(rejected, calibrated.model_.predict(X) == UNKNOWN)
+    assert np.array_equal(rejected, calibrated.model_.predict(X) == NO_CLASS)
     assert rejected[450:].mean() > 0.9
     assert 0 < rejected[:450].mean() < 0.2
     plain = calibrated.predict(X)
@@ -86,14 +87,14 @@ def test_the_device_rejects_as_the_classifier_does(calibrated: ProtoNNClassifier
     integers = quantize(calibrated.to_model())
     found = integers.predict(integers.quantize(digits.X_test))
     in_floats = calibrated.predict(digits.X_test, unknown=-1)
-    assert np.mean((found == UNKNOWN) == (in_floats == -1)) > 0.97
+    assert np.mean((found == NO_CLASS) == (in_floats == -1)) > 0.97
 
 
 def test_labels_of_text_may_be_unknown_by_text_or_none_at_all() -> None:
     digits = load_digits_dataset()
     names = np.array([f"digit {label}" for label in digits.y_train])
     fitted = classifier().fit(digits.X_train, names)
-    fitted.calibrate_rejection(digits.X_train, rate=0.1)
+    calibrate_rejection(fitted, digits.X_train, rate=0.1)
     negatives = 16 - digits.X_test
     assert "not a digit" in fitted.predict(negatives, unknown="not a digit")
     assert -1 in fitted.predict(negatives, unknown=-1).tolist()
@@ -104,10 +105,10 @@ def test_what_cannot_be_asked_for_is_refused(calibrated: ProtoNNClassifier) -> N
     with pytest.raises(InputError, match="the label for unknown points, 3, is a class"):
         calibrated.predict(digits.X_test, unknown=3)
     fitted = classifier(epochs=1).fit(digits.X_train[:200], digits.y_train[:200])
-    with pytest.raises(InputError, match="call calibrate_rejection first"):
+    with pytest.raises(InputError, match="policy always gives a class"):
         fitted.predict(digits.X_test, unknown=-1)
     with pytest.raises(InputError, match="20 points are too few"):
-        fitted.calibrate_rejection(digits.X_train[:20], rate=0.01)
+        calibrate_rejection(fitted, digits.X_train[:20], rate=0.01)
 
 
 def test_what_a_kind_of_model_does_not_have_is_refused_at_once(
@@ -116,4 +117,4 @@ def test_what_a_kind_of_model_does_not_have_is_refused_at_once(
     monkeypatch.setattr(ProtoNNHead, "statistics", ("score", "margin"))
     X, y = np.zeros((3, 64)), np.zeros(3)
     with pytest.raises(InputError, match="no distance to reject points by; choose score or margin"):
-        calibrated.calibrate_rejection(X, y, rate=0.5, by=("score", "distance"))
+        calibrate_rejection(calibrated, X, y, rate=0.5, by=("score", "distance"))

@@ -16,7 +16,7 @@ it is shared, its magnitude is halved, rounded down, and added to both cells: th
 weights in steps of a half, which need no multiplication. On MNIST they are as accurate as exact
 triangles; hard borders lose half a point of accuracy.
 
-The image may be deskewed before; see `protonn_edge.features.deskew.deskew`.
+The image may be deskewed before; see `protonn_edge.features.deskew.integers`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from protonn_edge.chain.feature_stage import Bytes, Facts, FeatureStage, Seen
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
 from protonn_edge.errors import InputError
-from protonn_edge.features.deskew import deskew as deskewing
+from protonn_edge.features.deskew import integers as deskewing
 from protonn_edge.features.images import cropped_image as crop
 
 CELL_LIMIT = 8  # maximum number of cells per side

@@ -9,9 +9,10 @@ import pytest
 from avr_tools import needs_emulated_avr
 from command_line import assert_one_sentence, run, run_json
 
-from protonn_edge.chain.decision import UNKNOWN
 from protonn_edge.chain.file import load_model
 from protonn_edge.datasets import load_digits_dataset
+from protonn_edge.datasets.naming import NO_CLASS
+from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import quantize
 
 SMALL = ["--epochs", "15", "--image-shape", "8x8"]
@@ -60,9 +61,9 @@ def test_exposure_points_are_as_many_as_was_said(folder: Path) -> None:
     run_json("train", folder / "train.csv", "-o", path, "--epochs", 3, *options)
     model = load_model(path)
     assert model.record["settings"]["strangers"] == 0
-    assert model.rejection is not None
-    assert model.rejection.margin > 0
-    assert model.rejection.score == 0
+    assert model.policy.find(Rejection) is not None
+    assert model.policy.find(Rejection).margin > 0
+    assert model.policy.find(Rejection).score == 0
 
 
 def test_calibration_points_set_the_threshold(folder: Path, model_file: Path) -> None:
@@ -191,5 +192,5 @@ def test_kinds_that_miss_far_inputs_say_so(folder: Path, kind: str, recognizes: 
     integers = quantize(model)
     generator = np.random.default_rng(0)
     extremes = integers.quantize(1e3 * generator.integers(-1, 2, (200, model.n_features)))
-    unknown = float(np.mean(integers.predict(extremes) == UNKNOWN))
+    unknown = float(np.mean(integers.predict(extremes) == NO_CLASS))
     assert (unknown > 0.9) == recognizes

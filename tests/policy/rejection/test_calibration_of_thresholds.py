@@ -9,18 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_factory import random_inputs, random_model, random_points, tiny_integer_model
 
-from protonn_edge.chain.decision import UNKNOWN, IntegerRejection, Rejection
 from protonn_edge.chain.integer_chain import named_stages
+from protonn_edge.chain.policy import with_rules
+from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
-from protonn_edge.quantization import (
+from protonn_edge.policy.rejection.calibration import (
     Statistics,
-    device_model,
-    quantize,
     rejection_for,
     statistics_of,
     together,
     with_rejection,
 )
+from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection
+from protonn_edge.quantization import device_model, quantize
 
 
 def statistics(values: np.ndarray) -> Statistics:
@@ -114,7 +115,7 @@ def test_a_calibrated_model_rejects_its_share_of_the_points(by: tuple[str, ...])
     assert rejecting.record["rejection"] == {"rate": 0.2, "by": list(by), "n": 1_000}
     integers = quantize(rejecting)
     found = integers.predict(integers.quantize(X))
-    rejected = found == UNKNOWN
+    rejected = found == NO_CLASS
     assert 0.1 < np.mean(rejected) <= 0.2
     plain = quantize(model)
     Q = plain.quantize(X)
@@ -128,8 +129,8 @@ def test_the_float_model_rejects_about_the_same_points() -> None:
     model = replace(model, labels=np.abs(model.head.labels))
     rejecting = with_rejection(model, statistics_of(model, X), 0.2, ("score", "distance"))
     integers = quantize(rejecting)
-    in_integers = integers.predict(integers.quantize(X)) == UNKNOWN
-    assert np.mean((rejecting.predict(X) == UNKNOWN) != in_integers) < 0.05
+    in_integers = integers.predict(integers.quantize(X)) == NO_CLASS
+    assert np.mean((rejecting.predict(X) == NO_CLASS) != in_integers) < 0.05
 
 
 @given(seed=st.integers(0, 1_000), data=st.data())
@@ -142,7 +143,7 @@ def test_answers_follow_from_scores_and_the_nearest_rbf(seed: int, data: st.Data
         data.draw(st.integers(1, int(numbers_of(model)["table"].max()))),
         data.draw(st.integers(0, high - low)),
     )
-    rejecting = replace(model, rejection=rejection)
+    rejecting = with_rules(model, rejection)
     Q = random_inputs(seed, 30, model)
     classes, scores = rejecting.answers(Q)
     kernels = (
@@ -152,7 +153,7 @@ def test_answers_follow_from_scores_and_the_nearest_rbf(seed: int, data: st.Data
         *_, second, largest = sorted(row)
         unknown = 0 < rejection.score > largest or nearest < rejection.rbf
         unknown = unknown or largest - second < rejection.margin
-        assert found == (UNKNOWN if unknown else row.index(largest))
+        assert found == (NO_CLASS if unknown else row.index(largest))
 
 
 @pytest.mark.parametrize(
@@ -169,10 +170,10 @@ def test_thresholds_that_generated_code_cannot_hold_are_refused(
     rejection: IntegerRejection,
 ) -> None:
     with pytest.raises(InputError, match="rejection thresholds outside the ranges"):
-        replace(tiny_integer_model(), rejection=rejection)
+        with_rules(tiny_integer_model(), rejection)
 
 
 def test_a_float_build_refuses_a_model_that_rejects() -> None:
-    model = replace(random_model(0), rejection=Rejection(rbf=0.1))
+    model = with_rules(random_model(0), Rejection(rbf=0.1))
     with pytest.raises(InputError, match='do not support the answer "unknown"'):
         device_model(model, "float32")

@@ -1,0 +1,264 @@
+"""The policy of the answer: what a model says of its scores.
+
+Without rules, the answer is the class with the highest score. A rule may give another answer, such
+as "unknown", or add a figure to each answer. Every kind of rule is a folder of
+`protonn_edge.policy`, which brings the rule's part of each room; see there. No other module knows
+which kinds there are. A model has its rules in the units of its float scores, and its integer chain
+in units of the integer scores.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from protonn_edge.chain.head import Head
+    from protonn_edge.chain.integer_stage import IntArray
+
+ROOM = "protonn_edge.policy"
+
+Facts = list[tuple[str, str]]
+
+
+class OtherAnswer(NamedTuple):
+    """An answer that is no class."""
+
+    code: int  # in place of a class's index
+    name: str
+    constant: str  # in generated C, after ``PNN_``
+    meaning: str
+
+
+class Units(NamedTuple):
+    """What rules need to know of an integer model."""
+
+    score: float  # the float score that an integer score of 1 stands for
+    nearest: int  # the integer for a nearness of 1
+    n_classes: int
+    n_new_classes: int  # number of last classes that score 0 until a device has been taught them
+
+
+class RuleCost(NamedTuple):
+    """What a rule costs in a prediction, in the compiler's code (avr-gcc 5.4 at -O2)."""
+
+    kernel: str
+    flash: int
+    cycles: int
+
+
+class PolicyRule(ABC):
+    """A rule of a policy: a frozen dataclass."""
+
+    name: ClassVar[str]
+    other_answers: ClassVar[tuple[OtherAnswer, ...]] = ()
+    c_functions: ClassVar[tuple[str, ...]] = ()  # public ones, without prefix
+    # words for scores of which this rule does not judge, such as "without rejection"
+    without: ClassVar[str] = ""
+
+    def judged(
+        self,
+        answers: IntArray,
+        scores: NDArray[Any],  # noqa: ARG002
+        nearest: NDArray[Any],  # noqa: ARG002
+    ) -> IntArray:
+        """Return the answers (n,), which this rule may change, from scores (n, L).
+
+        The nearness (n,) measures how near the nearest known point is; see `Head`.
+        """
+        return answers
+
+
+class FloatRule(PolicyRule):
+    """A rule in the units of a float model, as a model file stores it."""
+
+    array: ClassVar[str]  # its name in a model file
+    ABSENT: ClassVar[Mapping[str, Any]] = {}  # `described` for a model without it
+
+    @classmethod
+    @abstractmethod
+    def of_array(cls, array: NDArray[Any]) -> Self:
+        """Return the rule that a model file stores; `InputError` if it is wrong."""
+
+    @abstractmethod
+    def to_array(self) -> NDArray[np.float64]:
+        """Return its numbers, as a model file stores them."""
+
+    @abstractmethod
+    def in_integers(self, units: Units) -> IntegerRule | None:
+        """Return the rule of an integer model; None if it does not need it."""
+
+    def check(self, n_classes: int, *, multilabel: bool) -> None:
+        """Raise `InputError` if a model of these classes, or label sets, cannot have the rule."""
+
+    def logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return scores as logits, of which the softmax gives probabilities."""
+        return scores
+
+    def facts(self, head: Head) -> Facts:  # noqa: ARG002
+        """Return rows that describe the rule of a model with this head."""
+        return []
+
+    def described(self) -> dict[str, Any]:
+        """Return what the JSON object of a command has of it; the same keys as `ABSENT`."""
+        return {}
+
+
+class IntegerRule(PolicyRule):
+    """A rule in the units of an integer model.
+
+    Its part of the generated C is ``templates/c/policy/NAME.j2``, with optional macros.
+    """
+
+    hashed: ClassVar[bool] = False  # whether it changes answers, so that the model's hash has it
+    cycles_a_class: ClassVar[int] = 0  # most cycles of these functions, for each class
+
+    @property
+    def needs_nearest(self) -> bool:
+        """Whether it compares the nearness."""
+        return False
+
+    @property
+    def needs_second(self) -> bool:
+        """Whether it compares the second largest score."""
+        return False
+
+    def check(self, chain: Any) -> None:
+        """Raise `InputError` if an `IntegerChain` cannot have it."""
+
+    def figures(self, scores: NDArray[Any]) -> dict[str, list[int]]:  # noqa: ARG002
+        """Return what it adds to each answer to scores (n, L), by name."""
+        return {}
+
+    def cost(self) -> RuleCost | None:
+        """Return what it costs in a prediction; None if nothing."""
+        return None
+
+    def page_data(self) -> dict[str, Any]:
+        """Return what the report's emulated device needs, as JSON types."""
+        return {}
+
+
+AnyRule = TypeVar("AnyRule", bound=PolicyRule)
+OneRule = TypeVar("OneRule", bound=PolicyRule)
+
+
+@dataclass(frozen=True)
+class Policy(Generic[AnyRule]):
+    """What a model says of its scores; without rules, the first class with the highest score."""
+
+    rules: tuple[AnyRule, ...] = ()
+
+    def find(self, kind: type[OneRule]) -> OneRule | None:
+        """Return the rule of a kind, if there is one."""
+        return next((each for each in self.rules if isinstance(each, kind)), None)
+
+    def with_rules(self, *rules: AnyRule) -> Policy[AnyRule]:
+        """Return the policy with these rules in place of those of the same names."""
+        every = {each.name: each for each in (*self.rules, *rules)}
+        return Policy(tuple(every[name] for name in sorted(every)))
+
+    def without(self, *kinds: type[PolicyRule]) -> Policy[AnyRule]:
+        """Return the policy without the rules of some kinds."""
+        return Policy(tuple(each for each in self.rules if not isinstance(each, kinds)))
+
+    @property
+    def other_answers(self) -> tuple[OtherAnswer, ...]:
+        """The answers that are no class."""
+        return tuple(answer for rule in self.rules for answer in rule.other_answers)
+
+    @property
+    def c_functions(self) -> tuple[str, ...]:
+        """The public functions of the rules in generated C, without prefix."""
+        return tuple(name for rule in self.rules for name in rule.c_functions)
+
+    @property
+    def without_words(self) -> str:
+        """Words for scores of which the rules do not judge, such as " without rejection"."""
+        return "".join(f" {rule.without}" for rule in self.rules if rule.without)
+
+    def answers(self, scores: NDArray[Any], nearest: NDArray[Any]) -> IntArray:
+        """Return the answers (n,) from scores (n, L) and the nearness (n,) to known points."""
+        answers: IntArray = scores.argmax(axis=1).astype(np.int64)
+        for rule in self.rules:
+            answers = rule.judged(answers, scores, nearest)
+        return answers
+
+    def facts(self, head: Head) -> Facts:
+        """Return rows that describe the rules of a float model with this head."""
+        rules = (rule for rule in self.rules if isinstance(rule, FloatRule))
+        return [row for rule in rules for row in rule.facts(head)]
+
+    def logits(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a float model's scores as logits, of which the softmax gives probabilities."""
+        for rule in self.rules:
+            scores = rule.logits(scores) if isinstance(rule, FloatRule) else scores
+        return scores
+
+    def labels(self, classes: Sequence[str]) -> dict[int, str]:
+        """Return the names of all answers, by index."""
+        names = dict(enumerate(classes))
+        return {**names, **{each.code: each.name for each in self.other_answers}}
+
+
+FloatPolicy = Policy[FloatRule]
+IntegerPolicy = Policy[IntegerRule]
+
+
+@cache
+def rule_modules(name: str) -> tuple[ModuleType, ...]:
+    """Return the modules of this name of all kinds of rules that have one."""
+    if find_spec(ROOM) is None:
+        return ()
+    places = import_module(ROOM).__path__
+    folders = sorted(each.name for each in iter_modules(places) if each.ispkg)
+    modules = (f"{ROOM}.{folder}.{name}" for folder in folders)
+    return tuple(import_module(module) for module in modules if find_spec(module))
+
+
+def rule_kinds() -> tuple[type[FloatRule], ...]:
+    """Return the kinds of rules: `RULE` of each module `rule`."""
+    return tuple(module.RULE for module in rule_modules("rule"))
+
+
+def policy_of(arrays: Mapping[str, NDArray[Any]]) -> FloatPolicy:
+    """Return the policy of which a model file has these arrays, among others."""
+    kinds = (kind for kind in rule_kinds() if kind.array in arrays)
+    return FloatPolicy(tuple(kind.of_array(arrays[kind.array]) for kind in kinds))
+
+
+def policy_arrays(policy: FloatPolicy) -> dict[str, NDArray[np.float64]]:
+    """Return a policy's arrays in a model file."""
+    return {rule.array: rule.to_array() for rule in policy.rules}
+
+
+def described(policy: FloatPolicy) -> dict[str, Any]:
+    """Return what the JSON object of a command has of a policy, with None for absent rules."""
+    absent = {key: value for kind in rule_kinds() for key, value in kind.ABSENT.items()}
+    return absent | {key: value for rule in policy.rules for key, value in rule.described().items()}
+
+
+def in_integers(policy: FloatPolicy, units: Units) -> IntegerPolicy:
+    """Return the policy of an integer model."""
+    rules = (rule.in_integers(units) for rule in policy.rules)
+    return IntegerPolicy(tuple(rule for rule in rules if rule is not None))
+
+
+def with_rules(model: Any, *rules: PolicyRule) -> Any:
+    """Return a float or integer model with these rules in place of those of the same names."""
+    return replace(model, policy=model.policy.with_rules(*rules))
+
+
+def without_rules(model: Any, *kinds: type[PolicyRule]) -> Any:
+    """Return a float or integer model without the rules of some kinds; by default, without any."""
+    return replace(model, policy=model.policy.without(*(kinds or (PolicyRule,))))

@@ -1,0 +1,57 @@
+"""Convolution and pooling layers as features: a network without its last layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from protonn_edge.chain.features import Features, PointFormat
+from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.errors import InputError
+from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
+from protonn_edge.features.convolution.integers import IntegerConvolution
+from protonn_edge.features.deskew.integers import BYTES, PixelScale
+from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
+from protonn_edge.features.pooling.integers import IntegerPooling
+from protonn_edge.features.window_features.scale import ChannelScale
+
+Layer = IntegerConvolution | IntegerPooling | IntegerInt8Layer
+KIND = "convolutions"
+
+
+def layered(
+    layers: Sequence[Layer],
+    averages: IntegerAveragePooling | None = None,
+    pixels: PixelScale | ChannelScale = BYTES,
+    rate: float | None = None,
+) -> Features:
+    """Return layers of an image, which average pooling may first make smaller, as features.
+
+    - `pixels`: the conversion of raw pixels or samples to bytes.
+    - `rate`: samples per second of a channel of a window.
+
+    An image one pixel wide is a window: its rows are samples of all channels. Raises `InputError`
+    if the layers do not fit together.
+    """
+    if not layers:
+        raise InputError("there are no convolution layers; give at least one")
+    first = layers[0]
+    scale = pixels.quantizer(BYTE_MAXIMUM if averages else first.input_maximum)
+    height, width, channels = first.shape
+    if averages is not None:
+        height, width = averages.pooling.image_shape
+        height, width, channels = (height, width, 1) if channels == 1 else (height, 1, width)
+    is_signal = width == 1 < height
+    shape = (height, channels) if is_signal else (height, width, *([channels] * (channels > 1)))
+    if is_signal and len(scale.zero) == 1:
+        zero, step = (np.resize(each, channels) for each in (scale.zero, scale.step))
+        scale = replace(scale, zero=zero, step=step)
+    points = PointFormat(scale, shape, is_signal, rate)
+    return Features(KIND, points, (*(() if averages is None else (averages,)), *layers))
+
+
+def layers_of(features: Features) -> tuple[Layer, ...]:
+    """Return the layers of an image's features, after average pooling."""
+    return tuple(each for each in features.stages if isinstance(each, Layer))

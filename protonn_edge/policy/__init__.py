@@ -1,0 +1,13 @@
+"""The rules that a policy of the answer may have, one folder each; see `protonn_edge.chain.policy`.
+
+A model without rules answers with the class of the highest score. Deleting a folder, with its
+templates, tests and page, removes a rule; deleting this package removes all of them. The other
+rooms find the modules of a folder by name (`rule_modules`), each of which may be absent:
+
+``rule``      `RULE`, the rule of a float model; its form in integers, and the arithmetic of both
+``commands``  options of commands, and the steps of `train` and `calibrate` for which they ask
+``train``     `fitted(classifier, points, targets)`, the rule that every training fits
+``report``    `SECTIONS` of the report
+
+and the templates ``templates/c/policy/NAME.j2`` and ``templates/export/policy/NAME.md.j2``.
+"""

@@ -1,0 +1,1 @@
+"""Confidence: the probability of the answer, from the softmax of the scores."""

@@ -1,0 +1,27 @@
+"""The temperature of a new model's softmax, from its training points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.policy.confidence.rule import Sharpness
+from protonn_edge.system.rounding import one_thread
+from protonn_edge.training.calibration import fitted_sharpness
+
+if TYPE_CHECKING:
+    from protonn_edge.training.base import DeviceClassifier
+
+
+def fitted(
+    classifier: DeviceClassifier, points: Any, targets: NDArray[np.int64]
+) -> Sharpness | None:
+    """Return the factor on scores before the softmax; see `predict_proba`."""
+    if classifier.multilabel_:
+        return None
+    with one_thread():  # reproducible
+        scores = classifier.model_.scores(points)[:, : len(classifier.classes_)]
+        sharpness = fitted_sharpness(scores, targets, certain=False)
+    return Sharpness(min(sharpness, 1.0) if classifier.scores_are_logits else sharpness)

@@ -1,0 +1,1 @@
+"""Rejection: the answer "unknown" to points that are unlike all classes."""

@@ -1,0 +1,83 @@
+"""What `train --rejection` and `calibrate --rejection` do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.model import Model
+from protonn_edge.cli.command import Output
+from protonn_edge.cli.train_options import was_given
+from protonn_edge.datasets import Dataset
+from protonn_edge.datasets.dataset import dense_features, is_sparse
+from protonn_edge.errors import InputError
+from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.rejection.calibration import (
+    check_margin,
+    check_rate,
+    statistics_of,
+    with_rejection,
+)
+from protonn_edge.policy.rejection.held_out import FOLDS, calibrate_rejection
+from protonn_edge.policy.rejection.rule import Statistic
+from protonn_edge.training.base import DeviceClassifier
+from protonn_edge.training.folds import check_classes_of_groups
+
+_OUTLIER_EXPOSURE = 0.5
+
+
+@dataclass(frozen=True)
+class ThresholdChoice:
+    """The choice of thresholds for a rate of false alarms."""
+
+    flag: ClassVar[str] = "--rejection"
+
+    rate: float
+    by: tuple[Statistic, ...]
+    one_class: bool
+
+    def prepare(self, learner: DeviceClassifier, dataset: Dataset) -> None:
+        """Add outlier exposure if the optimizer supports it and the option is not given."""
+        if self.one_class or not isinstance(learner, ProtoNNClassifier) or was_given("strangers"):
+            return
+        if learner.optimizer == "joint" and not is_sparse(dataset.X_train):
+            learner.strangers = _OUTLIER_EXPOSURE
+
+    def check(self, dataset: Dataset, *, floats_alone: bool) -> None:
+        """Refuse settings that would fail only after the training."""
+        if floats_alone:
+            raise InputError(
+                "--rejection applies only to models that a device can run; omit --rejection, or "
+                "train with one label per point and a --normalization other than l2"
+            )
+        check_rate(len(dataset.y_train), self.rate / len(self.by))
+        check_margin(dataset.n_classes, self.by)
+        if dataset.groups is not None:
+            check_classes_of_groups(np.array(dataset.classes)[dataset.y_train], dataset.groups)
+
+    def after(self, learner: DeviceClassifier, dataset: Dataset, out: Output) -> None:
+        """Choose thresholds on the training points, each scored by a model not trained on it."""
+        with out.progress("calibrating", FOLDS) as bar:
+            calibrate_rejection(
+                learner,
+                dense_features(dataset.X_train, "the training part"),
+                dataset.y_train,
+                rate=self.rate,
+                by=self.by,
+                groups=dataset.groups,
+                on_fold=lambda number, folds: bar.move_to(number - 1, f"model {number} of {folds}"),
+            )
+        model = learner.model_
+        out.say(fact_table(model.policy.facts(model.head)))
+
+    def applied(self, model: Model, X: NDArray[Any]) -> Model:
+        """Return the model with thresholds from points X (n, features) of its classes."""
+        return with_rejection(model, statistics_of(model, X), self.rate, self.by)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the JSON object of `calibrate` has of it."""
+        return {"rate": self.rate}
