@@ -1,5 +1,5 @@
-/* Replies that all firmware shares: to HELLO and, if the model can be taught, to LEARN, FORGET and
- * STORE. PROTOCOL.md describes the messages. Include the model's header first.
+/* Requests, and the reply to HELLO, that all firmware shares. PROTOCOL.md describes the messages.
+ * Include the model's header first.
  */
 #ifndef REPLIES_H
 #define REPLIES_H
@@ -16,11 +16,10 @@ enum request_type {
     SCORES = 0x03,
     STATS = 0x04,
     REPEAT = 0x05,
-    LEARN = 0x06, /* this type and the next ones only if the model can be taught */
-    FORGET = 0x07,
-    STORE = 0x08,
     HEALTH = 0x09 /* only where the model is observed */
 };
+
+#define WRONG_PAYLOAD 0xFFu /* instead of a reply's size: the request's payload has another length */
 
 enum reply_type { REPLY = 0x80, ERROR_REPLY = 0xFF };
 
@@ -58,58 +57,5 @@ static inline void reply_hello(struct hello *hello, uint16_t features, uint8_t w
     hello->clock_hz = F_CPU;
     hello->window = window;
 }
-
-#ifdef PNN_TEACHABLE
-#define ALL_CLASSES 0xFFu /* of a FORGET */
-
-struct __attribute__((packed)) stored {
-    uint16_t place;
-    uint8_t bytes[16];
-};
-
-struct taught {
-    uint8_t learned;
-    uint8_t examples;
-};
-
-static bool learned; /* whether the last point was learned: a repeated LEARN learns it once */
-
-/* Learn the last point as an example of a class, or forget the class. A point is learned only while
- * it is the last one. */
-static inline void reply_taught(struct taught *taught, uint8_t type, uint8_t class_index,
-                                bool is_last)
-{
-    if (type == LEARN) {
-        learned = learned || (is_last && pnn_learn(class_index));
-    } else if (class_index == ALL_CLASSES) {
-        pnn_forget_all();
-    } else {
-        pnn_forget(class_index);
-    }
-    taught->learned = learned && is_last;
-    taught->examples = pnn_taught();
-}
-
-/* Return the number of bytes that a STORE writes, from the length of its payload; UINT16_MAX if it
- * may not write. */
-static inline uint16_t stored_bytes(const struct stored *stored, uint16_t payload_bytes)
-{
-    const uint16_t count = payload_bytes - sizeof stored->place;
-    const bool fits = count <= sizeof stored->bytes && stored->place <= PNN_STORE_BYTES - count;
-
-    return fits ? count : UINT16_MAX;
-}
-
-/* Write them. From then on, the examples are those in the store, whose bytes are the reply. */
-static inline void reply_store(const struct stored *stored, uint8_t count)
-{
-    for (uint8_t i = 0; i < count; i++) {
-        pnn_store_write(stored->place + i, stored->bytes[i]);
-    }
-    if (count != 0) {
-        pnn_recall();
-    }
-}
-#endif
 
 #endif

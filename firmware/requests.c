@@ -6,22 +6,18 @@
 #include "model.h"
 #include "prediction.h"
 #include "replies.h"
+
+#include "parts.h"
 #include "stack_paint.h"
 #include "uart.h"
 #include "watchdog.h"
 
 #include <stdbool.h>
 
-#ifdef PNN_TEACHABLE
-#define LAST_REQUEST STORE
-#else
-#define LAST_REQUEST REPEAT
-#endif
-
 #ifdef PNN_OBSERVED_BYTES
-#define IS_KNOWN(type) (((type) >= HELLO && (type) <= LAST_REQUEST) || (type) == HEALTH)
+#define IS_KNOWN(type) (((type) >= HELLO && (type) <= REPEAT) || (type) == HEALTH)
 #else
-#define IS_KNOWN(type) ((type) >= HELLO && (type) <= LAST_REQUEST)
+#define IS_KNOWN(type) ((type) >= HELLO && (type) <= REPEAT)
 #endif
 
 #define SCORE_BYTES 4u
@@ -52,11 +48,8 @@ static struct {
             uint16_t resets;
             uint8_t reset_cause;
         } stats;
-#ifdef PNN_TEACHABLE
-        uint8_t class_index; /* of a LEARN or FORGET */
-        struct stored store;
-        struct taught teaching;
-#endif
+#define PAYLOAD_OF(part) union part##_payload part;
+        PARTS(PAYLOAD_OF)
         uint8_t error;
     } payload;
 } head;
@@ -64,7 +57,7 @@ static struct {
 #define HEADER_BYTES 2u /* type and sequence number */
 static uint8_t head_length;
 
-/* A reply is its head, then either stored examples, counters, or the model's scores, each widened to 32 bits. */
+/* A reply is its head, then either bytes of a part, counters, or the model's scores, each widened to 32 bits. */
 uint8_t frame_body(uint16_t index)
 {
     const pnn_score_t *score;
@@ -74,11 +67,11 @@ uint8_t frame_body(uint16_t index)
         return ((const uint8_t *)&head)[index];
     }
     place = index - head_length;
-#ifdef PNN_TEACHABLE
-    if (head.type == (REPLY | STORE)) {
-        return pnn_store_read(place);
+#define BYTE_OF(part)                    \
+    if (part##_continues(head.type)) {   \
+        return part##_byte(place);       \
     }
-#endif
+    PARTS(BYTE_OF)
 #ifdef PNN_OBSERVED_BYTES
     if (head.type == (REPLY | HEALTH)) {
         return pnn_observed((uint8_t)place);
@@ -112,11 +105,12 @@ static uint8_t refuse(enum error_code code)
 
 static uint8_t predict(uint16_t repetitions)
 {
-#ifdef PNN_TEACHABLE
-    learned = false;
-#endif
+#define PREDICTING_OF(part) part##_predicting();
+    PARTS(PREDICTING_OF)
     head.payload.prediction.label = prediction_finish(repetitions);
     head.payload.prediction.cycles = prediction_cycles();
+#define PREDICTED_OF(part) part##_predicted(repetitions, head.payload.prediction.cycles);
+    PARTS(PREDICTED_OF)
 #ifdef PNN_OBSERVED_BYTES
     if (repetitions == 1u) {
         pnn_observe_cycles(head.payload.prediction.cycles);
@@ -149,20 +143,21 @@ static void answer(void)
 {
     const uint8_t type = head.type;
     const uint8_t at = features_at(type);
-    uint16_t expected = (at != 0 ? PNN_FEATURES + at : HEADER_BYTES) + FRAME_CRC_BYTES;
+    const uint16_t expected = (at != 0 ? PNN_FEATURES + at : HEADER_BYTES) + FRAME_CRC_BYTES;
     uint16_t more_bytes = 0;
     uint8_t payload_bytes;
-#ifdef PNN_TEACHABLE
-    const uint16_t stored =
-        stored_bytes(&head.payload.store, decoder.length - (HEADER_BYTES + FRAME_CRC_BYTES));
 
-    if (type == LEARN || type == FORGET) {
-        expected += sizeof head.payload.class_index;
-    } else if (type == STORE) {
-        expected = stored != UINT16_MAX ? decoder.length : 0u;
-    }
-#endif
     head.type |= REPLY;
+#define ANSWER_OF(part)                                                                      \
+    if (part##_knows(type)) {                                                                \
+        payload_bytes = part##_answer(&head.payload.part, type,                              \
+                                      decoder.length - (HEADER_BYTES + FRAME_CRC_BYTES),     \
+                                      &more_bytes);                                          \
+        if (payload_bytes == WRONG_PAYLOAD) {                                                \
+            payload_bytes = refuse(WRONG_LENGTH);                                            \
+        }                                                                                    \
+    } else
+    PARTS(ANSWER_OF)
     if (!IS_KNOWN(type)) {
         payload_bytes = refuse(UNKNOWN_TYPE);
     } else if (decoder.length != expected) {
@@ -179,15 +174,6 @@ static void answer(void)
 #endif
     } else if (type == REPEAT && !PREDICTION_HOLDS_FEATURES) {
         payload_bytes = refuse(NOT_HELD);
-#ifdef PNN_TEACHABLE
-    } else if (type == STORE) {
-        reply_store(&head.payload.store, (uint8_t)stored);
-        payload_bytes = 0;
-        more_bytes = PNN_STORE_BYTES;
-    } else if (type == LEARN || type == FORGET) {
-        reply_taught(&head.payload.teaching, type, head.payload.class_index, true);
-        payload_bytes = sizeof head.payload.teaching;
-#endif
     } else if (prediction_out_of_range()) {
         payload_bytes = refuse(OUT_OF_RANGE);
     } else {

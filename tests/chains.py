@@ -29,6 +29,7 @@ from protonn_edge.kinds.protonn.prototypes.integers import (
     all_coordinates,
     near_range,
 )
+from protonn_edge.teaching.model import Teachable
 
 Instance = TypeVar("Instance")
 Stages = tuple[IntegerStage, ...]
@@ -56,7 +57,7 @@ _PROJECTION = {
 PLACES: dict[Any, dict[str, str]] = {
     ProtoNNHead: {
         **_PROJECTION,
-        **_same("prototypes", "prototypes", "distance_shift", "table", "labels", "teaching"),
+        **_same("prototypes", "prototypes", "distance_shift", "table", "labels", "voters"),
     },
     LinearHead: _same("linear", "weights", "bias", "accumulator_bits"),
     DenseHead: {
@@ -116,12 +117,12 @@ def _bonsai_stages(maximum: int, **numbers: Any) -> Stages:
 def _protonn_stages(maximum: int, **numbers: Any) -> Stages:
     of_projection = ("projection", "bias", "accumulator_bits", "multiplier", "offset")
     Z, bias, bits, multiplier, offset = (numbers[name] for name in of_projection)
-    B, shift, teaching = numbers["prototypes"], numbers["distance_shift"], numbers["teaching"]
-    wanted = near_range(B, shift) if teaching is None else all_coordinates(len(B))
+    B, shift, voters = numbers["prototypes"], numbers["distance_shift"], numbers["voters"]
+    wanted = near_range(B, shift) if voters is None else all_coordinates(len(B))
     projection = IntegerProjection(Z, bias, bits, maximum, multiplier, offset, wanted)
     table, labels = numbers["table"], numbers["labels"]
     output = projection.output
-    return projection, IntegerPrototypes(B, shift, table, labels, output, teaching=teaching)
+    return projection, IntegerPrototypes(B, shift, table, labels, output, voters=voters)
 
 
 STAGES: dict[Any, Callable[..., Stages]] = {
@@ -182,6 +183,10 @@ def replace(instance: Instance, **changes: Any) -> Instance:
         own_names = {field.name for field in dataclasses.fields(instance.head)} & changes.keys()
         changed = {name: changes.pop(name) for name in own_names}
         head = dataclasses.replace(changes.pop("head", instance.head), **changed)
+        if room := changes.pop("teachable", 0):
+            more = {"vote": changes.pop("taught_vote", 0.25)}
+            voters = Teachable(room, new_classes=changes.pop("new_classes", 0), **more)
+            head = dataclasses.replace(head, voters=voters)
         return dataclasses.replace(instance, head=head, **changes)
     if not isinstance(instance, IntegerChain) or instance.score_tolerance:
         return dataclasses.replace(instance, **changes)  # type: ignore[type-var]

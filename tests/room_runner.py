@@ -48,13 +48,15 @@ def import_others(copy: Path) -> None:
 
 
 def run(copy: str, folder: str, commands: list[list[str]], kept: str) -> dict[str, Any]:
-    """Import all modules of a copy, and run commands in a folder."""
+    """Import all modules of a copy, with all that they offer, and run commands in a folder."""
     sys.path.insert(0, copy)
     os.chdir(folder)
     failed = {}
     for name, _ in modules_in(Path(copy)):
         try:
-            import_module(name)
+            module = import_module(name)
+            for each in getattr(module, "__all__", ()):
+                getattr(module, each)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is reported
             failed[name] = f"{type(error).__name__}: {error}"
     kept_builds(Path(kept))

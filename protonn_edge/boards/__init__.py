@@ -46,7 +46,7 @@ class Board:
     bootloader_bytes : int
         Flash that the bootloader takes.
     eeprom_bytes : int
-        EEPROM, which keeps taught examples; 0 if unknown.
+        EEPROM; 0 if unknown.
     serial : {"usart0", "usart1", "software"}
         The peripheral of the serial line; ``"software"`` takes two pins and a timer.
     rx_pin, tx_pin : str

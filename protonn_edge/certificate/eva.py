@@ -17,6 +17,7 @@ from typing import NamedTuple
 from protonn_edge.certificate.claims import NOT_CHECKED, PROVEN, Claim
 from protonn_edge.codegen import PREFIX, template_environment
 from protonn_edge.errors import CheckFailed, InputError, counted
+from protonn_edge.extensions import brought
 from protonn_edge.system.files import write_atomically
 from protonn_edge.system.folders import scratch_folder
 from protonn_edge.toolchain.process import run_within
@@ -45,7 +46,7 @@ _RELATIONS = (
     *("-eva-domains", "octagon", "-eva-octagon-through-calls"),
     *("-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
 )
-_OPTIONAL = ("confidence", "onset", "recall", "health")  # functions that not every model has
+_OPTIONAL = ("confidence", "onset", "health")  # functions that not every model has
 _PROVEN = {"Valid", "Considered valid", "Dead", "Unreachable"}
 _REACHED = re.compile(r"(\d+) statements reached \(out of (\d+)\)")
 _DEADLINE_S = 600.0
@@ -77,8 +78,11 @@ def prove(folder: Path, deadline_s: float, prefix: str = PREFIX) -> EvaResult:
     names = (f"{_DRIVER}.c", f"{prefix}_model.c", f"{_DRIVER}.csv")
     source, model, report = (folder / name for name in names)
     environment = template_environment("export", prefix)
-    write_atomically(source, environment.get_template(f"proof/{_DRIVER}.c.j2").render())
     header = (folder / f"{prefix}_model.h").read_text(encoding="utf-8")
+    # at the point "proof", extensions bring a function of theirs, and the template of their calls
+    calls = brought("proof").values()
+    added = [template for function, template in calls if f"{prefix}_{function}(" in header]
+    write_atomically(source, environment.get_template(f"proof/{_DRIVER}.c.j2").render(added=added))
     defines = [f"-D{name.upper()}" for name in _OPTIONAL if f"{prefix}_{name}(" in header]
     flags = f"-cpp-extra-args={' '.join([f'-I{folder}', *defines])}"
     files = {source.name, model.name}  # not those of libraries

@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge import extensions
 from protonn_edge.chain import checks, features
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.checks import Arrays, check_type, single_value
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.head import Head
+from protonn_edge.chain.head import Head, additions_to, members_of
 from protonn_edge.chain.model import Model, activity_sizes
 from protonn_edge.chain.observation import ExpectedAnswers, watchable_inputs
 from protonn_edge.chain.other_files import other_file
@@ -240,6 +241,13 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
     of_rules = (rule.array for rule in rule_kinds())
     optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_features, *of_rules)
     allowed = {*needed, *optional, *(each.name for each in members)}
+    for _, added in additions_to(kind):
+        own = [each.name for each in members_of(added).values()]
+        allowed |= set(own)
+        if missing := [name for name in own if name not in arrays and arrays.keys() & set(own)]:
+            raise _missing(missing[0])
+    if sentence := extensions.missing(arrays):
+        raise InputError(sentence)
     for name in arrays:
         if name not in allowed and name.partition(".")[0] != features.NAME:
             raise InputError(f"the model has an unknown array {name[:40]!r}; train the model again")

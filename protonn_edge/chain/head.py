@@ -20,6 +20,7 @@ from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Arrays
 from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.extensions import brought
 
 _VALUE_BYTES = 4
 _SHOWN_CLASSES = 5
@@ -84,6 +85,33 @@ def member(name: str, dtype: str, *axes: str, optional: bool = False, **options:
     return field(metadata={"member": Member(name, dtype, axes, optional)}, **options)
 
 
+def addition(point: str) -> Any:
+    """Return a dataclass field of a head with what an extension brings at a point, or None.
+
+    It is a dataclass of members, whose names in a file begin with the extension's name and a ".".
+    """
+    return field(default=None, metadata={"addition": point})
+
+
+def members_of(kind: type) -> dict[str, Member]:
+    """Return the members of a dataclass, by the names of its fields."""
+    assert is_dataclass(kind)
+    declared = ((each.name, each.metadata.get("member")) for each in fields(kind))
+    return {name: each for name, each in declared if each is not None}
+
+
+def additions_to(kind: type) -> list[tuple[str, type]]:
+    """Return the names of a dataclass's fields for additions, and the types of what there is."""
+    assert is_dataclass(kind)
+    points = {each.name: each.metadata.get("addition") for each in fields(kind)}
+    return [
+        (name, added)
+        for name, point in points.items()
+        if point is not None
+        for added in brought(point).values()
+    ]
+
+
 class Head(ABC):
     """A kind of classifier: its matrices, and the scores of normalized points.
 
@@ -117,9 +145,7 @@ class Head(ABC):
     @classmethod
     def members(cls) -> dict[str, Member]:
         """Return its members in a file, by the names of its fields."""
-        assert is_dataclass(cls)
-        declared = ((each.name, each.metadata.get("member")) for each in fields(cls))
-        return {name: each for name, each in declared if each is not None}
+        return members_of(cls)
 
     @property
     def n_inputs(self) -> int:
@@ -165,10 +191,14 @@ class Head(ABC):
             default = getattr(type(self), name, None) if each.optional else None
             if number != default:
                 arrays[each.name] = np.array(number)
+        for name, kind in additions_to(type(self)):
+            if isinstance(added := getattr(self, name), kind):
+                for own, each in members_of(kind).items():
+                    arrays[each.name] = np.array(getattr(added, own))
         return arrays
 
     def check_eeprom(self, board: Board) -> None:  # noqa: B027  (most need no EEPROM)
-        """Raise `CheckFailed` if a board's EEPROM cannot hold the examples that it keeps."""
+        """Raise `CheckFailed` if a board's EEPROM cannot hold what the model keeps there."""
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
@@ -178,7 +208,12 @@ class Head(ABC):
             for name, each in cls.members().items()
             if each.name in arrays or not each.optional
         )
-        return cls(**{name: each.read(arrays) for name, each in readers})
+        given = {name: each.read(arrays) for name, each in readers}
+        for name, kind in additions_to(cls):
+            members = members_of(kind)
+            if any(each.name in arrays for each in members.values()):
+                given[name] = kind(**{own: each.read(arrays) for own, each in members.items()})
+        return cls(**given)
 
     @property
     @abstractmethod

@@ -194,10 +194,7 @@ def own_inputs(chain: IntegerChain, Q: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def coordinates(chain: IntegerChain, Q: NDArray[np.uint8]) -> NDArray[Any]:
-    """Return the inputs (n, d) of the last stage for quantized points Q (n, features) uint8.
-
-    A ProtoNN on a device is taught with these.
-    """
+    """Return the inputs (n, d) of the last stage for quantized points Q (n, features) uint8."""
     return run_through((*chain.feature_stages, *chain.own_stages[:-1]), Q)
 
 

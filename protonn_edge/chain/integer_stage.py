@@ -88,7 +88,7 @@ class IntegerStage(ABC):
 
     @property
     def n_new_classes(self) -> int:
-        """Number of last classes that score 0 until a device has been taught them."""
+        """Number of last classes that score 0 until a device has learned them."""
         return 0
 
     @property

@@ -292,8 +292,8 @@ def why_unobserved(chain: Any) -> str | None:
             f"a model of {chain.n_classes} class{plural}, but only models of 2 to {MOST_CLASSES} "
             "classes"
         )
-    if getattr(chain.own_stages[-1], "teaching", None) is not None:
-        return "a model that can be taught, because its scores change as it learns"
+    if getattr(chain.own_stages[-1], "voters", None) is not None:
+        return "a model that learns on the device, because its scores change as it does"
     return None
 
 

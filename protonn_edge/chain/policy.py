@@ -46,7 +46,7 @@ class Units(NamedTuple):
     score: float  # the float score that an integer score of 1 stands for
     nearest: int  # the integer for a nearness of 1
     n_classes: int
-    n_new_classes: int  # number of last classes that score 0 until a device has been taught them
+    n_new_classes: int  # number of last classes that score 0 until a device has learned them
 
 
 class RuleCost(NamedTuple):

@@ -28,6 +28,7 @@ from rich.markup import escape
 from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
+from protonn_edge.extensions import brought, missing
 from protonn_edge.system.lazy import sentence_of
 
 if TYPE_CHECKING:
@@ -109,6 +110,23 @@ def options_of(kind: type[Any]) -> Any:
     return together(kind, parts)
 
 
+def additions(name: str) -> Any:
+    """Declare what extensions add to a command: for each, an object of its options.
+
+    At the point "command NAME", they bring dataclasses with declared options as their fields'
+    defaults, and a constant `NEEDS` for `command`.
+    """
+    return together(_objects, {e: options_of(kind) for e, kind in _added(name).items()})
+
+
+def _added(name: str) -> dict[str, Any]:
+    return brought(f"command {name}")
+
+
+def _objects(**added: Any) -> list[Any]:
+    return list(added.values())
+
+
 def command(
     name: str,
     kind: type[Command] | None = None,
@@ -123,7 +141,7 @@ def command(
     - `apart`: options that cannot be used together with any of others
     - `examples`: arguments after the command's name; the first is the most common use
 
-    Another option may have a value, as in "--precision=float32".
+    Another option may have a value, as in "--classifier=best".
     """
 
     def made(function: Callable[..., None]) -> Command:
@@ -136,7 +154,10 @@ def command(
             help=cleandoc(function.__doc__ or ""),
             epilog=_epilog(name, examples),
         )
-        whole_command.needs, whole_command.apart = needs or {}, apart or {}
+        every = dict(needs or {})
+        for added in _added(name).values():
+            every |= added.NEEDS
+        whole_command.needs, whole_command.apart = every, apart or {}
         whole_command.examples = examples
         return whole_command
 
@@ -166,6 +187,8 @@ class Command(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
+            if sentence := missing([error.option_name]):
+                raise click.UsageError(sentence, ctx) from error
             if not (alike := self._alike(ctx, error.option_name)):
                 raise
             hint = f"{error.message} Did you mean {' or '.join(map(repr, alike))}?"

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from protonn_edge.boards import load_board
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.tables import with_group_column
@@ -36,10 +35,10 @@ from protonn_edge.datasets.division import Division, digest_of
 from protonn_edge.datasets.groups import with_own_groups
 from protonn_edge.datasets.naming import NO_CLASS, channel_names, quoted
 from protonn_edge.datasets.recordings import is_same_rate
-from protonn_edge.errors import CheckFailed, InputError, Interrupted
+from protonn_edge.errors import InputError, Interrupted
+from protonn_edge.extensions import brought
 from protonn_edge.features.train import AudioRequest, with_onset
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
-from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes
 from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
@@ -263,29 +262,23 @@ def check_sizes(classifier: DeviceClassifier, dataset: Dataset) -> None:
         prototypes = given or default_prototypes(dataset.n_classes)
         check_counts(
             features=dataset.n_features,
-            projections=_projections(settings, inputs),
+            projections=settings.projections_of(inputs),
             prototypes=prototypes,
             classes=dataset.n_classes,
         )
 
 
-def _projections(settings: ProtoNNParameters, inputs: int) -> int:
-    """Return d, without a budget."""
-    no_projection = settings.init_projection == "identity"
-    return inputs if no_projection else min(settings.n_projections, inputs)
-
-
-def eeprom_notices(classifier: DeviceClassifier, dataset: Dataset) -> list[Notice]:
-    """Return a warning if an Uno's EEPROM is too small for what --teachable reserves."""
+def added_notices(classifier: DeviceClassifier, dataset: Dataset) -> list[Notice]:
+    """Return what extensions remark on a ProtoNN's settings before the training."""
     settings = classifier.frozen()
-    if not isinstance(settings, ProtoNNParameters) or settings.budget or not settings.teachable:
+    if not isinstance(settings, ProtoNNParameters) or settings.budget:
         return []
-    projections = _projections(settings, count_inputs(settings, dataset.X_train))
-    try:
-        Teaching(settings.teachable, vote=1).check_eeprom(projections, load_board("uno"))
-    except CheckFailed as error:
-        return [Notice("eeprom", f"{error}, or build for another board", warning=True)]
-    return []
+    projections = settings.projections_of(count_inputs(settings, dataset.X_train))
+    return [
+        notice
+        for notices in brought("protonn.notices").values()
+        for notice in notices(settings, projections)
+    ]
 
 
 def fit_classifier(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-import click
 import numpy as np
 
 from protonn_edge.chain.feature_stage import Facts
@@ -18,9 +17,9 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import described
 from protonn_edge.chain.raw_inputs import unit_words
 from protonn_edge.chain.registry import FEATURE_STAGES
-from protonn_edge.cli.command import OUTPUT, Output, command, option
-from protonn_edge.cli.options import GROUPS, MODEL_FILE, POINTS_PATH
-from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for, with_group_column
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
+from protonn_edge.cli.options import MODEL_FILE, POINTS_PATH
+from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
 from protonn_edge.codegen import make_plan
 from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import channel_names
@@ -31,27 +30,30 @@ from protonn_edge.quantization import quantize, why_floats_alone
 if TYPE_CHECKING:
     from protonn_edge.datasets.reading import ModelPoints
 
+
+class InspectAddition(Protocol):
+    """The options of an extension, with which it measures a model on the points of --data."""
+
+    def columns(self, table: TableOptions) -> TableOptions:
+        """Return the options for reading the data."""
+
+    def measured(
+        self, model: Model, points: ModelPoints, data: Path, table: TableOptions, out: Output
+    ) -> dict[str, Any]:
+        """Print what it measures, if it is asked for; return entries of the JSON object."""
+
+
 _NAMES_SHOWN = 12
 _FEATURES_SHOWN = 4
 
 
-@command(
-    "inspect",
-    needs={f"{TABLE_FLAGS} --teach": "--data", "--groups": "--teach", "--teach": "--groups"},
-    examples=("model.npz --data test.csv",),
-)
+@command("inspect", needs={TABLE_FLAGS: "--data"}, examples=("model.npz --data test.csv",))
 def inspect_command(
     model_file: Path = MODEL_FILE,
     data: Path | None = option(
         "Labelled points for measuring the cost of quantization.", POINTS_PATH
     ),
-    groups: str | None = GROUPS,
-    teach: int | None = option(
-        "With --groups: teach up to N examples of each class from each group, and report the "
-        "accuracy on other points of the same group.",
-        click.IntRange(1, 50),
-        metavar="N",
-    ),
+    added: list[InspectAddition] = additions("inspect"),
     table: TableOptions = TABLE,
     out: Output = OUTPUT,
 ) -> None:
@@ -71,7 +73,8 @@ def inspect_command(
     if stopped := model.record.get("stopped"):
         facts.append(("training", f"stopped after {shortened(str(stopped))}"))
     if data is not None:
-        table = with_group_column(table, groups)
+        for each in added:
+            table = each.columns(table)
         points = points_for(model, data, table, out)
         X, y = points.labelled
     out.say(f"{model_file.name}:", fact_table(facts))
@@ -82,39 +85,9 @@ def inspect_command(
         record |= {"n": len(y), "stages": [asdict(loss) for loss in losses]}
         if losses:
             out.say(*stage_parts(losses, len(y), without=model.policy.without_words))
-        if teach is not None and groups is not None:
-            record["teaching"] = _taught(model, points, (groups, data, table), out, teach)
+        for each in added:
+            record |= each.measured(model, points, data, table, out)
     out.finish(record)
-
-
-def _taught(
-    model: Model,
-    points: ModelPoints,
-    groups: tuple[str, Path, TableOptions],
-    out: Output,
-    most: int,
-) -> dict[str, Any]:
-    """Print what examples of each group are worth; return it for the JSON object."""
-    from protonn_edge.datasets.groups import group_names, group_numbers  # noqa: PLC0415 - as below
-    from protonn_edge.evaluation.teaching import teach_people  # noqa: PLC0415 - few need it
-
-    names, (X, y) = group_names(*groups), points.labelled
-    if len(points.rows) < len(names) and points.rows[-1] < len(names):
-        names = names[points.rows]
-    group_numbers(names, len(y))  # which refuses missing names
-    integers = quantize(model)
-    people = teach_people(integers, integers.quantize(X), y, names.astype(np.str_), most)
-    accuracies = np.array([person.accuracies for person in people])
-    mean, worst = accuracies.mean(axis=0).tolist(), accuracies.min(axis=0).tolist()
-    rows = [
-        *((person.name, person.accuracies) for person in people),
-        ("mean", mean),
-        ("worst", worst),
-    ]
-    facts = [("examples", "".join(f"{count:7}" for count in range(most + 1)))]
-    facts += [(name, "".join(f"{100 * each:7.2f}" for each in row)) for name, row in rows]
-    out.say("accuracy in %, by the number of taught examples per class:", fact_table(facts))
-    return {"people": [asdict(person) for person in people], "mean": mean, "worst": worst}
 
 
 def _describe(model: Model) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,28 +18,22 @@ from rich.table import Table
 from rich.text import Text
 
 from protonn_edge.boards import load_board
-from protonn_edge.cli.command import Output, command, is_terminal, option
+from protonn_edge.cli.command import Output, additions, command, is_terminal, option
 from protonn_edge.cli.devices import EEPROM
-from protonn_edge.cli.keys import Keys
+from protonn_edge.cli.monitor_additions import MonitorAddition, MonitorKeys
 from protonn_edge.cli.options import BOARD, FOLDER, FiniteRange
 from protonn_edge.cli.paths import LIVE_FOLDER
 from protonn_edge.cli.sensor_source import Pace, SensorSource, source_options
 from protonn_edge.datasets import Notice
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device.listener import Answer, Listener
-from protonn_edge.device.protocol import LearnReply
 from protonn_edge.device.sensor_board import LiveDescription, WindowAnswer
-from protonn_edge.device.teacher import TeachingListener
-from protonn_edge.errors import CheckFailed, InputError, counted
+from protonn_edge.errors import InputError, counted
 from protonn_edge.export.folder import LIVE
-from protonn_edge.kinds.protonn.prototypes.teaching import ERASED
 from protonn_edge.projects.folder import PLAN_FILE, read_plan
 
 _BAR_CELLS = 40
 _CERTAIN = 99  # in per cent; more is rounded to 100
-_KEYS = "1234567890abcdefghijklmnoprstuvwxyz"  # without q
-_FORGET, _QUIT = "-", "q"
-_LONGEST_LINE = 1000  # of a pipe; the rest counts as the next line
 
 
 @command(
@@ -65,11 +59,7 @@ def monitor_command(
         FiniteRange(0, 86_400, min_open=True),
     ),
     board_name: str = BOARD,
-    teach: bool = option(
-        "Label the last window with a key, or each window with a line from a pipe; see "
-        "docs/teaching.md.",
-        is_flag=True,
-    ),
+    added: list[MonitorAddition] = additions("monitor"),
     as_json: bool = option("Print a JSON object for each window.", flag="--json", is_flag=True),
 ) -> None:
     """Show a board's answers for the samples of its sensor: the class, the scores and the rate.
@@ -80,17 +70,18 @@ def monitor_command(
     out = Output(as_json)
     board = load_board(board_name)
     drawn = not as_json and is_terminal(sys.stdout)
-    pace: Pace = "wall clock" if drawn or teach else "full speed"
-    if source.emulate and teach and not is_terminal(sys.stdin):
+    talk = next((each for each in added if each.is_on), None)
+    pace: Pace = "wall clock" if drawn or talk else "full speed"
+    if source.emulate and talk and not is_terminal(sys.stdin):
         pace = "lockstep"  # a line of the pipe for each window
     with contextlib.ExitStack() as stack:
-        kind = TeachingListener if teach else Listener
+        kind = talk.listener if talk else Listener
         heard = source.heard(out, kind, LIVE, board, board.baud, pace=pace)
         _, listener = stack.enter_context(heard)
         if not source.emulate:
             out.notice(_another_model(source.folder, listener.description))
         with contextlib.suppress(KeyboardInterrupt):
-            _watch(out, listener, seconds, as_json=as_json, drawn=drawn)
+            _watch(out, listener, talk, seconds, as_json=as_json, drawn=drawn)
     _conclude(out, listener, emulated=source.emulate)
 
 
@@ -110,7 +101,13 @@ def _another_model(folder: Path, board: LiveDescription) -> list[Notice]:
 
 
 def _watch(
-    out: Output, listener: Listener, seconds: float | None, *, as_json: bool, drawn: bool
+    out: Output,
+    listener: Listener,
+    talk: MonitorAddition | None,
+    seconds: float | None,
+    *,
+    as_json: bool,
+    drawn: bool,
 ) -> None:
     """Show the answers: drawn in a terminal, else a line for each."""
     out.say(_introduced(listener))
@@ -122,31 +119,33 @@ def _watch(
         tell: Callable[[str], None] = out.remark
         if live is not None:  # names of classes are not markup
             say = tell = partial(live.console.print, markup=False, soft_wrap=True)
-        labels = Labels(listener, tell) if isinstance(listener, TeachingListener) else None
-        if labels is not None:
-            say(labels.introduction)
-            stack.enter_context(labels.pressed())
+        keys = None if talk is None else talk.keys(listener, tell)
+        if keys is not None:
+            say(keys.introduction)
+            stack.enter_context(keys.pressed())
         for answer in listener.answers(seconds):
             warning = listener.stream.take_warning()
             if warning is not None:
                 tell(f"warning: {warning}")
-            text, record = _shown(listener, labels, answer)
+            text, record = _shown(listener, keys, answer)
             if as_json:
                 click.echo(json.dumps(record))
             elif live is not None and isinstance(answer, WindowAnswer):
                 live.update(picture(listener, answer), refresh=True)
             else:
                 say(text)
-            if labels is not None and isinstance(answer, WindowAnswer):
-                labels.read_line()
+            if keys is not None and isinstance(answer, WindowAnswer):
+                keys.read_line()
 
 
-def _shown(listener: Listener, labels: Labels | None, answer: Answer) -> tuple[str, dict[str, Any]]:
+def _shown(
+    listener: Listener, keys: MonitorKeys | None, answer: Answer
+) -> tuple[str, dict[str, Any]]:
     """Return a line about an answer, and an object for JSON."""
     if isinstance(answer, WindowAnswer):
         return _line(listener, answer), _record(listener, answer)
-    assert labels is not None, "replies come only when teaching"
-    return labels.learned(answer)
+    assert keys is not None, "other messages come only in reply to keys"
+    return keys.replied(answer)
 
 
 def _introduced(listener: Listener) -> str:
@@ -226,95 +225,3 @@ def _nothing_shown(board: LiveDescription) -> str:
         return "the board detected no complete sound; make a louder sound, or wait longer"
     wait = f"{board.window / board.rate:.3g} s"
     return f"no window was completed: the first one takes {wait}; wait longer"
-
-
-# --- labels of windows, for --teach: keys of a terminal, or lines of a pipe -----------------------
-
-
-class Labels:
-    """The keys of a board's classes; `tell` prints a sentence about one that was pressed."""
-
-    def __init__(self, teacher: TeachingListener, tell: Callable[[str], object]) -> None:
-        self._teacher, self._tell = teacher, tell
-        self._forgetting = False
-        n = teacher.description.n_classes
-        if n > len(_KEYS):
-            raise CheckFailed(
-                f"the board has {n} classes, but --teach has keys for only {len(_KEYS)}; teach the "
-                "board with pnn_learn in a sketch"
-            )
-        if teacher.erases:
-            tell(f"warning: {ERASED}")
-        self._names = [teacher.name_of(label) or "" for label in range(n)]
-
-    @property
-    def introduction(self) -> str:
-        """The keys and their classes."""
-        keys = ", ".join(f"{key} {name}" for key, name in zip(_KEYS, self._names, strict=False))
-        room = counted(self._teacher.taught.room, "example")
-        return (
-            f"keys: {keys}; to forget the examples of a class, press {_FORGET} before its key; "
-            f"room for {room}; taught so far: {self._counts}"
-        )
-
-    @contextlib.contextmanager
-    def pressed(self) -> Iterator[None]:
-        """Press the keys of the terminal, if there is one."""
-        if not is_terminal(sys.stdin):
-            yield
-            return
-        with Keys("send the keys through a pipe, one line per window") as keys:
-            self._teacher.poll = lambda: self._press(keys.pressed())
-            yield
-
-    def read_line(self) -> None:
-        """Press the key in the next line of a pipe, which is for the last window."""
-        if is_terminal(sys.stdin) or sys.stdin is None:
-            return
-        line = sys.stdin.buffer.readline(_LONGEST_LINE).decode("ascii", "replace").strip()
-        if len(line.removeprefix(_FORGET)) > 1:
-            self._tell(
-                f"a line from the pipe has {len(line)} characters, but must be the key of one "
-                "class; send one key per line"
-            )
-            return
-        for key in line:
-            self._press(key)
-
-    def _press(self, key: str) -> None:
-        label = _KEYS.find(key.lower())
-        if key == _QUIT:
-            raise KeyboardInterrupt
-        if key.strip() in ("", _FORGET):
-            self._forgetting |= key == _FORGET
-            return
-        if not 0 <= label < len(self._names):
-            self._tell(
-                f"{key!r} is not the key of a class; press one of the keys "
-                f"{', '.join(_KEYS[: len(self._names)])}"
-            )
-        elif self._forgetting:
-            self._forgetting = False
-            self._teacher.forget(label)
-        elif refused := self._teacher.teach(label):
-            self._tell(refused)
-
-    def learned(self, reply: LearnReply) -> tuple[str, dict[str, Any]]:
-        """Return a sentence about the board's reply to a key, and an object for JSON."""
-        label, what, neighbour = self._teacher.lesson(reply)
-        name = self._names[label]
-        if neighbour:
-            self._tell(
-                f"warning: this example of {name} is from the same moment as another one, so it "
-                "adds little; teach a window from another moment"
-            )
-        late = f"the key for {name} came too late (the board has classified another window since)"
-        sentence = f"{late if what == 'too late' else f'{what} {name}'}: {self._counts}"
-        counts = dict(zip(self._names, self._teacher.taught.counts, strict=True))
-        record = {"lesson": what, "class": name, "same_moment": neighbour}
-        return sentence, record | {"examples": counts}
-
-    @property
-    def _counts(self) -> str:
-        counts = zip(self._names, self._teacher.taught.counts, strict=True)
-        return ", ".join(f"{name} {count}" for name, count in counts)

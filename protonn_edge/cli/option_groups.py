@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import click
 
+from protonn_edge.extensions import brought
+
 GROUPS = {
     "Data and model": "output classifier groups holdout label drop keep delimiter decimal name "
     "missing one-hot size seed",
     "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
-    " teachable one-class normal",
+    " one-class normal",
     "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
     "Features": "features image-shape window sample-rate copies augment",
     "Search": "metric minutes trials timeout choose folds jobs dask in-flight search front",
@@ -40,4 +42,7 @@ def row(option: click.Option, ctx: click.Context) -> tuple[str, str]:
 
 def group_of(param: click.Parameter) -> str:
     """Return the title of an option's group, or an empty string."""
-    return next((GROUP_OF[name] for name in param.opts if name in GROUP_OF), "")
+    groups = dict(GROUP_OF)
+    for added in brought("options").values():
+        groups |= added
+    return next((groups[name] for name in param.opts if name in groups), "")

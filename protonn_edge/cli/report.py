@@ -7,14 +7,14 @@ import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import click
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model
-from protonn_edge.cli.command import OUTPUT, Command, Output, argument, command, option
+from protonn_edge.cli.command import OUTPUT, Command, Output, additions, argument, command, option
 from protonn_edge.cli.options import (
     BOARD,
     FOLDER,
@@ -50,6 +50,13 @@ class _RememberingCommand(Command):
         return super().parse_args(ctx, args)
 
 
+class ReportAddition(Protocol):
+    """The options of an extension for more sections of a report."""
+
+    def sections(self, model_sha256: str) -> Sequence[content.Section]:
+        """Return its sections about a model, if they are asked for."""
+
+
 @command(
     "report",
     _RememberingCommand,
@@ -82,11 +89,7 @@ def report_command(
     front_path: Path | None = option(
         "The JSON file that 'tune --front' wrote, to plot the front.", PATH, flag="--front"
     ),
-    taught_path: Path | None = option(
-        "A file with the output of 'inspect --teach N --json', to plot accuracy against examples.",
-        PATH,
-        flag="--teaching",
-    ),
+    added: list[ReportAddition] = additions("report"),
     power_path: Path | None = option(
         f"A file with the output of {WRITTEN_BY}, to show the board's measured power.",
         PATH,
@@ -155,7 +158,7 @@ def report_command(
         ]
     evidence = _named_apart(evidence, results)
     known_sha256 = evidence[0].reference.model_sha256
-    taught = () if taught_path is None else content.read_taught(taught_path, known_sha256)
+    sections = [section for each in added for section in each.sections(known_sha256)]
     if power_path is not None:
         evidence[0] = replace(evidence[0], power=content.read_power(power_path, known_sha256))
     for one in evidence:
@@ -168,7 +171,7 @@ def report_command(
         title=title,
         battery=content.Battery(watt_hours, rate, idle_watts),
         front=front,
-        taught=taught,
+        added=sections,
         command=_command(),
     )
     if open_it:

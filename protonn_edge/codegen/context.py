@@ -25,6 +25,7 @@ from protonn_edge.chain.raw_inputs import (
 )
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.datasets.naming import channel_names
+from protonn_edge.extensions import parts_of
 from protonn_edge.kernels.kernel import Kernel
 from protonn_edge.quantization import MODEL_HASH_BYTES, IntegerChain
 
@@ -86,7 +87,7 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
     return {
         **program_context(model, plan),
         "stages": _stage_contexts(plan, len(model.feature_stages)),
-        "teaching": getattr(model.own_stages[-1], "teaching", None),
+        "parts": parts_of(model),
         "observed": getattr(plan.kernels[-1].stage, "expected", None),
     }
 

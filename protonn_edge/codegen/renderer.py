@@ -14,10 +14,12 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from protonn_edge import __version__
 from protonn_edge.codegen.context import c_float, program_context, render_context
 from protonn_edge.codegen.plan import DevicePlan, Plan
 from protonn_edge.codegen.planner import device_plans, own_program
 from protonn_edge.errors import InputError, shortened
+from protonn_edge.extensions import parts_of
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.images.image_rows import image_text
 from protonn_edge.quantization import IntegerChain
@@ -126,6 +128,12 @@ def render_c(
     if prefix != PREFIX:
         check_collisions(prefix, rendered(PREFIX).values())
     return rendered(prefix)
+
+
+def render_parts(model: IntegerChain) -> str:
+    """Return the list of the parts of a model's firmware, for firmware/parts.h."""
+    template = template_environment("c").get_template("parts.h.j2")
+    return template.render(tool_version=__version__, parts=parts_of(model))
 
 
 @cache

@@ -25,7 +25,7 @@ from protonn_edge.quantization import MODEL_HASH_BYTES
 
 REFLASH_HINT = "build the firmware with `protonn-edge build`, then run `protonn-edge upload`"
 LONGEST_REPLY_BYTES = len(protocol.ScoresReply(0, 0, (0,) * 255).payload())
-_LONGEST_STORE_BYTES = 4096  # the largest EEPROM of the chips in `boards/`
+_LONGEST_PAYLOAD = 4096  # the largest EEPROM of the chips in `boards/`
 
 # Handshakes only: every HELLO frame is then the same, and in none of its bytes would Optiboot see a
 # command that changes the flash. A late answer to one never has the number of a later request.
@@ -272,7 +272,7 @@ class Connection:
         self._line: Link | None = None
         self._wanted = False  # between open() and close()
         self._reader = MessageReader(
-            protocol.MESSAGES, protocol.frame_bytes(2 + _LONGEST_STORE_BYTES)
+            protocol.messages(), protocol.frame_bytes(2 + _LONGEST_PAYLOAD)
         )
 
     @property

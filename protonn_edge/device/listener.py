@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import ClassVar
 
 from protonn_edge.chain.observation import Health
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import sensor_board
 from protonn_edge.device.connection import Deadline, Link
-from protonn_edge.device.protocol import (
-    ForgetReply,
-    HealthReply,
-    LearnReply,
-    Message,
-    ProtocolError,
-    StoreReply,
-)
-from protonn_edge.device.sensor_board import LiveDescription, TaughtMessage, WindowAnswer
+from protonn_edge.device.protocol import HealthReply, Message, ProtocolError
+from protonn_edge.device.sensor_board import LiveDescription, WindowAnswer
 from protonn_edge.errors import DeviceError
+from protonn_edge.extensions import brought
 
 _SILENT_WINDOWS = 3
 _ROUNDING_S = 1e-6
 _NO_SAMPLE = 1 << 32
 _NUMBERS = 1 << 16  # numbers of windows, before they start again
 
-Answer = WindowAnswer | LearnReply
+Answer = WindowAnswer | Message
+"""The answer for a window, or a message of a `StreamPart`."""
 
 # Values slightly outside the range in training are clamped and usually do no harm. If they exceed
 # it by more than its width for several seconds, the sensor is a different one, has another
@@ -34,21 +30,30 @@ _TIMES = 3  # in a row, about one per second
 _BEYOND = 1.0  # share of the range in training
 
 
+class StreamPart:
+    """What an extension takes from the messages of a board; the point is "answer stream"."""
+
+    KINDS: ClassVar[tuple[type[Message], ...]]  # of its messages
+
+    def take(self, message: Message, description: LiveDescription) -> Message | None:
+        """Keep what a message of its kinds says, and return it if it is for the listener.
+
+        Raises `ProtocolError` if no such board can send it.
+        """
+        raise NotImplementedError
+
+
 class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
-    """Decodes the bytes of a board into its answers: for windows, and to teaching."""
+    """Decodes the bytes of a board into its answers for windows, and those that parts take."""
 
     KINDS = (
         LiveDescription,
         sensor_board.NameMessage,
         WindowAnswer,
         sensor_board.ChannelRanges,
-        TaughtMessage,
-        LearnReply,
-        ForgetReply,
-        StoreReply,
         HealthReply,
     )
-    LONGEST_FRAME = 4150  # a store that takes an EEPROM of 4 kB
+    LONGEST_FRAME = 4150  # the content of an EEPROM of 4 kB
     OTHER_FIRMWARE = sensor_board.LoggerDescription
     OTHER = (
         "the board runs a logger, which does not classify; upload firmware made with 'protonn-edge "
@@ -61,10 +66,12 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
     )
 
     def __init__(self) -> None:
-        super().__init__()
+        self.parts: dict[str, StreamPart] = {
+            name: part() for name, part in brought("answer stream").items()
+        }
+        more = (kind for part in self.parts.values() for kind in part.KINDS)
+        super().__init__(more)
         self.names: dict[int, str] = {}  # names of classes that the board has sent so far
-        self.taught: TaughtMessage | None = None  # the latest one, of a board that can be taught
-        self.store: bytes | None = None  # of examples, if it was asked for
         self.health: Health | None = None  # the latest one, of a board that observes its answers
         self.begin = _NO_SAMPLE  # the lowest number of a sample in a description
         self._drifted = False
@@ -89,21 +96,16 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
             self.names[message.label] = message.text
         elif isinstance(message, sensor_board.ChannelRanges):
             self._compare(message, description.channels)
-        elif isinstance(message, TaughtMessage):
-            if len(message.counts) != description.n_classes:
-                raise ProtocolError("the model has other classes")
-            self.taught = message
-        elif isinstance(message, StoreReply):
-            self.store = message.content
         elif isinstance(message, HealthReply):
             health = Health.of_bytes(message.content, description.n_classes)
             if health is None:
                 raise ProtocolError("the counters belong to another model")
             self.health = health
-        elif isinstance(message, LearnReply):
-            return message
         elif isinstance(message, WindowAnswer):
             return _known(message, range(description.n_classes))
+        for part in self.parts.values():
+            if isinstance(message, part.KINDS):
+                return part.take(message, description)
         return None
 
     def _compare(self, ranges: sensor_board.ChannelRanges, channels: tuple[str, ...]) -> None:
@@ -190,7 +192,7 @@ class Listener(sensor_board.SensorBoard[LiveDescription, Answer]):
         while True:
             progress = False
             for answer in self.receive(sensor_board.READ_S):
-                if isinstance(answer, LearnReply):
+                if not isinstance(answer, WindowAnswer):
                     yield answer
                     continue
                 self._follow_description()  # what came before the answer

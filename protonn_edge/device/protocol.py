@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Self, cast, dataclass_transform, ge
 from cobs import cobs
 
 from protonn_edge.errors import DeviceError, InputError
+from protonn_edge.extensions import brought
 
 DELIMITER = b"\x00"
 
@@ -27,11 +28,11 @@ _MAX_BODY_BYTES = 0xFFFF
 PROTOCOL_VERSION = 2
 FEATURE_TYPE_UINT8 = 0
 MOST_REPETITIONS = 1 << 16
-MOST_STORED_BYTES = 16  # that a STORE writes
 MOST_WINDOW_BYTES = 63  # the ring buffer of a device with a USART
 
 REPLY = 0x80
-HELLO, PREDICT, SCORES, STATS, REPEAT, LEARN, FORGET, STORE, HEALTH = range(1, 10)
+HELLO, PREDICT, SCORES, STATS, REPEAT = range(1, 6)
+HEALTH = 9
 ERROR_REPLY = 0xFF
 
 _ERROR_NAMES = {
@@ -159,23 +160,6 @@ class RepeatRequest(Message, number=REPEAT):
     features: Bytes  # as in `PredictRequest`
 
 
-class LearnRequest(Message, number=LEARN):
-    """Teach the last prediction's point, at most once for each prediction."""
-
-    label: U8  # the class of the example
-
-
-class ForgetRequest(LearnRequest, number=FORGET):
-    """Forget the examples of a class, or of all with 255."""
-
-
-class StoreRequest(Message, number=STORE):
-    """Request the device's store of examples; first write a part of it, or nothing."""
-
-    place: U16 = 0  # of the first byte in the store
-    content: Bytes = b""  # at most `MOST_STORED_BYTES`
-
-
 class HealthRequest(Message, number=HEALTH):
     """Request the counters of the answers."""
 
@@ -230,23 +214,6 @@ class StatsReply(Message, number=REPLY | STATS):
     reset_cause: U8  # of the last start: 1 power-on, 2 external, 4 brown-out, 8 watchdog
 
 
-class LearnReply(Message, number=REPLY | LEARN):
-    """The answer to LEARN."""
-
-    learned: U8  # 1 if the last prediction's point has been learned, 0 if there was none
-    examples: U8  # how many there are now
-
-
-class ForgetReply(LearnReply, number=REPLY | FORGET):
-    """The answer to FORGET."""
-
-
-class StoreReply(Message, number=REPLY | STORE):
-    """The answer to STORE, which `kinds.protonn.teaching.recalled` reads."""
-
-    content: Bytes
-
-
 class HealthReply(Message, number=REPLY | HEALTH):
     """The answer to HEALTH, which `Health.of_bytes` reads; boards with a sensor send it unasked."""
 
@@ -262,8 +229,15 @@ class ErrorReply(Message, number=ERROR_REPLY):
         return f"error {self.code} ({_ERROR_NAMES.get(self.code, 'unknown')})"
 
 
-MESSAGES = tuple(Message.declared)
-"""Every request and reply. What boards send that only send is in `sensor_board`."""
+_OWN = tuple(Message.declared)
+
+
+def messages() -> tuple[type[Message], ...]:
+    """Return every request and reply; extensions bring more, at the point "messages".
+
+    What boards send that only send is in `sensor_board`.
+    """
+    return (*_OWN, *(each for added in brought("messages").values() for each in added))
 
 
 # --- frames: COBS, a CRC and a delimiter ---------------------------------------------------------
@@ -353,9 +327,9 @@ def encode_message(message: Message, sequence: int) -> bytes:
     return encode_frame(bytes([message.TYPE, sequence]) + message.payload())
 
 
-def decode_message(body: bytes, kinds: Iterable[type[Message]] = MESSAGES) -> Message:
+def decode_message(body: bytes, kinds: Iterable[type[Message]] | None = None) -> Message:
     """Return the message in such a body; `ProtocolError` if it is none of the `kinds`, or unfit."""
-    for kind in kinds:
+    for kind in messages() if kinds is None else kinds:
         if body[0] == kind.TYPE:
             return kind.from_payload(body[2:])
     raise ProtocolError(f"a message has type 0x{body[0]:02x}, which protocol v2 does not define")

@@ -7,7 +7,7 @@ their messages.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar, cast
@@ -22,10 +22,8 @@ from protonn_edge.device.protocol import (
     Bytes6,
     I16s,
     I32s,
-    LearnRequest,
     Message,
     ProtocolError,
-    U8s,
 )
 from protonn_edge.errors import DeviceError
 from protonn_edge.sensors import SensorKind, sensor_kind
@@ -248,19 +246,6 @@ class ChannelRanges(Message, number=0x96):
     limits: I16s
 
 
-class TaughtMessage(Message, number=0x97):
-    """How many examples a board was taught of each class."""
-
-    room: U8  # the most of all classes
-    counts: U8s
-
-
-class TeachRequest(LearnRequest, number=LearnRequest.TYPE):
-    """Teach the point of a window, unless the board has classified another one since."""
-
-    window: U16  # its number
-
-
 def sent_name(name: str) -> str:
     """Return the part of a class's name that a board sends."""
     return readable(name.encode()[:NAME_LIMIT])
@@ -285,8 +270,9 @@ class SensorStream(MessageReader, ABC, Generic[Described, Reported]):
     CHANGED: ClassVar[str]  # the message about a changed description
     SILENT: ClassVar[str]  # the message if {} does not describe itself
 
-    def __init__(self) -> None:
-        super().__init__(self.KINDS, self.LONGEST_FRAME, (self.OTHER_FIRMWARE.TYPE, self.OTHER))
+    def __init__(self, more_kinds: Iterable[type[Message]] = ()) -> None:
+        other = self.OTHER_FIRMWARE.TYPE, self.OTHER
+        super().__init__((*self.KINDS, *more_kinds), self.LONGEST_FRAME, other)
         # the latest one; before the first, everything else is ignored
         self.description: Described | None = None
         self.sequence = 0  # of the latest message

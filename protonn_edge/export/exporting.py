@@ -101,8 +101,8 @@ def export(
         sensor is requested.
     CheckFailed
         If the sketch that reads the sensor does not fit, or cannot keep up, the board's EEPROM is
-        too small for taught examples, or the self-test fails (`WrongAnswers`); nothing is
-        written then.
+        too small for what the model keeps there, or the self-test fails (`WrongAnswers`); nothing
+        is written then.
     """
     if windowing is not None and kind == "c":
         raise InputError("plain C cannot read a sensor; omit --sensor, or use --arduino")

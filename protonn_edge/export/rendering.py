@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -24,7 +25,7 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError, shortened
 from protonn_edge.export.self_test import KnownAnswers
-from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
+from protonn_edge.extensions import FirmwarePart, parts_of
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
 
@@ -35,8 +36,7 @@ Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _SKETCHES = ("Blink", "Classify", "Stream", "SelfTest")
-_TEACHING_SKETCHES = ("TeachButtons", "TeachPresses")
-_LIVE_SKETCH, _LIVE_TEACHING_SKETCH = "Live", "LiveButtons"
+_LIVE_SKETCH = "Live"
 _BARE_SELF_TEST = "platformio/main.c.j2"
 _ANALOG_PINS = 6  # of an Uno
 _STANDS_FOR = "analogRead() stands in for your sensor"  # in a sketch
@@ -148,18 +148,24 @@ class Library:
     windowing: Windowing | None = None
     imprint: Imprint = field(default_factory=Imprint)  # its author and version
 
-    @property
-    def teaching(self) -> Teaching | None:
-        """What the model has for teaching."""
-        return getattr(self.model.own_stages[-1], "teaching", None)
+    @cached_property
+    def parts(self) -> tuple[FirmwarePart, ...]:
+        """The parts of the model's code beside predictions."""
+        return parts_of(self.model)
 
     @property
-    def live_sketches(self) -> tuple[str, ...]:
-        """The sketches that read the board's own sensor; SPI needs the pins of LED and buttons."""
+    def live_sketches(self) -> dict[str, str]:
+        """The sketches that read the board's own sensor, and their templates.
+
+        SPI needs the pins of LED and buttons.
+        """
         if self.windowing is None:
-            return ()
-        buttons = self.teaching and self.windowing.sampling.kinds[0].bus != "spi"
-        return (_LIVE_SKETCH, _LIVE_TEACHING_SKETCH) if buttons else (_LIVE_SKETCH,)
+            return {}
+        sketches = {_LIVE_SKETCH: f"examples/{_LIVE_SKETCH}.ino.j2"}
+        if self.windowing.sampling.kinds[0].bus != "spi":
+            for part in self.parts:
+                sketches |= part.live_sketches
+        return sketches
 
 
 def render_export(kind: Kind, library: Library, board: Board) -> dict[str, str]:
@@ -192,8 +198,8 @@ def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
         windowing = library.windowing
         ring_samples = windowing.ring_samples(windowing.estimated_load(library.plan))
         live = context | windowing.context(ring_samples) | {"trained": ()}
-        for sketch in library.live_sketches:
-            text = environment.get_template(f"examples/{sketch}.ino.j2").render(live)
+        for sketch, template in library.live_sketches.items():
+            text = environment.get_template(template).render(live)
             files[f"examples/{sketch}/{sketch}.ino"] = text
     return files
 
@@ -210,8 +216,11 @@ def _templates(kind: Kind, library: Library) -> dict[str, str]:
     if kind == "c":
         return templates | {"main.c": "c/main.c", "Makefile": "c/Makefile"}
     templates[f"src/{library.name}.h"] = "src/library.h"
-    for sketch in _SKETCHES + (_TEACHING_SKETCHES if library.teaching else ()):
-        templates[f"examples/{sketch}/{sketch}.ino"] = f"examples/{sketch}.ino"
+    sketches = {sketch: f"examples/{sketch}.ino.j2" for sketch in _SKETCHES}
+    for part in library.parts:
+        sketches |= part.sketches
+    for sketch, template in sketches.items():
+        templates[f"examples/{sketch}/{sketch}.ino"] = template.removesuffix(".j2")
     if kind == "arduino":
         each = ("library.properties", "keywords.txt")
         return templates | {file: f"arduino/{file}" for file in each}
@@ -235,8 +244,7 @@ def _context(kind: Kind, library: Library, board: Board) -> dict[str, Any]:
         "tool_version": __version__,
         "library": library,
         "model": model,
-        "teaching": library.teaching,
-        "store": library.teaching and library.teaching.store(model.own_stages[-1].n_inputs),
+        "parts": library.parts,
         "kind": kind,
         "name": library.name,
         "sizes": ", ".join(f"{size.number} {size.name}" for size in model.sizes),

@@ -13,9 +13,6 @@ from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
-# The compiler's code before the loop takes less than a class, and is counted as one.
-
-
 # For counting an answer and watching inputs: cycles, and flash with its other functions but without
 # the rows of classes; SRAM for watching.
 _OBSERVATION, _ROW_BYTES, _WATCHING_BYTES = (130, 480), 10, 5

@@ -127,8 +127,11 @@ def why_impossible(model: Model) -> str | None:
     """Return, as a sentence, why there is no float build of a model; None if there is one."""
     if not isinstance(model.head, ProtoNNHead):
         return f"there are no float builds of {model.head.kind} models; build in int8, the default"
-    if model.head.teachable:
-        return "float builds cannot be taught; build in int8, or train without --teachable"
+    if model.head.voters is not None:
+        return (
+            "float builds do not support what votes beside the prototypes of this model; build in "
+            "int8, the default"
+        )
     if model.feature_stage is not None:
         return (
             f"the model {model.feature_stage.does}, which float builds do not support; build in "

@@ -24,6 +24,7 @@ from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, render_c
 from protonn_edge.codegen.planner import plan_of
+from protonn_edge.codegen.renderer import render_parts
 from protonn_edge.errors import InputError
 from protonn_edge.kernels.decision import OBSERVED
 from protonn_edge.quantization import IntegerChain
@@ -34,6 +35,7 @@ from protonn_edge.system.schema import Check, list_of, number, one_of, record_of
 from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
 
 PLAN_FILE = "build.json"
+PARTS_FILE = "parts.h"
 
 _GENERATED = Path("firmware", "generated")
 _MODEL = _GENERATED / "model.npz"
@@ -249,8 +251,12 @@ def exclusive(folder: Path) -> Iterator[None]:
 
 
 def generated_files(reference: IntegerChain, plan: DevicePlan) -> dict[str, str]:
-    """Return the texts that `build` generates, by file name: the plan and its C."""
-    return {PLAN_FILE: plan_text(reference, plan), **render_c(reference, plan)}
+    """Return the texts that `build` generates, by file name: plan, C, and parts of firmware."""
+    return {
+        PLAN_FILE: plan_text(reference, plan),
+        PARTS_FILE: render_parts(reference),
+        **render_c(reference, plan),
+    }
 
 
 def check_folder(folder: Path, board: Board) -> None:
@@ -270,10 +276,12 @@ def check_folder(folder: Path, board: Board) -> None:
                 "with -o"
             )
     settings = folder / _SETTINGS
-    generated = [_GENERATED / name for name in (*codegen.SOURCES, PLAN_FILE, _MODEL.name)]
+    generated = [
+        _GENERATED / name for name in (*codegen.SOURCES, PARTS_FILE, PLAN_FILE, _MODEL.name)
+    ]
     description_name = f"boards/{board.environment}.json"
-    names = [path.as_posix() for path in (*generated, _product(board))]
-    files.check_no_links(folder, [_SETTINGS, *names, description_name])
+    written = [path.as_posix() for path in (*generated, _product(board))]
+    files.check_no_links(folder, [_SETTINGS, *written, description_name])
     for path in (settings, *(folder / each for each in generated)):
         if path.exists() and not path.is_file():
             raise InputError(

@@ -3,7 +3,7 @@
 Machine code gives the most cycles of the program's loop for a sample, with and without the end of a
 window, and of a sample's interrupts. The timer's period then gives the number of interrupts in each
 turn of the loop, and the number of samples that may be waiting when the last one arrives. The
-board's status message, sent once a second, and requests that teach it are not included.
+board's status message, sent once a second, and requests to it are not included.
 """
 
 from __future__ import annotations

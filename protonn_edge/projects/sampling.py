@@ -193,7 +193,7 @@ class Sampling:
             "adc_prescaler_bits": self._adc_prescaler.bit_length() - 1,
             "conversion_us": round(13e6 * self._adc_prescaler / clock_hz),
             "twi_divisor": max(0, (clock_hz // _TWI_HZ - 16) // 2),
-            "teachable": False,
+            "receives": False,
             **more,
         }
 

@@ -19,6 +19,7 @@ from protonn_edge.codegen import Limits, Plan, plans, render_c, template_environ
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import SamplesMessage
 from protonn_edge.errors import CheckFailed
+from protonn_edge.extensions import parts_of
 from protonn_edge.projects.checks import OverBudget, Usage, check_budget
 from protonn_edge.projects.folder import PLAN_FILE, plan_text
 from protonn_edge.projects.response import Response, response_of
@@ -150,11 +151,13 @@ def live_files(windowing: Windowing, plan: Plan, ring_samples: int | None = None
         ring_samples = windowing.ring_samples(windowing.estimated_load(plan))
     firmware = resource("firmware")
     generated = render_c(windowing.model, plan)
+    added = [f"{part.name}.h" for part in parts_of(windowing.model) if part.receives]
+    copied = (*_OF_THE_FIRMWARE, *added)
     return {
         **windowing.sampling.project("live", windowing.context(ring_samples)),
         PLAN_FILE: plan_text(windowing.model, plan),
         **{f"src/{name}": text for name, text in generated.items()},
-        **{f"src/{name}": (firmware / name).read_text("utf-8") for name in _OF_THE_FIRMWARE},
+        **{f"src/{name}": (firmware / name).read_text("utf-8") for name in copied},
     }
 
 

@@ -27,6 +27,7 @@ from protonn_edge.datasets.naming import channel_names
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
+from protonn_edge.extensions import parts_of
 from protonn_edge.features.audio.onset import QUIET
 from protonn_edge.projects.sampling import Sampling, byte_cycles, bytes_carried, used_channels
 from protonn_edge.quantization import IntegerChain
@@ -356,10 +357,10 @@ class Windowing:
     def _said_bytes(self) -> int:
         """The maximum bytes sent once a second."""
         ranges = frame_bytes(8 * len(self.trained)) if self.trained else 0
-        taught = frame_bytes(3 + self.model.n_classes) if _is_teachable(self.model) else 0
+        added = sum(frame_bytes(part.status_bytes) for part in parts_of(self.model))
         expected = self.model.expected
         health = 0 if expected is None else frame_bytes(2 + expected.n_bytes)
-        return _SAID_BYTES + len(self.used) + ranges + taught + health + _NAME_BYTES
+        return _SAID_BYTES + len(self.used) + ranges + added + health + _NAME_BYTES
 
     def check_line(self) -> None:
         """Raise `InputError` if the serial line is too slow for the answers."""
@@ -379,17 +380,14 @@ class Windowing:
             reader="monitor",
             page="live",
             windowing=self,
-            teachable=_is_teachable(self.model),
+            parts=parts_of(self.model),
+            receives=any(part.receives for part in parts_of(self.model)),
             trained=self.trained,
             quiet=QUIET,
             ring_samples=ring_samples,
             said_every=max(1, round(_SAY_S * self.sampling.actual_rate)),
             name_size=min(longest + 1, _NAME_BYTES),
         )
-
-
-def _is_teachable(model: IntegerChain) -> bool:
-    return getattr(model.own_stages[-1], "teaching", None) is not None
 
 
 def _sent_byte_cycles(board: Board) -> float:

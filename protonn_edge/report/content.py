@@ -15,7 +15,6 @@ from markupsafe import Markup
 from protonn_edge.boards import Board
 from protonn_edge.device.instruments import WRITTEN_BY, BenchReading, reading_type
 from protonn_edge.errors import InputError, ProtoNNEdgeError
-from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.system.files import read_file
 from protonn_edge.system.schema import Check, list_of, number, record_of, text, whole
@@ -32,7 +31,6 @@ _SHELF_LIFE_YEARS = 10  # beyond which other things than the load empty a batter
 _SELF_DISCHARGE = 0.03  # of an alkaline battery's energy, a year
 _LARGEST_FILE = 8 << 20
 _MOST_CANDIDATES = 10_000
-_TAUGHT = {"name": text(200), "n": whole(0, 10**9), "accuracies": list_of(number(0, 1), 255)}
 _READING = {  # by the type of a field
     "str": text(40),
     "int": whole(0, 10**12),
@@ -297,31 +295,23 @@ class Front:
 
 def read_front(path: Path) -> Front:
     """Return a search's result from ``tune --front FILE.json``; `InputError` for other files."""
-    with _record(path, "'tune --front FILE.json'") as record:
+    with record_in(path, "'tune --front FILE.json'") as record:
         fronts = [record[name] for name in ("accuracy_by_flash", "accuracy_by_cycles")]
-        return Front(*(_objects(FrontPoint, _CANDIDATE, each) for each in fronts))
-
-
-def read_taught(path: Path, model_sha256: str) -> tuple[TaughtPerson, ...]:
-    """Return the people of ``inspect --teach N --json`` for a model; `InputError` for others."""
-    with _record(path, "'inspect --teach N --json'", model_sha256) as record:
-        people = _objects(TaughtPerson, _TAUGHT, record["teaching"]["people"])
-        _check_lengths(*(person.accuracies for person in people))
-        return people
+        return Front(*(objects_of(FrontPoint, _CANDIDATE, each) for each in fronts))
 
 
 def read_power(path: Path, model_sha256: str) -> BenchReading:
     """Return an instrument's reading of a run of a model; `InputError` for other files."""
     kind = reading_type()
     checks = {each.name: _READING[str(each.type)] for each in fields(kind)}
-    with _record(path, WRITTEN_BY, model_sha256) as record:
-        power: BenchReading = _objects(kind, checks, [record["power"]])[0]
-        _check_lengths(power.trace_ms, power.trace_mw)
+    with record_in(path, WRITTEN_BY, model_sha256) as record:
+        power: BenchReading = objects_of(kind, checks, [record["power"]])[0]
+        check_lengths(power.trace_ms, power.trace_mw)
         return power
 
 
 @contextmanager
-def _record(path: Path, written: str, model_sha256: str | None = None) -> Iterator[Any]:
+def record_in(path: Path, written: str, model_sha256: str | None = None) -> Iterator[Any]:
     """Yield the JSON in a file, which may have to be about a model; `InputError` otherwise.
 
     - `written`: the command that wrote it.
@@ -342,7 +332,7 @@ def _record(path: Path, written: str, model_sha256: str | None = None) -> Iterat
         )
 
 
-def _objects(
+def objects_of(
     kind: Callable[..., _Taken], checks: Mapping[str, Check], records: Any
 ) -> tuple[_Taken, ...]:
     """Return the objects of some records, which may have other keys; `ValueError` if unfit."""
@@ -355,7 +345,8 @@ def _objects(
     )
 
 
-def _check_lengths(*lists: Sequence[float]) -> None:
+def check_lengths(*lists: Sequence[float]) -> None:
+    """Raise `ValueError` unless the lists have one length, above 0."""
     lengths = set(map(len, lists))
     if len(lengths) != 1 or 0 in lengths:
         raise ValueError("lists differ in length, or are empty")

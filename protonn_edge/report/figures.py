@@ -182,23 +182,6 @@ def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str)
     return drawn[0]
 
 
-def taught_figure(mean: Sequence[float], worst: Sequence[float]) -> str:
-    """Return the accuracies, 0..1, after 0, 1, 2, ... examples, of people and the worst one."""
-    with drawing(230) as (area, drawn):
-        for who, accuracies, colour in (("mean", mean, ACCENT), ("worst", worst, MUTED)):
-            counts = list(range(len(accuracies)))
-            area.plot(counts, accuracies, color=colour)
-            labels = (
-                f"{who}, {counted(n, 'example')}: {100 * accuracies[n]:.2f} %" for n in counts
-            )
-            dots(area, counts, accuracies, labels, colour, markersize=6)
-        area.set_xlabel("taught examples per class (lower line: lowest accuracy of any person)")
-        area.xaxis.set_major_locator(MaxNLocator(integer=True))
-        area.set_ylim(top=min(area.get_ylim()[1], 1.01))  # room for a dot at 100 %
-        percent_axis(area, 1)
-    return drawn[0]
-
-
 def power_figure(milliseconds: Sequence[float], milliwatts: Sequence[float]) -> str:
     """Return a trace of a board's power."""
     with drawing(230) as (area, drawn):

@@ -23,7 +23,6 @@ from protonn_edge.chain import head
 from protonn_edge.chain.policy import rule_modules
 from protonn_edge.codegen.renderer import html_environment
 from protonn_edge.evaluation.accuracy import wilson_interval
-from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.report import answers, panels, sections
 from protonn_edge.report.content import (
     Battery,
@@ -58,13 +57,12 @@ def render_page(
     command: str = "",
     battery: Battery | None = None,
     front: Front | None = None,
-    taught: Sequence[TaughtPerson] = (),
+    added: Sequence[Section] = (),
 ) -> str:
     """Return the report of one or several runs, side by side, the same text for the same evidence.
 
     The `script` runs the Uno in the page. By default, classes and board are the title. The
-    `command` made the report; `front` is the result of a search; `taught` are
-    people who teach the board.
+    `command` made the report; `front` is the result of a search; `added` are more sections.
     """
     first = evidence[0]
     environment, numbers = html_environment(), count()
@@ -75,7 +73,7 @@ def render_page(
     code = None if script.text is None else _inline(script.text)
     parts = [_section(each, evidence) for each in _SECTIONS]
     parts += [] if front is None else [panels.front_section(front)]
-    parts += [panels.taught_section(taught)] if taught else []
+    parts += added
     details = _details(battery or Battery())
     parts += [_section(each, evidence, folded=True) for each in details]
     missing = script.missing if first.board.mcu == _PAGE_MCU else _OTHER_CHIP

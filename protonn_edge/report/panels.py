@@ -12,8 +12,6 @@ import numpy as np
 
 from protonn_edge.chain.model import why_clamped
 from protonn_edge.device.instruments import BenchReading
-from protonn_edge.errors import counted
-from protonn_edge.evaluation.teaching import TaughtPerson
 from protonn_edge.evaluation.terminal import PLAN_CAPTION, plan_rows, stage_rows
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.report import figures
@@ -233,27 +231,6 @@ def front_section(front: Front) -> Section:
         "than any of these."
     )
     return Section("search", "Search", lead, tuple(panels))
-
-
-def taught_section(people: Sequence[TaughtPerson]) -> Section:
-    """Return the section about examples that people teach a board."""
-    each = list(zip(*(person.accuracies for person in people), strict=True))
-    mean, worst = [sum(one) / len(one) for one in each], list(map(min, each))
-    counts = tuple(counted(count, "example") for count in range(len(mean)))
-    lines = [(person.name, person.accuracies) for person in people]
-    lines += [("mean", tuple(mean)), ("worst", tuple(worst))]
-    rows = tuple(
-        (name, *(f"{100 * one:.2f} %" for one in accuracies)) for name, accuracies in lines
-    )
-    caption = (
-        f"With {counts[-1]} per class, the accuracy changes from {100 * mean[0]:.2f} to "
-        f"{100 * mean[-1]:.2f} % on average, and the lowest accuracy of any person from "
-        f"{100 * worst[0]:.2f} to {100 * worst[-1]:.2f} %."
-    )
-    table = PageTable("Each person", ("person", *counts), rows)
-    panel = Panel.drawn(figures.taught_figure(mean, worst), caption, table=table)
-    lead = "What the board gains from its owner's examples; no example is among the tested points."
-    return Section("taught", "Teaching", lead, (panel,))
 
 
 def sketch_panels(one: Evidence) -> list[Panel]:

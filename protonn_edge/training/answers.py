@@ -130,7 +130,7 @@ class Answers(Deployable, ClassifierMixin, BaseEstimator):
         ----------
         classes : sequence of L str, optional
             Names in the order of `classes_`, by default the labels themselves, followed by names
-            for classes that only a device is taught.
+            for classes that only a device learns.
         feature_names : sequence of D str, optional
             By default, the names of X in training, if any.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,30 +185,22 @@ OUTLIER_EXPOSURE_LOSSES: dict[str, Loss] = {
 """Losses of the same names if some points have no class."""
 
 
-@dataclass(frozen=True, eq=False)
-class TaughtExamples:
-    """Points of a batch that act as examples taught to a device: they are prototypes, too."""
+class BatchVoters(Protocol):
+    """Points of a batch that vote beside the prototypes."""
 
-    rows: NDArray[np.int64]  # (e,): which of the points, each at most once
-    met: Matrix  # (n, e): 1 where a point meets an example, and 0 elsewhere
-    vote: float  # of an example for its class
-    sharpness: float  # the RBF's factor on squared distances
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """Which of the points vote, (e,), each at most once."""
+
+    @property
+    def vote(self) -> float:
+        """The vote of each for its class."""
 
     def rbf(self, projected: Matrix, rbf_of: RbfOf | None) -> tuple[Matrix, Matrix]:
         """Return the RBF (n, e) of projected points (n, d), and the values of `rbf_of`."""
-        points = projected[self.rows]
-        squares = -2.0 * (projected @ points.T) + np.einsum("ij,ij->i", points, points)
-        squares += np.einsum("ij,ij->i", projected, projected)[:, None]
-        squares = np.float32(self.sharpness) * np.maximum(squares, 0.0)
-        near = self.met * np.exp(-squares)
-        return near, near if rbf_of is None else self.met * rbf_of(squares)
 
     def by_projected(self, projected: Matrix, by_rbf: Matrix) -> Matrix:
         """Return the derivatives (n, d) of projected points from ``dRBF * RBF``, (n, e)."""
-        by_squares = by_rbf * np.float32(-self.sharpness)
-        by_examples, by_points = through_distances(projected[self.rows].T, projected, by_squares)
-        by_points[self.rows] += by_examples.T
-        return by_points
 
 
 def squared_distances(parameters: Parameters, projected: Matrix) -> Matrix:
@@ -249,7 +241,7 @@ def objective_gradient(
     loss: Loss,
     weights: Matrix | None = None,
     rbf_of: RbfOf | None = None,
-    taught: TaughtExamples | None = None,
+    voters: BatchVoters | None = None,
 ) -> tuple[float, Parameters]:
     """Return `objective` and its gradient.
 
@@ -260,7 +252,7 @@ def objective_gradient(
     - `rbf_of`: from squared distances to RBF values, if not the exponential itself. The derivatives
       with respect to the distances remain those of the exponential, so that prototypes beyond the
       end of the table are still attracted.
-    - `taught`: points that vote, too.
+    - `voters`: points that vote, too.
     """
     V, C, Z, sharpness = parameters
     projected = X @ V.T
@@ -268,9 +260,9 @@ def objective_gradient(
     rbf = np.exp(-squares)
     seen = rbf if rbf_of is None else rbf_of(squares)
     scores = seen @ Z.T
-    if taught is not None:
-        near, voting = taught.rbf(projected, rbf_of)
-        votes = np.float32(taught.vote) * Y[taught.rows]
+    if voters is not None:
+        near, voting = voters.rbf(projected, rbf_of)
+        votes = np.float32(voters.vote) * Y[voters.rows]
         scores += voting @ votes
     value, by_scores, by_sharpness = loss(scores, Y, sharpness, weights)
     by_labels = by_scores.T @ seen
@@ -278,8 +270,8 @@ def objective_gradient(
     by_squares *= rbf
     np.negative(by_squares, out=by_squares)
     by_prototypes, by_projected = through_distances(C, projected, by_squares)
-    if taught is not None:
-        by_projected += taught.by_projected(projected, by_scores @ votes.T * near)
+    if voters is not None:
+        by_projected += voters.by_projected(projected, by_scores @ votes.T * near)
     return value, Parameters(by_projected.T @ X, by_prototypes, by_labels, by_sharpness)
 
 

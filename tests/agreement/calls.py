@@ -132,7 +132,7 @@ def _coordinates(stage: Stage) -> int:
     """Return where the coordinates begin in the variable of the stage before."""
     of = stage.kernel.stage
     size = stage.forms.assembly.variables[stage.previous].size
-    return size - of.n_inputs if of.teaching else 0
+    return size - of.n_inputs if of.voters else 0
 
 
 def _near(stage: Stage, centres: np.ndarray, limit: int) -> dict[str, np.ndarray]:
@@ -169,14 +169,14 @@ def _add_votes(stage: Stage, function: str) -> Iterator[Case]:
 def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
     """Examples are in some of the slots, near which the point may be."""
     of, n, first = stage.kernel.stage, stage.name, _coordinates(stage)
-    store = stage.kernel.taught.store
+    store = stage.kernel.voters.store
     rng = np.random.default_rng(0)
-    slots, size = of.teaching.slots, STORE_START + store.size
+    slots, size = of.voters.slots, STORE_START + store.size
     examples = rng.integers(-100, 100, (slots, of.n_inputs)).astype(np.int8)
     content = np.zeros(size, np.uint8)
     records = content[STORE_START + store.header :].reshape(slots, store.record)
     records[:, 1 : 1 + of.n_inputs] = examples.view(np.uint8)
-    limit = of.teaching.limit(of.distance_shift)
+    limit = of.voters.limit(of.distance_shift)
     arguments, returns = ([("largest", 1)], 1) if of.gives_nearest else ([], 0)
     ignored, buffers = ["eear"], {"eeprom": size}
     for some in ([], [0], [slots - 1], [*range(slots // 2)], [*range(1, slots)]):
@@ -184,7 +184,7 @@ def _add_taught(stage: Stage, function: str) -> Iterator[Case]:
         records[some, 0] = rng.integers(0, of.n_outputs, len(some))
         firsts = examples.view(np.uint8)[:, 0].tolist()  # also of slots without an example
         fixed: dict[str, Any] = {f"{n}_first": firsts, f"{n}_examples": len(some)}
-        fixed[f"{n}_nearest"] = [0, 0, 0, *[None] * (3 * of.teaching.neighbours + 3)]
+        fixed[f"{n}_nearest"] = [0, 0, 0, *[None] * (3 * of.voters.neighbours + 3)]
         points = _near(stage, examples[some], limit) if some else {}
         call = Call(function, arguments, returns, fixed, {}, buffers, {}, ignored, points)
         # any examples, which are far from most points
@@ -441,7 +441,7 @@ LISTINGS = {
     "kinds.protonn.prototypes.loops.clearing": "clear_scores",
     "kinds.protonn.prototypes.loops.code": "add_votes",
     "kinds.protonn.prototypes.loops.listing": "add_votes",
-    "kinds.protonn.prototypes.taught_loop.comparing": "add_taught",
+    "teaching.loop.comparing": "add_taught",
     "features.audio.kernels.band_loop": "filter",
     "features.average_pooling.loops.averaging": "complete_row",
     "features.average_pooling.loops.part": "sum_part",

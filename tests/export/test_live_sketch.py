@@ -24,12 +24,12 @@ from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.live import Reporter
 from protonn_edge.features.audio.onset import onsets_of
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
-from protonn_edge.kinds.protonn.teaching import with_taught
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
+from protonn_edge.teaching.board import with_taught
+from protonn_edge.teaching.examples import Taught
 
 UNO = load_board("uno")
 

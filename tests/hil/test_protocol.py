@@ -14,15 +14,11 @@ from hypothesis import strategies as st
 from protonn_edge.device import protocol
 from protonn_edge.device.protocol import (
     ErrorReply,
-    ForgetReply,
-    ForgetRequest,
     FrameSplitter,
     HealthReply,
     HealthRequest,
     HelloReply,
     HelloRequest,
-    LearnReply,
-    LearnRequest,
     PredictReply,
     PredictRequest,
     ProtocolError,
@@ -32,8 +28,6 @@ from protonn_edge.device.protocol import (
     ScoresRequest,
     StatsReply,
     StatsRequest,
-    StoreReply,
-    StoreRequest,
     crc16,
     decode_frame,
     decode_message,
@@ -49,6 +43,14 @@ from protonn_edge.device.sensor_board import (
     WindowAnswer,
 )
 from protonn_edge.errors import InputError
+from protonn_edge.teaching.messages import (
+    ForgetReply,
+    ForgetRequest,
+    LearnReply,
+    LearnRequest,
+    StoreReply,
+    StoreRequest,
+)
 
 SPECIFICATION = CHECKOUT / "firmware" / "PROTOCOL.md"
 KINDS = {

@@ -19,8 +19,6 @@ from protonn_edge.codegen import make_plan
 from protonn_edge.device.listener import AnswerStream
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
-from protonn_edge.kinds.protonn.teaching import stored
 from protonn_edge.projects.response import response_of
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import live_files
@@ -28,6 +26,8 @@ from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.sensors import PlayedSensor, sensor_kind
 from protonn_edge.system.files import write_atomically
+from protonn_edge.teaching.board import stored
+from protonn_edge.teaching.examples import Taught
 from protonn_edge.toolchain.platformio import build_firmware
 
 pytestmark = needs_emulated_avr
@@ -70,9 +70,9 @@ def firmware(windows: Windowing, folder: Path, *, marks: bool) -> Path:
 def full_store(model: IntegerChain, file: Path) -> Path | None:
     """Return an EEPROM with as many examples as there is room for, if there is any."""
     last = model.own_stages[-1]
-    if not isinstance(last, IntegerPrototypes) or last.teaching is None:
+    if not isinstance(last, IntegerPrototypes) or last.voters is None:
         return None
-    points = np.zeros((last.teaching.room, last.n_inputs), np.int8)
+    points = np.zeros((last.voters.room, last.n_inputs), np.int8)
     store = stored(model, Taught(points, np.zeros(len(points), np.uint8)))
     file.write_bytes(store.ljust(1024, b"\xff"))
     return file

@@ -63,6 +63,7 @@ ROOMS = {
     ),
     "report": Room(
         "protonn_edge/report protonn_edge/cli/report.py protonn_edge/policy/rejection/report.py "
+        "protonn_edge/teaching/panel.py "
         "templates/html web tests/report tests/web "
         "docs/report.md",
         "data data.csv --html page.html",
@@ -81,14 +82,23 @@ ROOMS = {
         "convert model.npz -o model.onnx",
         "No such command 'convert'",
     ),
+    "teaching": Room(
+        "protonn_edge/teaching templates/teaching firmware/teaching.h tests/teaching "
+        "docs/teaching.md",
+        "train data.csv -o taught.npz --classifier protonn --teachable 5",
+        "teaching is not installed",
+        kind="protonn",
+    ),
     "firmware with sensors": Room(
         "protonn_edge/projects/sampling.py protonn_edge/projects/sensor_projects.py "
         "protonn_edge/projects/windowing.py protonn_edge/projects/response.py "
         "protonn_edge/device/recorder.py protonn_edge/device/listener.py "
-        "protonn_edge/device/sensor_board.py protonn_edge/device/teacher.py "
+        "protonn_edge/device/sensor_board.py protonn_edge/teaching/listener.py "
+        "protonn_edge/teaching/monitor.py "
         "protonn_edge/evaluation/live.py protonn_edge/cli/sensor_source.py "
         "protonn_edge/cli/live.py protonn_edge/cli/stream.py protonn_edge/cli/logger.py "
         "protonn_edge/cli/record.py protonn_edge/cli/windows.py protonn_edge/cli/monitor.py "
+        "protonn_edge/cli/monitor_additions.py "
         "templates/device tests/live tests/recording docs/live.md docs/recording.md",
         "build model.npz --sensor mpu6050 --rate 50",
         "No such option '--sensor'",

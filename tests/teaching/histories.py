@@ -8,9 +8,9 @@ import numpy as np
 from teaching.serving import Serving
 
 from protonn_edge.chain.integer_chain import coordinates
-from protonn_edge.kinds.protonn import teaching
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.teaching import board as teaching
+from protonn_edge.teaching.examples import Taught
 
 STEPS = 24
 _OPERATIONS = ("learn", "predict", "restart", "forget", "forget all")

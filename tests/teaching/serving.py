@@ -15,9 +15,9 @@ from generated_programs import write_c
 from programs import started
 
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.kinds.protonn import teaching
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.quantization import IntegerChain
+from protonn_edge.teaching import board as teaching
+from protonn_edge.teaching.examples import Taught
 
 _SOURCE = Path(__file__).with_name("serving.c")
 _DEADLINE_S = 60.0

@@ -11,14 +11,14 @@ from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_chain import coordinates
-from protonn_edge.device import teaching as device
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.kinds.protonn import teaching
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching import board as teaching
+from protonn_edge.teaching import session as device
+from protonn_edge.teaching.examples import Taught
 
 FLOATS = with_numbers(random_model(projections=3, features=6, classes=3), teachable=4)
 MODEL = quantize(FLOATS)

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protonn_edge.kinds.protonn.teaching import after_teaching
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.kinds.protonn.train.fitting import GroupShift
-from protonn_edge.kinds.protonn.train.joint import Episodes
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching.board import after_teaching
+from protonn_edge.teaching.training import Episodes, TaughtExamples
 from protonn_edge.training.objective import (
     Parameters,
-    TaughtExamples,
     cross_entropy,
     objective_gradient,
 )
@@ -34,9 +33,9 @@ def test_the_gradient_goes_through_taught_examples() -> None:
     taught = TaughtExamples(rows, met, vote=0.5, sharpness=2.0)
 
     def value(changed: Parameters) -> float:
-        return objective_gradient(changed, X, Y, cross_entropy, taught=taught)[0]
+        return objective_gradient(changed, X, Y, cross_entropy, voters=taught)[0]
 
-    gradient = objective_gradient(parameters, X, Y, cross_entropy, taught=taught)[1]
+    gradient = objective_gradient(parameters, X, Y, cross_entropy, voters=taught)[1]
     untaught = objective_gradient(parameters, X, Y, cross_entropy)
     assert value(parameters) != untaught[0]
     for name in ("projection", "prototypes", "labels", "sharpness"):
@@ -53,9 +52,7 @@ def test_a_point_meets_examples_of_its_person_but_not_itself(seed: int) -> None:
     generator = np.random.default_rng(seed)
     y, people = generator.integers(4, size=300), generator.integers(5, size=300)
     rows = generator.permutation(300)[:120]
-    taught = Episodes(y, people, 3, 0.5).examples(
-        rows, 1.0, generator
-    )  # class 3 is that of outliers
+    taught = Episodes(y, people, 3, 0.5).drawn(rows, 1.0, generator)  # class 3 is that of outliers
     assert len(set(taught.rows)) == len(taught.rows)
     examples = rows[taught.rows]
     assert (y[examples] < 3).all()

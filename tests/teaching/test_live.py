@@ -18,24 +18,25 @@ from protonn_edge.boards import Board as TargetBoard
 from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
-from protonn_edge.device import protocol
-from protonn_edge.device import teaching as device
 from protonn_edge.device.connection import AnsweringLink
 from protonn_edge.device.listener import Listener
-from protonn_edge.device.protocol import LearnReply, Message
-from protonn_edge.device.sensor_board import TeachRequest, WindowAnswer
+from protonn_edge.device.protocol import Message
+from protonn_edge.device.sensor_board import WindowAnswer
 from protonn_edge.device.session import Session
-from protonn_edge.device.teacher import TeachingListener
 from protonn_edge.emulator import EmulatedBoard, EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.kinds.protonn import teaching
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import build_live
 from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, PlayedSensor, sensor_kind
 from protonn_edge.system.files import write_atomically
+from protonn_edge.teaching import board as teaching
+from protonn_edge.teaching import messages
+from protonn_edge.teaching import session as device
+from protonn_edge.teaching.examples import Taught
+from protonn_edge.teaching.listener import TeachingListener
+from protonn_edge.teaching.messages import LearnReply, TeachRequest
 from protonn_edge.toolchain.platformio import build_firmware
 
 pytestmark = needs_emulated_avr
@@ -201,7 +202,7 @@ def test_it_answers_requests_as_other_firmware_does(name: str, tmp_path: Path) -
         assert uno.stats().faults == ()
 
 
-class TooShort(Message, number=protocol.LEARN):
+class TooShort(Message, number=messages.LEARN):
     pass
 
 
@@ -216,5 +217,5 @@ def test_noise_on_the_line_changes_nothing(moving: Board) -> None:
                 moving.check(answer)
                 line.write(rng.bytes(int(rng.integers(1, 60))))
         assert uno.stats().faults == ()
-    assert listener.stream.taught is not None
-    assert sum(listener.stream.taught.counts) == 0
+    assert listener.stream.parts["teaching"].taught is not None
+    assert sum(listener.stream.parts["teaching"].taught.counts) == 0

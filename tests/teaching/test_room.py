@@ -19,9 +19,9 @@ from protonn_edge.boards import Board, chip_boards, load_board
 from protonn_edge.chain.file import save_model
 from protonn_edge.errors import CheckFailed
 from protonn_edge.export import export
-from protonn_edge.kinds.protonn import teaching
 from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching import board as teaching
 
 D = 8
 MAIN = "int main(void) { return 0; }"

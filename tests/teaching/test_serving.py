@@ -19,10 +19,10 @@ from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import read_program
 from protonn_edge.chain.integer_chain import IntegerChain, coordinates
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.kinds.protonn import teaching
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching import board as teaching
+from protonn_edge.teaching.examples import Taught
 
 # The full numbers take some minutes: PROTONN_EDGE_HISTORIES=1000.
 HISTORIES = int(os.environ.get("PROTONN_EDGE_HISTORIES", "6"))

@@ -13,15 +13,15 @@ from model_factory import random_inputs, random_model
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.integer_chain import coordinates
-from protonn_edge.device import protocol
-from protonn_edge.device import teaching as device
 from protonn_edge.device.session import Session
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.kinds.protonn import teaching
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.projects.project import Project, build
 from protonn_edge.quantization import quantize
+from protonn_edge.teaching import board as teaching
+from protonn_edge.teaching import messages
+from protonn_edge.teaching import session as device
+from protonn_edge.teaching.examples import Taught
 
 FLOATS = with_numbers(random_model(projections=3, features=6, classes=3), teachable=40)
 MODEL = quantize(FLOATS)
@@ -97,12 +97,12 @@ def test_nothing_beyond_the_store_is_written(uno: EmulatedUno, place: int, count
     with Session(uno.url) as session:
         before = device.read_store(session)
         with pytest.raises(CheckFailed, match=r"error 2 \(wrong length of payload\)"):
-            session.ask(protocol.StoreRequest(place, b"\xaa" * count), protocol.StoreReply)
+            session.ask(messages.StoreRequest(place, b"\xaa" * count), messages.StoreReply)
         assert device.read_store(session) == before
 
 
 def test_the_last_byte_is_written(uno: EmulatedUno) -> None:
     with Session(uno.url) as session:
         for value in (b"\xaa", b"\xff"):
-            request = protocol.StoreRequest(STORE_BYTES - 1, value)
-            assert session.ask(request, protocol.StoreReply).content[-1:] == value
+            request = messages.StoreRequest(STORE_BYTES - 1, value)
+            assert session.ask(request, messages.StoreReply).content[-1:] == value

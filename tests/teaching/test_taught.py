@@ -15,12 +15,13 @@ from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.chain.integer_chain import IntegerChain, coordinates
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn import teaching
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.policy.rejection.held_out import calibrate_rejection
 from protonn_edge.quantization import device_model, quantize
+from protonn_edge.teaching import board as teaching
+from protonn_edge.teaching.examples import Taught
+from protonn_edge.teaching.model import Teachable
 
 
 def teachable_model(room: int = 7, seed: int = 0, **options: float) -> IntegerChain:
@@ -44,7 +45,7 @@ def test_the_nearest_examples_vote(new_classes: int) -> None:
     taught = Taught(points, np.array([0, 0, 0, 0, 1, 2, 1], np.uint8))
     last = model.own_stages[-1]
     assert isinstance(last, IntegerPrototypes)
-    assert last.teaching is not None
+    assert last.voters is not None
     P, expected, agreements = coordinates(model, Q), [], 0
     for point, scores in zip(P.tolist(), last.run(P).tolist(), strict=True):
         nearest = sorted(
@@ -60,7 +61,7 @@ def test_the_nearest_examples_vote(new_classes: int) -> None:
         agree = len({label for _, label in voters}) == 1
         agreements += agree
         for place, label in voters:
-            scores[label] += int(last.table[place]) * last.teaching.vote * (2 if agree else 1)
+            scores[label] += int(last.table[place]) * last.voters.vote * (2 if agree else 1)
         expected.append(scores)
     assert 0 < agreements < len(P)
     assert (teaching.with_taught(model, taught).scores(Q) == expected).all()
@@ -192,7 +193,7 @@ def test_refusals_of_examples() -> None:
 
 
 def test_float_builds_cannot_be_taught() -> None:
-    with pytest.raises(InputError, match="float builds cannot be taught"):
+    with pytest.raises(InputError, match="float builds do not support what votes"):
         device_model(with_numbers(random_model(), teachable=3), "float32")
 
 
@@ -201,10 +202,9 @@ def test_float_builds_cannot_be_taught() -> None:
     [
         ({"teachable": -1}, "'teachable' is -1, but with 4 classes it must be from 0 to 249"),
         ({"teachable": 250}, "'teachable' is 250"),
-        ({"teachable": 3, "taught_vote": float("nan")}, "'taught_vote' is nan"),
-        ({"teachable": 3, "taught_vote": 1.5}, "'taught_vote' is 1.5"),
+        ({"teachable": 3, "taught_vote": float("nan")}, "'teaching.vote' is nan"),
+        ({"teachable": 3, "taught_vote": 1.5}, "'teaching.vote' is 1.5"),
         ({"teachable": 3, "new_classes": 4}, "below the number of classes, 4"),
-        ({"new_classes": 1}, "and 'teachable' must be above 0"),
     ],
 )
 def test_refusals_of_models(numbers: dict[str, float], match: str) -> None:
@@ -216,8 +216,8 @@ def test_a_file_keeps_the_numbers(tmp_path: object) -> None:
     path = f"{tmp_path}/model.npz"
     save_model(with_numbers(random_model(), teachable=9, taught_vote=0.25, new_classes=2), path)
     head = load_model(path).head
-    assert (head.teachable, head.taught_vote, head.new_classes) == (9, 0.25, 2)
-    assert b"teachable" not in model_bytes(random_model())
+    assert head.voters == Teachable(9, 0.25, 2)
+    assert b"teaching" not in model_bytes(random_model())
 
 
 def test_new_classes_are_no_answers_until_they_are_taught() -> None:

@@ -7,10 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from protonn_edge.cli.monitor import Labels
 from protonn_edge.device.protocol import (
-    ForgetReply,
-    LearnReply,
     Message,
     decode_frame,
     encode_message,
@@ -18,11 +15,12 @@ from protonn_edge.device.protocol import (
 from protonn_edge.device.sensor_board import (
     LiveDescription,
     NameMessage,
-    TaughtMessage,
     WindowAnswer,
 )
-from protonn_edge.device.teacher import TeachingListener
 from protonn_edge.errors import CheckFailed
+from protonn_edge.teaching.listener import TeachingListener
+from protonn_edge.teaching.messages import ForgetReply, LearnReply, TaughtMessage
+from protonn_edge.teaching.monitor import Labels
 
 
 def sent(*messages: Message, number: int = 0) -> bytes:
@@ -83,7 +81,7 @@ def acted(
                 for key in left.pop(0):
                     labels._press(key)
             else:
-                said.append(labels.learned(answer)[0])
+                said.append(labels.replied(answer)[0])
     except CheckFailed:  # the board fell silent
         pass
     return said, told

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Float32, Float64, checked_matrix, set_checked
 from protonn_edge.chain.head import Head, Remedies, Size, member
+from protonn_edge.chain.sums import scores_of_sums
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.bonsai.integers import CompleteTree, along, depth_of, paths
-from protonn_edge.kinds.linear.head import scores_of_sums
 
 DEPTHS = range(5)
 

@@ -17,10 +17,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
 from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.kinds.bonsai.head import BonsaiHead, LocalDeepKernelHead, TreeHead
 from protonn_edge.kinds.bonsai.parameters import BonsaiParameters, LocalDeepKernelParameters
-from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.initialization import initial_projection
 from protonn_edge.training.loop import (

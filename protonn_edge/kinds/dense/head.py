@@ -13,8 +13,8 @@ from protonn_edge.chain import checks
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.head import Head, Remedies, Size
 from protonn_edge.chain.integer_stage import stage_names
+from protonn_edge.chain.sums import scores_of_sums
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.linear.head import scores_of_sums
 
 CEILING_SHARE = 0.999
 """The share of a unit's values up to its ceiling, beyond which values are clipped."""

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.sums import scores_of_sums, slope_of_sums
 from protonn_edge.datasets.dataset import dense_rows
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.dense.head import DenseHead, rectified
 from protonn_edge.kinds.dense.integers import MOST_UNITS, listed
 from protonn_edge.kinds.dense.parameters import DenseParameters
-from protonn_edge.kinds.linear.head import scores_of_sums, slope_of_sums
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.loop import (
     MiniBatchTraining,

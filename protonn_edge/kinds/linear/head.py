@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.checks import Float64
 from protonn_edge.chain.head import Head, Remedies, member
+from protonn_edge.chain.sums import scores_of_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +49,3 @@ class LinearHead(Head):
     def scores(self, X: Any) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D), dense or sparse."""
         return scores_of_sums(X @ self.weights.astype(np.float64).T + self.bias)
-
-
-def scores_of_sums(t: NDArray[Any]) -> NDArray[Any]:
-    """Return the scores (n, L) from sums t (n, L), or, for two classes, (n, 1): -t/2 and t/2."""
-    return t if t.shape[1] > 1 else np.concatenate([-t / 2, t / 2], axis=1)
-
-
-def slope_of_sums(by_scores: NDArray[Any], n_sums: int) -> NDArray[Any]:
-    """Return the derivatives by sums (n, n_sums), given those by scores (n, L)."""
-    return by_scores if n_sums > 1 else (by_scores[:, 1:] - by_scores[:, :1]) / 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -12,9 +12,6 @@ from sklearn.linear_model import LogisticRegression
 
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.features.convolution.train.learning import LearnedNetwork
-from protonn_edge.features.convolution.train.request import ConvolutionRequest
-from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
 from protonn_edge.kinds.linear.parameters import NETWORK, LinearParameters
 from protonn_edge.training.base import DeviceClassifier
@@ -23,6 +20,10 @@ from protonn_edge.training.progress import Learned, logistic_report
 from protonn_edge.training.refusals import Refusal, one_class_in_memory, unused
 from protonn_edge.training.searched import FEATURES_SEARCHED, Between, SearchSpec, SearchTask
 
+if TYPE_CHECKING:
+    from protonn_edge.features.convolution.train.learning import LearnedNetwork
+
+_CONVOLUTIONS = "conv"  # the word that requests them; they may not be installed
 _HEAD_KEPT = (
     "the training of the layers was stopped, so the classifier keeps the weights that were trained "
     "with the layers, as with the solver 'network'"
@@ -55,7 +56,8 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
         *one_class_in_memory("a linear classifier"),
         Refusal(
             lambda case: (
-                case.settings.solver == NETWORK and not isinstance(case.asked, ConvolutionRequest)
+                case.settings.solver == NETWORK
+                and (case.asked is None or case.asked.word != _CONVOLUTIONS)
             ),
             "{solver} is 'network', which keeps weights that were learned with convolutions, but "
             "{features} requests no convolutions; request some, such as conv:8x3,max2, or choose "
@@ -129,7 +131,6 @@ class LinearClassifier(LinearParameters, DeviceClassifier):
 def _head_of(network: LearnedNetwork, prepared: PreparedPoints) -> Model:
     """Return a network's last layer as a model of normalized features."""
     head, normalizer = network.head, prepared.normalizer
-    assert isinstance(head, DenseNetwork)
     weights, bias = (each.astype(np.float64) for each in head.parameters)
     weights *= network.unit
     if len(bias) == 2:  # one row is enough for two classes

@@ -10,10 +10,10 @@ import numpy as np
 from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Float32, Float64
-from protonn_edge.chain.head import Head, Remedies, Size, member
+from protonn_edge.chain.head import Head, Remedies, Size, addition, member
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.prototypes.teaching import MOST_SLOTS, Teaching
+from protonn_edge.kinds.protonn.voters import FloatVoters
 
 # Within these limits, no sum or square in inference overflows float64 for any float32 features.
 GAMMAS = (1e-15, 1e15)  # the range of a model's gamma
@@ -53,12 +53,8 @@ class ProtoNNHead(Head):
     # bits of a weight of W on a device, 8 or 4; the float model ignores it
     projection_bits: int = member("projection_bits", "i", optional=True, default=8)
 
-    # maximum number of examples that a device may be taught
-    teachable: int = member("teachable", "i", optional=True, default=0)
-    # vote of a taught example for its class, as a share of the largest entry of Z
-    taught_vote: float = member("taught_vote", "f", optional=True, default=0.25)
-    # number of last classes that only the device's owner teaches
-    new_classes: int = member("new_classes", "i", optional=True, default=0)
+    # what votes beside the prototypes on a device, if anything
+    voters: FloatVoters | None = addition("protonn.voters")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,24 +63,13 @@ class ProtoNNHead(Head):
             raise InputError(f"'cutoff' is {self.cutoff:g}; it must be at least 0 and below 1")
         if self.projection_bits not in PROJECTION_BITS:
             raise InputError(f"'projection_bits' is {self.projection_bits}; give 8 or 4")
-        self._check_teaching()
-
-    def _check_teaching(self) -> None:
-        check_teachable(self.teachable, self.n_classes)
-        if not 0 < self.taught_vote <= 1:  # true for NaN, too
-            raise InputError(
-                f"'taught_vote' is {self.taught_vote:g}; it must be above 0 and at most 1"
-            )
-        if self.new_classes and not (0 < self.new_classes < self.n_classes and self.teachable):
-            raise InputError(
-                f"'new_classes' is {self.new_classes}; it must be below the number of classes, "
-                f"{self.n_classes}, and 'teachable' must be above 0"
-            )
+        if self.voters is not None:
+            self.voters.check(self.n_classes)
 
     def check_eeprom(self, board: Board) -> None:
-        """Raise `CheckFailed` if a board's EEPROM is too small for the examples to be taught."""
-        if self.teachable:
-            Teaching(self.teachable, vote=1).check_eeprom(self.n_projections, board)
+        """Raise `CheckFailed` if a board's EEPROM is too small for what votes."""
+        if self.voters is not None:
+            self.voters.check_eeprom(self.n_projections, board)
 
     @property
     def sizes(self) -> tuple[Size, ...]:
@@ -106,8 +91,7 @@ class ProtoNNHead(Head):
     def settings(self) -> dict[str, float]:
         """The width of the RBF, and the settings that differ from their defaults."""
         bits = {} if self.projection_bits == 8 else {"projection_bits": self.projection_bits}
-        teaching = ("teachable", "taught_vote", "new_classes") if self.teachable else ()
-        return {"gamma": self.gamma, **bits, **{name: getattr(self, name) for name in teaching}}
+        return {"gamma": self.gamma, **bits, **(self.voters.settings if self.voters else {})}
 
     @property
     def activity_sizes(self) -> Sizes:
@@ -138,16 +122,6 @@ def protonn_head(model: Model, use: str) -> ProtoNNHead:
             "a model that was trained with --classifier protonn"
         )
     return model.head
-
-
-def check_teachable(teachable: int, n_classes: int) -> None:
-    """Raise `InputError` if no device has room for this many examples of this many classes."""
-    most = max(0, MOST_SLOTS - 1 - n_classes)
-    if teachable and not 1 <= teachable <= most:
-        raise InputError(
-            f"'teachable' is {teachable}, but with {n_classes} classes it must be from 0 to "
-            f"{most}; give another number"
-        )
 
 
 def check_gamma(gamma: float) -> None:

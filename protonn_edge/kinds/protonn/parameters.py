@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protonn_edge.chain.model import Model
+from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.head import GAMMAS, PROJECTION_BITS, protonn_head
-from protonn_edge.kinds.protonn.prototypes.teaching import MOST_SLOTS
-from protonn_edge.kinds.protonn.teaching import without_new_classes
 from protonn_edge.training.parameters import (
     BYTES,
     COUNT,
@@ -37,9 +36,12 @@ PROJECTIONS = ("lda", "gaussian", "pca", "nca", "identity", "sleec")
 PROTOTYPES = ("per_class", "kmeans", "sample")
 PROTOTYPES_PER_CLASS = 4
 
+# subclasses of MiniBatchParameters, with the parameters of what may vote beside the prototypes
+_ADDED: tuple[Any, ...] = tuple(brought("protonn.parameters").values())
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ProtoNNParameters(MiniBatchParameters):
+class ProtoNNParameters(*_ADDED, MiniBatchParameters):  # type: ignore[misc]
     """The parameters for training a ProtoNN.
 
     Parameters
@@ -128,12 +130,6 @@ class ProtoNNParameters(MiniBatchParameters):
         Whether to train on normal points only: `fit` takes points of one class, or no targets at
         all, and `calibrate_rejection` chooses the distance from all prototypes beyond which a point
         is unknown. See `protonn_edge.training.initialization`.
-    teachable : int in [0, 252], default=0
-        Maximum number of examples that the device may be taught, in its EEPROM; see
-        `protonn_edge.kinds.protonn.teaching`.
-    new_classes : int, default=0
-        Number of additional classes, "new 1" and so on, which only the device is taught. With
-        them, W also separates the groups and is not trained, and gamma is 5/3 as large.
     """
 
     n_projections: int = N_PROJECTIONS(10)
@@ -240,29 +236,11 @@ class ProtoNNParameters(MiniBatchParameters):
         common=True,
     )
 
-    teachable: int = parameter(
-        0,
-        Number(int, 0, MOST_SLOTS - 2),
-        help="Maximum number of examples that users can add on the board, in EEPROM.",
-        option="--teachable",
-        common=True,
-    )
-    new_classes: int = parameter(
-        0,
-        Number(int, 0, MOST_SLOTS - 2),
-        help="With --teachable: number of additional classes, which are learned only by teaching "
-        "the board. Training then leaves W at its initial value.",
-        option="--new-classes",
-    )
-
     def frozen(self, **changed: Any) -> Self:
         """Return an immutable copy, with the initial projection and the matrices' names unified."""
         if not isinstance(self.init_projection, str):
             given = np.asarray(self.init_projection, dtype=np.float32)
             changed = {"init_projection": given, **changed}
-        start = changed.get("initial_model", self.initial_model)
-        if start is not None:
-            changed["initial_model"] = without_new_classes(start)
         return super().frozen(**{"trained": tuple(self.trained), **changed})
 
     @property
@@ -277,6 +255,11 @@ class ProtoNNParameters(MiniBatchParameters):
         if given is None:
             return self.projection_bits
         return protonn_head(given, "training from a model").projection_bits
+
+    def projections_of(self, n_inputs: int) -> int:
+        """Return d for a number of inputs, without a budget."""
+        no_projection = self.init_projection == "identity"
+        return n_inputs if no_projection else min(self.n_projections, n_inputs)
 
     @property
     def sparsity(self) -> tuple[float, float, float]:

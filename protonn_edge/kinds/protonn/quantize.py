@@ -32,7 +32,6 @@ from protonn_edge.kinds.protonn.projection.integers import (
     fit_projection,
 )
 from protonn_edge.kinds.protonn.prototypes import integers as tables
-from protonn_edge.kinds.protonn.prototypes.teaching import Teaching
 
 _INT16_LIMIT = (1 << 15) - 1
 
@@ -65,7 +64,7 @@ def quantize(model: Model) -> IntegerChain:
     return quantize_in_order(replace(model, head=far_coordinates_first(_head(model))))
 
 
-class Precision(NamedTuple):
+class Widths(NamedTuple):
     """Bits of an input, 4..8, and of an accumulator, 16 or 24; the largest label, up to 127."""
 
     input_bits: int
@@ -73,33 +72,33 @@ class Precision(NamedTuple):
     label_maximum: int
 
 
-def precision_for(model: Model) -> Precision:
-    """Return the precision that `quantize` uses for this model; raises `InputError` as it does."""
+def widths_for(model: Model) -> Widths:
+    """Return the widths that `quantize` uses for this model; raises `InputError` as it does."""
     head = _head(model)
     prototypes = _quantize_prototypes(head)
     best = _best_projection(model, prototypes)
     bits = int(best.inputs.maximum).bit_length()
-    return Precision(bits, best.accumulator_bits, _label_maximum(head, prototypes))
+    return Widths(bits, best.accumulator_bits, _label_maximum(head, prototypes))
 
 
-def quantize_in_order(model: Model, precision: Precision | None = None) -> IntegerChain:
+def quantize_in_order(model: Model, widths: Widths | None = None) -> IntegerChain:
     """Return the integer model with the rows of W and B in the float model's order.
 
-    `quantize` reorders them first. By default, the `precision` is the best for the model.
+    `quantize` reorders them first. By default, the `widths` are the best for the model.
     """
     head = _head(model)
     prototypes = _quantize_prototypes(head)
-    if precision is None:
+    if widths is None:
         best = _best_projection(model, prototypes)
         label_maximum = _label_maximum(head, prototypes)
     else:
-        input_bits, accumulator_bits, label_maximum = precision
+        input_bits, accumulator_bits, label_maximum = widths
         fitted = _fit_projection(model, prototypes, input_bits, accumulator_bits)
         best = _existing(fitted)
     score_scale = float(np.abs(head.labels).max()) / label_maximum / tables.RBF_MAXIMUM
     residuals, shift = prototypes.residuals, prototypes.distance_shift
-    # Outside of this range, points are far from all prototypes but may be taught.
-    wanted = tables.all_coordinates(len(residuals)) if head.teachable else None
+    # Outside of this range, points are far from all prototypes; there may be other voters.
+    wanted = tables.all_coordinates(len(residuals)) if head.voters else None
     projection = best.stage(wanted or tables.near_range(residuals, shift))
     last = tables.IntegerPrototypes(
         residuals,
@@ -107,7 +106,7 @@ def quantize_in_order(model: Model, precision: Precision | None = None) -> Integ
         tables.exponential_table(),
         _quantize_labels(head, label_maximum),
         projection.output,
-        teaching=_teaching(head, label_maximum),
+        voters=None if head.voters is None else head.voters.integers(label_maximum),
     )
     return chain_for(
         model,
@@ -115,7 +114,7 @@ def quantize_in_order(model: Model, precision: Precision | None = None) -> Integ
         (projection, last),
         score_scale,
         rbf_maximum=tables.RBF_MAXIMUM,
-        with_units=precision is None,  # given bits come from training
+        with_units=widths is None,  # given bits come from training
     )
 
 
@@ -269,8 +268,8 @@ def _largest_score(head: ProtoNNHead, prototypes: _Prototypes, maximum: int) -> 
     norms = tables.score_norms(labels, prototypes.residuals, table, prototypes.distance_shift)
     sums = tables.RBF_MAXIMUM * np.abs(labels.astype(np.int64)).sum(axis=1)
     largest = float(np.minimum(norms, sums).max())
-    if (teaching := _teaching(head, maximum)) is not None:
-        largest += teaching.largest * tables.RBF_MAXIMUM
+    if head.voters is not None:
+        largest += head.voters.integers(maximum).largest * tables.RBF_MAXIMUM
     return largest
 
 
@@ -288,7 +287,7 @@ def _label_error(head: ProtoNNHead, prototypes: _Prototypes, maximum: int) -> fl
 
     The points are unknown here, so it is the error at the prototypes. Rounding errors of labels are
     not independent: prototypes of a class often have the same labels, and so the same errors. The
-    vote of a taught example is rounded, too.
+    vote of any other voter is rounded, too.
     """
     integers = _quantize_labels(head, maximum)
     exact = head.labels.astype(np.float64) * (maximum / float(np.abs(head.labels).max()))
@@ -297,17 +296,9 @@ def _label_error(head: ProtoNNHead, prototypes: _Prototypes, maximum: int) -> fl
     both = tables.unrounded_scores(np.concatenate([integers - exact, exact]), B, points, shift)
     errors, scores = np.split(both, 2)
     error, spread = float(np.square(errors).mean()), float(scores.var(axis=1).mean())
-    if (teaching := _teaching(head, maximum)) is not None:
-        error += (teaching.vote - head.taught_vote * maximum) ** 2
+    if head.voters is not None:
+        error += head.voters.rounding_error(maximum)
     return math.sqrt(error / spread) if spread > 0 else 0.0
-
-
-def _teaching(head: ProtoNNHead, label_maximum: int) -> Teaching | None:
-    """Return the limits for taught examples; their vote depends on the largest label."""
-    if not head.teachable:
-        return None
-    vote = max(1, round(head.taught_vote * label_maximum))
-    return Teaching(head.teachable, vote, head.new_classes)
 
 
 def _quantize_labels(head: ProtoNNHead, maximum: int) -> NDArray[np.int8]:
@@ -317,8 +308,8 @@ def _quantize_labels(head: ProtoNNHead, maximum: int) -> NDArray[np.int8]:
         raise InputError("all entries of Z are 0, so every score would be 0; train the model again")
     exact = head.labels.astype(np.float64) / unit
     labels = np.rint(exact)
-    if head.new_classes:
-        # No column's sum may become smaller, so that a class without examples still never has the
+    if head.voters is not None and head.voters.new_classes:
+        # No column's sum may become smaller, so that a class without voters still never has the
         # largest score: the entries that lost most by rounding are rounded up instead.
         missing = np.rint(exact.sum(axis=0)) - labels.sum(axis=0)
         lost = np.argsort(np.argsort(labels - exact, axis=0, kind="stable"), axis=0)

@@ -27,7 +27,7 @@ from protonn_edge.kinds.protonn.projection.integers import (
     REQUANTIZE_SHIFT,
     IntegerProjection,
 )
-from protonn_edge.kinds.protonn.prototypes.teaching import Taught, Teaching
+from protonn_edge.kinds.protonn.prototypes.voters import Voters
 
 TABLE_SIZE = 256
 
@@ -100,8 +100,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         e_j = table[r_j >> distance_shift], or 0 where prototype j is far
         s_l = sum_j Z_lj e_j
 
-    The nearest of the taught examples are additional prototypes: each adds ``vote * e`` to the
-    score of its class; see `Teaching`.
+    `voters` add more to the scores, if there are any.
     """
 
     kind: ClassVar[str] = "prototypes"
@@ -114,21 +113,18 @@ class IntegerPrototypes(integer_stage.IntegerStage):
     # the range of the coordinates
     feed: integer_stage.Range
     gives_nearest: bool = False  # whether the decision also needs the largest RBF
-    teaching: Teaching | None = None  # None if it cannot be taught
-    taught: Taught | None = None  # the examples taught so far, which are not part of the model
+    voters: Voters | None = None  # what votes beside the prototypes
     n_new_classes: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        """Refuse a shift that does not match the table, and examples for which there is no room."""
+        """Refuse a shift that does not match the table, and voters that do not fit the sizes."""
         integer_stage.check_counts(prototypes=self.n_prototypes)
         shift = self.distance_shift
         fits, most = 0 <= shift <= MAXIMUM_DISTANCE_SHIFT, MAXIMUM_DISTANCE_SHIFT
         integer_stage.check_holds(fits, f"a distance shift of {shift}", f"0 to {most}")
-        if self.teaching is not None:
-            self.teaching.check(self.n_outputs)
-            set_checked(self, "n_new_classes", self.teaching.new_classes)
-        if self.taught is not None:
-            self.taught.check(self.teaching, self.n_inputs, self.n_outputs)
+        if self.voters is not None:
+            self.voters.check(self.n_inputs, self.n_outputs)
+            set_checked(self, "n_new_classes", self.voters.new_classes)
 
     @property
     def n_inputs(self) -> int:
@@ -156,16 +152,16 @@ class IntegerPrototypes(integer_stage.IntegerStage):
 
         Two bounds hold, and the tighter one is used for each class: the sum of its label entries of
         one sign times the largest value of the table, and the norm of the score (see
-        `score_norms`). Taught examples add to the largest score, since all that vote may be of one
-        class and at the point.
+        `score_norms`). Other voters add to the largest score, since all of them may be of one class
+        and at the point.
         """
         none = np.zeros(self.n_outputs, np.int64)
         sums = range_of_products(self.labels, none, int(self.table.max()))
         norms = score_norms(self.labels, self.prototypes, self.table, self.distance_shift)
         limit = np.minimum(norms, 1 << 62).astype(np.int64)
         high = np.minimum(sums.high, limit)
-        if self.teaching is not None:
-            high = high + self.teaching.largest * int(self.table.max())
+        if self.voters is not None:
+            high = high + self.voters.largest * int(self.table.max())
         return integer_stage.Range(np.maximum(sums.low, -limit), high)
 
     @property
@@ -190,8 +186,8 @@ class IntegerPrototypes(integer_stage.IntegerStage):
 
     def rbf(self, P: integer_stage.IntArray) -> integer_stage.IntArray:
         """Return the table's values e, (n, m) in 0..127, of points P, (n, d)."""
-        squares = _squared_distances(P, self.prototypes)
-        return _read(self.table, squares >> self.distance_shift)
+        squares = squared_distances(P, self.prototypes)
+        return read_table(self.table, squares >> self.distance_shift)
 
     def run(self, x: NDArray[Any]) -> integer_stage.IntArray:
         """Return the scores (n, L) of points (n, d)."""
@@ -208,8 +204,8 @@ class IntegerPrototypes(integer_stage.IntegerStage):
             part = slice(begin, begin + _ROWS_AT_ONCE)
             values = self.rbf(x[part])
             scores[part], nearest[part] = values @ labels, values.max(axis=1)
-            if self.taught is not None:
-                values, votes = _votes(self, x[part], self.taught)
+            if self.voters is not None:
+                values, votes = self.voters.votes(self, x[part])
                 scores[part] += votes
                 nearest[part] = np.maximum(nearest[part], values.max(axis=1, initial=0))
         return scores, nearest
@@ -239,7 +235,7 @@ class IntegerPrototypes(integer_stage.IntegerStage):
         yield self.labels
 
 
-def _squared_distances(
+def squared_distances(
     P: integer_stage.IntArray, prototypes: NDArray[np.int8]
 ) -> integer_stage.IntArray:
     """Return the squared distances (n, m) of points (n, d) and prototypes (d, m)."""
@@ -250,25 +246,7 @@ def _squared_distances(
     return integers
 
 
-def _votes(
-    stage: IntegerPrototypes, P: integer_stage.IntArray, taught: Taught
-) -> tuple[integer_stage.IntArray, integer_stage.IntArray]:
-    """Return the RBFs of the examples nearest to points P, (n, d), and their votes, (n, L)."""
-    teaching, shift = stage.teaching, stage.distance_shift
-    assert teaching is not None
-    squares = _squared_distances(P, taught.points.T)
-    order = np.argsort((squares << 8) + taught.classes, axis=1)[:, : teaching.neighbours]
-    squares, classes = np.take_along_axis(squares, order, axis=1), taught.classes[order]
-    near = squares < teaching.limit(shift)
-    values = near * _read(stage.table, 2 * squares >> teaching.shift(shift))
-    agree = (~near | (classes == classes[:, :1])).all(axis=1)
-    votes = np.zeros((len(P), stage.n_outputs), np.int64)
-    each = values * (teaching.vote << agree[:, None])
-    np.add.at(votes, (np.arange(len(P))[:, None], classes), each)
-    return values, votes
-
-
-def _read(table: NDArray[np.uint8], places: integer_stage.IntArray) -> integer_stage.IntArray:
+def read_table(table: NDArray[np.uint8], places: integer_stage.IntArray) -> integer_stage.IntArray:
     """Return a table's values, and 0 beyond its end."""
     entries = np.append(table, np.uint8(0)).astype(np.int64)
     values: integer_stage.IntArray = entries[np.minimum(places, len(table))]

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.folding import FloatArray
+from protonn_edge.extensions import brought
 from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes import loops
 from protonn_edge.kinds.protonn.prototypes.integers import IntegerPrototypes
-from protonn_edge.kinds.protonn.prototypes.taught_loop import TaughtVoting
+from protonn_edge.kinds.protonn.prototypes.voters import VotersKernel
 
 _FIRST_INTERVALS = 8
 _ROUNDS, _HALVED = 4, 4  # rounds of halving, and the shells halved in each
@@ -195,11 +196,6 @@ _AROUND_CYCLES = 10
 _CODE_BYTES_PER_SCORE = 16
 
 
-# For taught examples: flash and SRAM.
-_TEACHING_CODE_BYTES = 1200
-_TEACHING_STATE_BYTES = 3
-
-
 @dataclass(frozen=True, eq=False)
 class PrototypesKernel(Kernel):
     """Compares prototypes one by one; near ones are listed, and vote when the list is full."""
@@ -250,9 +246,13 @@ class PrototypesKernel(Kernel):
         return facts | {f"voter{b.number}": Passed(1, 1, of="listed") for b in voting.blocks}
 
     @cached_property
-    def taught(self) -> TaughtVoting:
-        """The comparisons and votes of taught examples."""
-        return TaughtVoting(self.stage)
+    def voters(self) -> VotersKernel | None:
+        """The code of what votes beside the prototypes."""
+        voters = self.stage.voters
+        if voters is None:
+            return None
+        kernel: VotersKernel = brought("protonn.kernels")[voters.extension](self.stage)
+        return kernel
 
     @property
     def rows(self) -> list[list[int]]:
@@ -277,12 +277,11 @@ class PrototypesKernel(Kernel):
         code = _CODE_BYTES_PER_SCORE * stage.n_outputs
         state = stage.n_outputs * stage.output_bits // 8
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
-        if stage.teaching is not None:
-            none = float(self.taught.none)  # until examples are taught
-            steps.append(Step("taught", "in EEPROM", _TEACHING_CODE_BYTES, none))
-            code += _TEACHING_CODE_BYTES
-            state += stage.teaching.slots + stage.n_inputs + _TEACHING_STATE_BYTES
-            state += _NEIGHBOUR_BYTES * (stage.teaching.neighbours + 2)
+        if self.voters is not None:
+            added = self.voters.cost
+            steps += added.steps
+            code += added.code
+            state += added.state
         return Cost(
             steps=tuple(step.on(self.core, self.portable) for step in steps),
             tables=flash,

@@ -16,13 +16,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from protonn_edge.chain.model import Model
 from protonn_edge.datasets.dataset import Sparse
 from protonn_edge.errors import InputError
+from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
-from protonn_edge.kinds.protonn.teaching import TaughtBoard, after_teaching
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
 from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
 from protonn_edge.kinds.protonn.train.online import OnlineTraining
-from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import given_points
 from protonn_edge.training.base import DeviceClassifier
@@ -98,23 +97,11 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     """
 
     _online: OnlineTraining | None = field(init=False, default=None)
-    _board: TaughtBoard | None = field(init=False, default=None)
+    # what answers in place of the model, as a device that was changed would, until the next `fit`
+    on_device: Any = field(init=False, default=None)
 
     refusals: ClassVar[tuple[Refusal, ...]] = (
-        Refusal(
-            lambda case: case.settings.teachable > 0 and case.for_floats_alone,
-            "{teachable} is {settings.teachable}, but a device supports neither sets of labels "
-            "nor the {normalization} 'l2'; leave {teachable} out",
-        ),
-        Refusal(
-            lambda case: case.settings.new_classes > 0 and case.settings.teachable == 0,
-            "{new_classes} is {settings.new_classes}, but {teachable} is 0; give both",
-        ),
-        Refusal(
-            lambda case: case.settings.new_classes > 0 and case.settings.one_class,
-            "{new_classes} is {settings.new_classes}, but {one_class} is set; leave one of the two "
-            "out",
-        ),
+        *(each for rows in brought("protonn.refusals").values() for each in rows),
         *unused(
             "n_projections n_prototypes prototypes_per_class init_projection init_prototypes gamma "
             "gamma_numerator",
@@ -212,7 +199,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             online = self._online or self._began_online(settings, points, targets, weights)
             n_warned = len(online.restarts)
             report = online.learn(points, targets, weights)
-        self._online, self._board = online, None
+        self._online, self.on_device = online, None
         if self.callback is not None:
             self.callback(report)
         learned = self._learned(online.training, online.trained())
@@ -220,40 +207,9 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         self._fit_rules(points, targets)
         return self
 
-    def partial_teach(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Teach examples to a fitted classifier, as a device's owner would teach the device.
-
-        Afterwards, scores and answers are those of a device with these examples, computed in
-        integers. The model and `to_model` stay unchanged; `fit` and `partial_fit` forget them.
-
-        Parameters
-        ----------
-        X : array of shape (n, D)
-            Raw features.
-        y : array of shape (n,)
-            Labels, of the classes of training.
-
-        Returns
-        -------
-        ProtoNNClassifier
-            This estimator.
-
-        Raises
-        ------
-        ValueError
-            If X or y are unusable, or the classifier was trained without room for examples
-            (`teachable`).
-        """
-        check_is_fitted(self)
-        points, labels = given_points.labelled_points(self, X, y, "standard", reset=False)
-        targets = given_points.class_indices(labels, self.classes_, "y")
-        model = quantize(self.model_) if self._board is None else self._board.model
-        self._board = TaughtBoard(after_teaching(model, model.quantize(points), targets))
-        return self
-
     @property
     def _answering(self) -> Any:
-        return self._board or self.model_
+        return self.on_device or self.model_
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return how well prototypes cover points X (n, D), far below 0 for unknown inputs.
@@ -348,7 +304,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return starts
 
     def _train(self, prepared: PreparedPoints) -> Learned:
-        self._online = self._board = None
+        self._online = self.on_device = None
         training = ProtoNNTraining(self.frozen(), prepared)
         return self._learned(training, training.train())
 

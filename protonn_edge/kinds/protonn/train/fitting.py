@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, check_teachable, protonn_head
+from protonn_edge.kinds.protonn.head import ProtoNNHead, check_gamma, protonn_head
 from protonn_edge.kinds.protonn.parameters import PROTOTYPES_PER_CLASS, ProtoNNParameters
 from protonn_edge.kinds.protonn.quantize import widest_spread
-from protonn_edge.kinds.protonn.teaching import with_new_classes
 from protonn_edge.kinds.protonn.train.alternating import alternate
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
-from protonn_edge.kinds.protonn.train.joint import Augment, Episodes, QuantizationAware, minimize
+from protonn_edge.kinds.protonn.train.joint import Augment, QuantizationAware, minimize
+from protonn_edge.kinds.protonn.train.voters import voters_training
 from protonn_edge.training.answers import with_new_names
 from protonn_edge.training.augmentation import ImageAugmentation
 from protonn_edge.training.initialization import (
@@ -32,16 +32,11 @@ from protonn_edge.training.initialization import (
     initial_projection,
 )
 from protonn_edge.training.loop import settled
-from protonn_edge.training.objective import Parameters, scores_of
+from protonn_edge.training.objective import Parameters
 from protonn_edge.training.points import Float32, Indices, TrainingSet
 from protonn_edge.training.preparation import PreparedPoints
 from protonn_edge.training.progress import Trained
 
-# With new classes: the factor on gamma, which leaves room between the classes; and the vote of an
-# example, as a share of the median highest score.
-_NARROWER = 5 / 3
-_VOTE_IF_NEW = 0.45
-_LEAST_VOTE = 0.01
 _OWN_WAY = np.float32(0.2)  # deviation of a class's mean in unrecorded groups
 
 
@@ -115,11 +110,12 @@ class ProtoNNTraining:
         self.prepared = prepared
         self.input_noise = 0.0  # deviation of the noise added to normalized features
         self._settings = settings
-        if settings.new_classes:  # training W would lose what distinguishes new classes
+        self._voters = voters_training(settings)
+        if self._voters.new_classes:  # training W would lose what distinguishes new classes
             trained = (name for name in settings.trained if name != "W")
             self._settings = settings.frozen(trained=tuple(trained))
         self._gamma = 1.0
-        check_teachable(settings.teachable, prepared.n_classes + settings.new_classes)
+        self._voters.check(prepared.n_classes + self._voters.new_classes)
 
     def train(self) -> Trained:
         """Run the chosen optimizer and return its result, with gamma folded in."""
@@ -148,30 +144,15 @@ class ProtoNNTraining:
         head = ProtoNNHead(
             projection=W,
             prototypes=B,
-            labels=with_new_classes(Z, settings.new_classes),
+            labels=self._voters.labels(Z),
             gamma=self._gamma,
             cutoff=trained.cutoff,
             projection_bits=settings.weight_bits,
-            teachable=int(settings.teachable),  # True is 1
-            taught_vote=self._vote(trained.parameters),
-            new_classes=int(settings.new_classes),
+            voters=self._voters.voters(trained.parameters, self.prepared.training_set()),
         )
         parts = self.prepared.parts
-        parts["classes"] = with_new_names(parts["classes"], settings.new_classes)
+        parts["classes"] = with_new_names(parts["classes"], self._voters.new_classes)
         return Model(head=head, **parts)
-
-    def _vote(self, parameters: Parameters) -> float:
-        """Return the vote of an example, as a share of the largest entry of Z.
-
-        An example of a new class has to win alone against the scores of other classes, so its vote
-        depends on these: it is a share of the median of the highest scores.
-        """
-        if not self._settings.new_classes:
-            return ProtoNNHead.taught_vote
-        X, _ = self.prepared.training_set().evaluated
-        highest = scores_of(parameters, X).max(axis=1)
-        vote = _VOTE_IF_NEW * float(np.median(highest) / np.abs(parameters.labels).max())
-        return min(1.0, max(vote, _LEAST_VOTE))
 
     def settle(self, points: Any, generator: np.random.Generator) -> ProtoNNParameters:
         """Resolve the automatic settings of the joint optimizer for normalized points (n, D)."""
@@ -195,15 +176,8 @@ class ProtoNNTraining:
             seed=prepared.seed,
             quantization=rounding if settings.quantization_aware and prepared.for_device else None,
             augment=augment,
-            episodes=self._episodes(data),
+            voters=self._voters.drawn_voters(data.y, prepared.groups, prepared.n_classes),
         )
-
-    def _episodes(self, data: TrainingSet) -> Episodes | None:
-        """Return the examples taught in batches, which adapt W; with new classes, W is fixed."""
-        settings, groups = self._settings, self.prepared.groups
-        if not settings.teachable or settings.new_classes or groups is None:
-            return None
-        return Episodes(data.y, groups, self.prepared.n_classes, ProtoNNHead.taught_vote)
 
     def _augmentation(self, data: TrainingSet) -> Augment | None:
         """Return the augmentation of batches: image distortions, then the shift between groups."""
@@ -214,10 +188,10 @@ class ProtoNNTraining:
             shape, normalizer = settings.image_shape, prepared.normalizer
             stage, share = prepared.making.stage, float(settings.augment)
             augment = ImageAugmentation(prepared.raw, shape, normalizer, stage, share)
-        if prepared.groups is None or settings.new_classes:
+        if prepared.groups is None or self._voters.new_classes:
             return augment
         strength = float(settings.group_shift)
-        groups, weights, together = prepared.groups, data.weights, settings.teachable > 0
+        groups, weights, together = prepared.groups, data.weights, self._voters.in_groups
         return GroupShift(data.X, data.y, groups, weights, strength, augment, together)
 
     def _start(self, data: TrainingSet) -> Parameters:
@@ -243,7 +217,7 @@ class ProtoNNTraining:
             data.y,
             n_projections=sizes.n_projections,
             n_prototypes=sizes.n_prototypes,
-            gamma_numerator=settings.gamma_numerator * (_NARROWER if settings.new_classes else 1),
+            gamma_numerator=settings.gamma_numerator * self._voters.gamma_factor,
             generator=self.prepared.generator,
             weights=data.weights,
             projection=self._projection(data, sizes.n_projections),
@@ -262,7 +236,7 @@ class ProtoNNTraining:
         Directions that only separate the classes of the training can be blind to a new one.
         """
         kind, groups = self._settings.projection_start, self.prepared.groups
-        if not self._settings.new_classes or groups is None:
+        if not self._voters.new_classes or groups is None:
             return kind
         parts = np.unique(data.y * (groups.max() + 1) + groups, return_inverse=True)[1]
         generator = self.prepared.generator

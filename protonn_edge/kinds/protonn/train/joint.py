@@ -9,11 +9,6 @@ every step. The loss and its gradient are computed with the floats that these in
 with inputs rounded as on the device and the RBF read from its table. The step is applied to the
 parameters themselves, as if rounding were the identity (the straight-through estimator of Bengio et
 al., 2013).
-
-For a model that will be taught, each batch is an episode, as in meta-learning (Vinyals et al., NIPS
-2016). `GroupShift` turns the recorded people into new ones; some points of each person are taught,
-as prototypes for that person's points only; and the loss counts all points. As a result, W projects
-a person's points close to their taught examples, and B and Z work with and without such votes.
 """
 
 from __future__ import annotations
@@ -33,7 +28,7 @@ from protonn_edge.kinds.protonn import quantize
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF, cut_rbf, tabulated_rbf
-from protonn_edge.kinds.protonn.prototypes.teaching import SHARPNESS
+from protonn_edge.kinds.protonn.train.voters import DrawnVoters
 from protonn_edge.training import objective
 from protonn_edge.training.loop import (
     MiniBatchTraining,
@@ -59,7 +54,7 @@ def minimize(
     seed: int,
     quantization: QuantizationAware | None = None,
     augment: Augment | None = None,
-    episodes: Episodes | None = None,
+    voters: DrawnVoters | None = None,
 ) -> Trained:
     """Train from `start`; if training diverges, restart with a third of the learning rate.
 
@@ -69,14 +64,14 @@ def minimize(
       values beyond the integer model's table are 0 from the first step on, so that prototypes stay
       within reach on the device.
     - `augment`: augments the points of a batch.
-    - `episodes`: the examples taught in a batch.
+    - `voters`: draws points of a batch that vote for others.
 
     Raises `InputError` if it still diverges after three restarts.
     """
 
     def begin(rate: float) -> _JointTraining:
         run = _JointTraining(start.copy(), data, settings.frozen(learning_rate=rate), seed)
-        run.quantization, run.augment, run.episodes = quantization, augment, episodes
+        run.quantization, run.augment, run.voters = quantization, augment, voters
         run.cutoff = RBF_CUTOFF if quantization is not None else 0.0
         return run
 
@@ -94,7 +89,7 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
 
     quantization: QuantizationAware | None = None
     augment: Augment | None = None
-    episodes: Episodes | None = None
+    voters: DrawnVoters | None = None
     cutoff = 0.0
 
     def __init__(
@@ -129,21 +124,21 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
     def _gradient(self, batch: Batch) -> tuple[float, objective.Parameters]:
         late = self._adam.steps >= QUANTIZATION_BEGINS * self._steps
         if late and not self._rounding and self.quantization is not None:
-            self._rounding = self.quantization.choose_precision(self.parameters)
+            self._rounding = self.quantization.choose_widths(self.parameters)
             if not self._rounding:
                 self.quantization = None
         points = self._points(batch)
-        taught = None
-        if self.episodes is not None:
+        voters = None
+        if self.voters is not None:
             largest = float(np.abs(self.parameters.labels).max())
-            taught = self.episodes.examples(batch.rows, largest, self._generator)
+            voters = self.voters.drawn(batch.rows, largest, self._generator)
         parameters, rbf_of = self.parameters, cut_rbf if self.cutoff else None
         if self._rounding and self.quantization is not None:
             rounded = self.quantization.rounded(self.parameters)
             if rounded is not None:
                 parameters, rbf_of = rounded, tabulated_rbf
         return objective.objective_gradient(
-            parameters, points, batch.Y, self._loss, batch.weights, rbf_of, taught
+            parameters, points, batch.Y, self._loss, batch.weights, rbf_of, voters
         )
 
     def _points(self, batch: Batch) -> objective.Matrix:
@@ -176,22 +171,22 @@ class QuantizationAware:
 
     def __post_init__(self) -> None:
         self._gamma = np.float32(self.gamma)
-        self._precision: quantize.Precision | None = None
+        self._widths: quantize.Widths | None = None
 
-    def choose_precision(self, parameters: objective.Parameters) -> bool:
+    def choose_widths(self, parameters: objective.Parameters) -> bool:
         """Choose the bits of inputs and accumulators; return False if no integer model fits."""
         try:
             (d, D), (L, m) = parameters.projection.shape, parameters.labels.shape
             check_counts(features=D, projections=d, prototypes=m, classes=L)
-            self._precision = quantize.precision_for(self._model(parameters))
+            self._widths = quantize.widths_for(self._model(parameters))
         except InputError:
             return False
         return True
 
     def rounded_points(self, X: objective.Matrix) -> objective.Matrix:
         """Return normalized points (n, D), float32, rounded as on the device."""
-        assert self._precision is not None
-        quantizer = input_quantizer(self.inputs, self._precision.input_bits)
+        assert self._widths is not None
+        quantizer = input_quantizer(self.inputs, self._widths.input_bits)
         scale = np.where(self.normalizer.scale == 0, 1.0, self.normalizer.scale)
         rounded = np.empty(X.shape, dtype=np.float32)
         for start in range(0, len(X), _ROWS_AT_ONCE):
@@ -206,7 +201,7 @@ class QuantizationAware:
         The offset of the projection is subtracted from the prototypes, as only differences matter.
         """
         try:
-            integers = quantize.quantize_in_order(self._model(parameters), self._precision)
+            integers = quantize.quantize_in_order(self._model(parameters), self._widths)
         except InputError:
             return None
         floats = quantize.dequantize(integers)
@@ -246,37 +241,3 @@ class QuantizationAware:
             inputs=self.inputs,
             classes=tuple(f"class {index}" for index in range(len(Z))),
         )
-
-
-_COUNTS = (0, 0, 1, 3, 5)  # examples that a person teaches per class
-
-
-@dataclass(frozen=True, eq=False)
-class Episodes:
-    """Draws the taught examples of batches.
-
-    - `y` (n,): class indices, `n_classes` for a point of no class.
-    - `groups` (n,): the group of each point, such as a person.
-    - `vote`: vote of an example, as a share of the largest entry of Z.
-    """
-
-    y: Indices
-    groups: Indices
-    n_classes: int
-    vote: float
-
-    def examples(
-        self, rows: Indices, largest: float, generator: np.random.Generator
-    ) -> objective.TaughtExamples:
-        """Draw the examples taught in a batch; `largest` is the largest entry of Z."""
-        people, y = self.groups[rows], self.y[rows]
-        counts = generator.choice(_COUNTS, int(self.groups.max()) + 1)
-        parts = people * (self.n_classes + 1) + y
-        order = np.argsort(parts, kind="stable")
-        places = np.arange(len(rows)) - np.searchsorted(parts[order], parts[order])
-        rank = np.empty_like(places)
-        rank[order] = places  # random rank among points of the same person and class
-        taught = np.flatnonzero((rank < counts[people]) & (y < self.n_classes))
-        met = (people[:, None] == people[taught]).astype(np.float32)
-        met[taught, np.arange(len(taught))] = 0
-        return objective.TaughtExamples(taught, met, self.vote * largest, SHARPNESS)

@@ -1,0 +1,18 @@
+"""From sums of weighted features to scores: two classes share one sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def scores_of_sums(t: NDArray[Any]) -> NDArray[Any]:
+    """Return the scores (n, L) from sums t (n, L), or, for two classes, (n, 1): -t/2 and t/2."""
+    return t if t.shape[1] > 1 else np.concatenate([-t / 2, t / 2], axis=1)
+
+
+def slope_of_sums(by_scores: NDArray[Any], n_sums: int) -> NDArray[Any]:
+    """Return the derivatives by sums (n, n_sums), given those by scores (n, L)."""
+    return by_scores if n_sums > 1 else (by_scores[:, 1:] - by_scores[:, :1]) / 2

@@ -1,0 +1,47 @@
+"""What may vote beside the prototypes, on a device: its integers and its kernel.
+
+`protonn_edge.extensions` finds the voters that there are. A stage without any has none of this.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from protonn_edge.chain.integer_stage import IntArray
+from protonn_edge.kernels.kernel import Cost
+
+
+class Voters(ABC):
+    """What votes beside the prototypes; the stage is an `IntegerPrototypes`."""
+
+    # whose they are; at the point "protonn.kernels", it has the type of their `VotersKernel`
+    extension: ClassVar[str]
+    new_classes: int  # number of last classes that no prototype votes for
+
+    @property
+    @abstractmethod
+    def largest(self) -> int:
+        """The largest sum of votes for a class, in units of the label vectors."""
+
+    @abstractmethod
+    def check(self, n_inputs: int, n_outputs: int) -> None:
+        """Raise `InputError` if generated code of a stage of these sizes cannot hold them."""
+
+    @abstractmethod
+    def votes(self, stage: Any, P: IntArray) -> tuple[IntArray, IntArray]:
+        """Return RBFs of voters near points P, (n, d), and all their votes, (n, L)."""
+
+
+@dataclass(frozen=True)
+class VotersKernel(ABC):
+    """The code that adds the votes to a stage's scores; see its `template`."""
+
+    template: ClassVar[str]  # in ``templates/``, with macros as in ``prototypes/prototypes.j2``
+    stage: Any  # an `IntegerPrototypes`
+
+    @property
+    @abstractmethod
+    def cost(self) -> Cost:
+        """Its cost; mean cycles are those of a device without voters."""

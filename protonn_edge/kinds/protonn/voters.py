@@ -1,0 +1,39 @@
+"""What may vote beside the prototypes of a ProtoNN model, in floats.
+
+`protonn_edge.extensions` finds the voters that there are, at the point "protonn.voters".
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+from protonn_edge.boards import Board
+from protonn_edge.kinds.protonn.prototypes.voters import Voters
+
+
+class FloatVoters(ABC):
+    """What votes beside the prototypes, a dataclass of `protonn_edge.chain.head.member` fields."""
+
+    new_classes: int  # number of last classes that no prototype votes for
+
+    @property
+    @abstractmethod
+    def settings(self) -> Mapping[str, float]:
+        """Its numbers, for display."""
+
+    @abstractmethod
+    def check(self, n_classes: int) -> None:
+        """Raise `InputError` if no device has room for them in a model of so many classes."""
+
+    @abstractmethod
+    def check_eeprom(self, dimension: int, board: Board) -> None:
+        """Raise `CheckFailed` if a board's EEPROM is too small, for points (d,)."""
+
+    @abstractmethod
+    def integers(self, label_maximum: int) -> Voters:
+        """Return their integers; votes depend on the largest label."""
+
+    @abstractmethod
+    def rounding_error(self, label_maximum: int) -> float:
+        """Return the square of the error of a vote, in units of the labels."""

@@ -1,0 +1,39 @@
+"""What is refused, or remarked on, before a model that can be taught is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from protonn_edge.boards import load_board
+from protonn_edge.datasets import Notice
+from protonn_edge.errors import CheckFailed
+from protonn_edge.teaching.model import Teachable
+from protonn_edge.training.refusals import Refusal
+
+REFUSALS: Sequence[Refusal] = (
+    Refusal(
+        lambda case: case.settings.teachable > 0 and case.for_floats_alone,
+        "{teachable} is {settings.teachable}, but a device supports neither sets of labels "
+        "nor the {normalization} 'l2'; leave {teachable} out",
+    ),
+    Refusal(
+        lambda case: case.settings.new_classes > 0 and case.settings.teachable == 0,
+        "{new_classes} is {settings.new_classes}, but {teachable} is 0; give both",
+    ),
+    Refusal(
+        lambda case: case.settings.new_classes > 0 and case.settings.one_class,
+        "{new_classes} is {settings.new_classes}, but {one_class} is set; leave one of the two out",
+    ),
+)
+
+
+def notices(settings: Any, n_projections: int) -> list[Notice]:
+    """Return a warning if an Uno's EEPROM is too small for what --teachable reserves."""
+    if not settings.teachable:
+        return []
+    try:
+        Teachable(settings.teachable).check_eeprom(n_projections, load_board("uno"))
+    except CheckFailed as error:
+        return [Notice("eeprom", f"{error}, or build for another board", warning=True)]
+    return []

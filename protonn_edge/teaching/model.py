@@ -1,0 +1,66 @@
+"""What a float model has for teaching: its room for examples, and how they vote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from protonn_edge.boards import Board
+from protonn_edge.chain.head import member
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.voters import FloatVoters
+from protonn_edge.teaching.examples import MOST_SLOTS, Teaching
+
+
+@dataclass(frozen=True)
+class Teachable(FloatVoters):
+    """The room of a ProtoNN model for examples that a device learns."""
+
+    # maximum number of examples, at least 1
+    room: int = member("teaching.room", "i")
+    # vote of an example for its class, as a share of the largest entry of Z
+    vote: float = member("teaching.vote", "f", default=0.25)
+    # number of last classes that only the device's owner teaches
+    new_classes: int = member("teaching.new_classes", "i", default=0)
+
+    @property
+    def settings(self) -> Mapping[str, float]:
+        """Its numbers, named as the parameters of training."""
+        return {
+            "teachable": self.room,
+            "taught_vote": self.vote,
+            "new_classes": self.new_classes,
+        }
+
+    def check(self, n_classes: int) -> None:
+        """Raise `InputError` if a number is out of range for so many classes."""
+        check_teachable(self.room, n_classes)
+        if not 0 < self.vote <= 1:  # true for NaN, too
+            raise InputError(f"'teaching.vote' is {self.vote:g}; it must be above 0 and at most 1")
+        if not 0 <= self.new_classes < n_classes:
+            raise InputError(
+                f"'teaching.new_classes' is {self.new_classes}; it must be below the number of "
+                f"classes, {n_classes}"
+            )
+
+    def check_eeprom(self, dimension: int, board: Board) -> None:
+        """Raise `CheckFailed` if a board's EEPROM is too small for the examples."""
+        self.integers(1).check_eeprom(dimension, board)
+
+    def integers(self, label_maximum: int) -> Teaching:
+        """Return the integers; the vote of an example depends on the largest label."""
+        return Teaching(self.room, max(1, round(self.vote * label_maximum)), self.new_classes)
+
+    def rounding_error(self, label_maximum: int) -> float:
+        """Return the square of the error of a vote, in units of the labels."""
+        return (self.integers(label_maximum).vote - self.vote * label_maximum) ** 2
+
+
+def check_teachable(teachable: int, n_classes: int) -> None:
+    """Raise `InputError` if no device has room for this many examples of this many classes."""
+    most = max(0, MOST_SLOTS - 1 - n_classes)
+    if not 1 <= teachable <= most:
+        raise InputError(
+            f"'teachable' is {teachable}, but with {n_classes} classes it must be from 0 to "
+            f"{most}; give another number"
+        )

@@ -1,0 +1,115 @@
+"""A class that only the owner teaches has no part in answers before it is taught."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from chains import replace
+from command_line import succeed
+from generated_programs import write_c
+from hypothesis import given
+from hypothesis import strategies as st
+from model_factory import random_inputs, random_model, sharp
+
+from protonn_edge import load_model, save_model
+from protonn_edge.chain.integer_chain import coordinates
+from protonn_edge.chain.model import Model
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.policy.confidence.rule import Confidence
+from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.teaching.board import with_new_classes, with_taught, without_new_classes
+from protonn_edge.teaching.examples import Taught
+from protonn_edge.toolchain.process import build_host_executable
+
+TESTS = Path(__file__).parents[2]
+N_OLD, N_NEW = 3, 2
+OPTIONS = {"teachable": 5, "new_classes": N_NEW, "epochs": 1, "n_prototypes": 6, "random_state": 0}
+
+
+def model_with_new_classes(seed: int = 0) -> Model:
+    old = random_model(seed, classes=N_OLD, prototypes=30)
+    labels = with_new_classes(old.head.labels, N_NEW)
+    names = tuple(f"class {label}" for label in range(N_OLD + N_NEW))
+    return replace(old, labels=labels, teachable=9, new_classes=N_NEW, classes=names)
+
+
+def fitted(n_points: int = 60) -> tuple[ProtoNNClassifier, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = np.arange(n_points) % N_OLD
+    X = rng.normal(size=(n_points, 4)) + 3 * y[:, None]
+    return ProtoNNClassifier(**OPTIONS).fit(X, y), X, y
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rounding_does_not_let_it_win(seed: int) -> None:
+    model = quantize(model_with_new_classes(seed))
+    labels = model.own_stages[-1].labels
+    assert (labels[:N_OLD].sum(axis=0, dtype=np.int64) >= 0).all()
+    assert not labels[N_OLD:].any()
+    Q = np.random.default_rng(seed).integers(0, model.features.maximum + 1, (500, model.n_features))
+    assert model.predict(Q.astype(np.uint8)).max() < N_OLD
+
+
+def test_labels_are_rounded_by_less_than_one() -> None:
+    model = model_with_new_classes()
+    labels = quantize(model).own_stages[-1].labels
+    exact = model.head.labels / np.abs(model.head.labels).max() * np.abs(labels).max()
+    assert np.abs(np.sort(labels.ravel()) - np.sort(exact.ravel())).max() < 1
+
+
+def confidence_in_c(model: IntegerChain, folder: Path, Q: np.ndarray) -> list[int]:
+    """Return what generated C says, on this computer."""
+    write_c(model, folder)
+    sources = [TESTS / "codegen" / "confidence_main.c", folder / "pnn_model.c"]
+    program = build_host_executable(sources, folder, folder / "sure", sanitize=True)
+    done = subprocess.run([program], input=Q.tobytes(), capture_output=True, check=True, timeout=60)
+    return list(done.stdout)
+
+
+def test_it_takes_no_share_of_the_confidence(tmp_path: Path) -> None:
+    classifier, X, _ = fitted()
+    model = quantize(classifier.model_)
+    assert model.policy.find(Confidence) is not None
+    assert model.policy.find(Confidence).n_new == N_NEW
+    per_cent = model.policy.find(Confidence).percent(model.scores(model.quantize(X)))
+    assert np.abs(per_cent / 100 - classifier.predict_proba(X).max(axis=1)).max() < 0.06
+    assert confidence_in_c(model, tmp_path, model.quantize(X)) == per_cent.tolist()
+
+
+def test_an_example_gives_it_its_share() -> None:
+    model = sharp(quantize(model_with_new_classes()), 1e-6)
+    Q = random_inputs(0, 1, model)
+    taught = Taught(coordinates(model, Q).astype(np.int8), np.array([N_OLD], np.uint8))
+    before, after = (
+        each.policy.find(Confidence).percent(each.scores(Q))
+        for each in (model, with_taught(model, taught))
+    )
+    assert (before, after) == (33, 25)  # of three classes, then of four
+
+
+@given(scores=st.lists(st.integers(-3, 3), min_size=2, max_size=5))
+def test_confidence_is_at_most_100_whatever_the_scores(scores: list[int]) -> None:
+    assert Confidence.of(0.5, len(scores) - 1).percent([scores])[0] <= 100
+
+
+def test_its_model_is_trained_further(tmp_path: Path) -> None:
+    classifier, X, y = fitted()
+    assert without_new_classes(classifier.model_).classes == ("0", "1", "2")
+    classifier.partial_fit(X, y)
+    assert classifier.model_.classes == ("0", "1", "2", "new 1", "new 2")
+    assert (
+        ProtoNNClassifier(**OPTIONS, initial_model=classifier.model_).fit(X, y).model_.n_classes
+        == 5
+    )
+    data, start, path = tmp_path / "t.csv", tmp_path / "start.npz", tmp_path / "m.npz"
+    rows = [",".join(map(str, [*point, label])) for point, label in zip(X.tolist(), y, strict=True)]
+    data.write_text("\n".join(["a,b,c,d,label", *rows]) + "\n")
+    save_model(classifier.to_model(feature_names=tuple("abcd")), start)
+    words = ["train", data, "-o", path, "--start-from", start, "--epochs", 1, "--holdout", 0.25]
+    succeed(*words, "--teachable", 5, "--new-classes", 1)
+    assert load_model(path).classes == ("0", "1", "2", "new 1")
+    succeed(*words)
+    assert load_model(path).classes == ("0", "1", "2")

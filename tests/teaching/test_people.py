@@ -1,0 +1,138 @@
+"""`inspect --teach` predicts what examples of each person will give, on their other points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from chains import replace as with_numbers
+from command_line import refusal, run, run_json, succeed
+from model_factory import random_model
+
+from protonn_edge.chain.file import save_model
+from protonn_edge.chain.integer_chain import coordinates
+from protonn_edge.datasets.division import Division, digest_of
+from protonn_edge.errors import InputError
+from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.teaching import board as teaching
+from protonn_edge.teaching.examples import Taught
+from protonn_edge.teaching.people import teach_people
+
+FLOATS = with_numbers(random_model(projections=4, features=6, classes=3), teachable=12)
+MODEL = quantize(FLOATS)
+
+
+def people_of(count: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return inputs (n, 6), classes and people; what a person's class looks like is their own."""
+    rng = np.random.default_rng(0)
+    people, y = np.repeat(["ann", "bob"], 3 * count), np.tile(np.arange(3), 2 * count)
+    centres = rng.integers(40, 200, (2, 3, 6))
+    Q = centres[(people == "bob").astype(int), y] + rng.integers(-6, 7, (len(y), 6))
+    return Q.astype(np.uint8), y, people
+
+
+def accuracy(model: IntegerChain, Q: np.ndarray, y: np.ndarray) -> float:
+    return float((model.predict(Q) == y).mean())
+
+
+def test_the_tested_points_are_neither_taught_nor_beside_what_is() -> None:
+    Q, y, people = people_of()
+    found = teach_people(MODEL, Q, y, people, 2)
+    for person in found:
+        own = np.flatnonzero(people == person.name)
+        rows = [own[y[own] == label] for label in range(3)]  # 40 of each
+        tested = np.sort(np.concatenate([np.delete(r, [9, 10, 11, 29, 30, 31]) for r in rows]))
+        assert person.n == len(tested) == 102
+        for count, places in enumerate(([], [30], [10, 30])):
+            taught = np.concatenate([r[places] for r in rows]).astype(int)
+            points = coordinates(MODEL, Q[taught]).astype(np.int8)
+            board = teaching.with_taught(MODEL, Taught(points, y[taught].astype(np.uint8)))
+            assert person.accuracies[count] == accuracy(board, Q[tested], y[tested])
+    assert [person.name for person in found] == ["ann", "bob"]
+    assert min(person.accuracies[2] for person in found) > 0.8
+
+
+def test_more_examples_than_there_is_room_for_replace_others() -> None:
+    Q, y, people = people_of()
+    (ann, _) = teach_people(MODEL, Q, y, people, 10)  # 30 examples for 12 places
+    assert len(ann.accuracies) == 11
+    assert ann.accuracies[10] > 0.9
+
+
+def test_a_class_that_somebody_never_showed_is_not_taught() -> None:
+    Q, y, people = people_of()
+    kept = (people == "ann") | (y != 2)
+    both, bob = (teach_people(MODEL, *each, 1) for each in (
+        (Q[kept], y[kept], people[kept]), (Q[(people == "bob") & (y != 2)], *[
+            each[(people == "bob") & (y != 2)] for each in (y, people)])
+    ))  # fmt: skip
+    assert both[1] == bob[0]
+
+
+def test_too_few_points_are_refused() -> None:
+    Q, y, people = people_of(7)
+    with pytest.raises(InputError, match="'ann' has 7 points of 'class 0', but --teach 2 needs 8"):
+        teach_people(MODEL, Q, y, people, 2)
+    assert len(teach_people(MODEL, Q, y, people, 1)) == 2
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[object]:
+    """Write a model and data whose integers are those of `people_of`; return the command."""
+    save_model(FLOATS, tmp_path / "model.npz")
+    Q, y, people = people_of()
+    X = MODEL.features.zero + MODEL.features.step * Q
+    names = np.array(MODEL.classes)
+    np.savez(tmp_path / "data.npz", X=X, y=y, class_names=names, people=people)
+    return ["inspect", tmp_path / "model.npz", "--data", tmp_path / "data.npz"]
+
+
+def test_the_command_prints_a_curve(words: list[object], tmp_path: Path) -> None:
+    lines = tmp_path / "people.txt"
+    lines.write_text("\n".join(people_of()[2]))
+    found = run_json(*words, "--groups", "people", "--teach", 3)["teaching"]
+    assert run_json(*words, "--groups", lines, "--teach", 3)["teaching"] == found
+    assert [person["name"] for person in found["people"]] == ["ann", "bob"]
+    each = np.array([person["accuracies"] for person in found["people"]])
+    assert each.shape == (2, 4)
+    assert found["mean"] == each.mean(axis=0).tolist()
+    assert found["worst"] == each.min(axis=0).tolist()
+    printed = succeed(*words, "--groups", "people", "--teach", 3).output
+    assert f"{100 * found['worst'][3]:.2f}" in printed.split("worst")[1]
+
+
+def test_people_of_points_that_were_held_out(words: list[object], tmp_path: Path) -> None:
+    with np.load(tmp_path / "data.npz") as data:
+        y, people = data["y"], np.unique(data["people"], return_inverse=True)[1]
+    division = Division(digest_of(tmp_path / "data.npz"), groups="people")
+    held_out = division.holding_out(0.2, 0, y, people).to_record()
+    save_model(replace(FLOATS, record=held_out), tmp_path / "model.npz")
+    found = run_json(*words, "--groups", "people", "--teach", 1)["teaching"]
+    assert len(found["people"]) == 1
+
+
+def test_people_may_be_a_column_of_a_table(words: list[object], tmp_path: Path) -> None:
+    found = run_json(*words, "--groups", "people", "--teach", 1)["teaching"]
+    with np.load(tmp_path / "data.npz") as data:
+        names = data["class_names"][data["y"]]
+        rows = zip(data["people"], *data["X"].T.tolist(), names, strict=True)
+        lines = [",".join(map(str, row)) for row in rows]
+    header = ",".join(["who", *(f"x{i}" for i in range(6)), "label"])
+    (tmp_path / "data.csv").write_text("\n".join([header, *lines]))
+    of_table = [*words[:3], tmp_path / "data.csv", "--teach", 1, "--groups"]
+    assert run_json(*of_table, "who")["teaching"] == found
+    assert "did you mean 'who'?" in run(*of_table, "whom").stderr
+
+
+def test_what_is_missing_is_named(words: list[object], tmp_path: Path) -> None:
+    for some in (["--teach", 3], ["--groups", "people"]):
+        assert f"{some[0]} works only with --" in refusal(run(*words, *some))
+    (tmp_path / "few.txt").write_text("ann\nbob\n")
+    few = run(*words, "--groups", tmp_path / "few.txt", "--teach", 1)
+    assert "(2,) for 240 points" in few.stderr
+    save_model(random_model(projections=4, features=6, classes=3), tmp_path / "model.npz")
+    done = run(*words, "--groups", "people", "--teach", 1)
+    assert "cannot be taught" in done.stderr
+    assert done.exit_code == 2
