@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
-from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
-from protonn_edge.codegen.plan import plan_with
 from protonn_edge.datasets import Notice
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.datasets.onset import QUIET
@@ -29,6 +27,7 @@ from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.extensions import parts_of
+from protonn_edge.projects.load import Load
 from protonn_edge.projects.sampling import Sampling, byte_cycles, bytes_carried, used_channels
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import Instrument, SensorKind
@@ -42,14 +41,9 @@ _CLASSES_LIMIT = 250
 _NAME_BYTES = NAME_LIMIT + 1
 _SAY_S = 1.0
 # In cycles, rounded up from measurements on simulated boards.
-_QUANTIZE_CYCLES = 250
-_KEEP_CYCLES = 100
-_EXTREMES_CYCLES = 40
 _SENT_BYTE_CYCLES = 600  # in addition to the line's time
 _WINDOW_CYCLES = 2_000
-_OUTPUT_CYCLES = 1_000  # for each output of the first stage at the end of a window
 _SHARE = 0.9  # of the remaining time, as a safety margin
-_AT_MOST = 1.25  # times the mean, for inputs that are never 0, before the program is linked
 _HEAD_BYTES = 15
 _SAID_BYTES = 48
 
@@ -187,16 +181,6 @@ def _conversions(
 
 
 @dataclass(frozen=True)
-class Load:
-    """The cycles of a board's work on windows."""
-
-    window_cycles: float  # for all samples of a window, and its class
-    ending_cycles: float  # for the last sample of a window, and its class
-    sample_cycles: float  # for any other sample
-    interrupt_cycles: float  # of all interrupts of a sample
-
-
-@dataclass(frozen=True)
 class Windowing:
     """Windows of a sensor's samples for a model, validated on construction.
 
@@ -293,22 +277,6 @@ class Windowing:
         if self.from_onset:
             every = f"one from each onset of sound, at least {self.hop / rate:.3g} s apart"
         return f"windows of {counted(self.window, 'sample')} at {rate:.6g} Hz, {every}{votes}{rest}"
-
-    def estimated_load(self, plan: Plan) -> Load:
-        """Return the load, about, before the program is linked."""
-        values = len(self.used)
-        held, chunk = (True, None) if self.overlapping else (False, values)  # a call for a sample
-        first, *others = plan_with(plan.kernels, held=held, chunk=chunk).costs
-        interrupts = self.sampling.interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
-        interrupts += _EXTREMES_CYCLES * len(self.trained)
-        pushed, following = (
-            _AT_MOST * sum(step.mean for cost in costs for step in cost.steps)
-            for costs in ([first], others)
-        )
-        sample = pushed / self.window
-        outputs = plan.kernels[1].stage.n_inputs
-        ending = min(pushed, sample + _OUTPUT_CYCLES * outputs) + following
-        return Load(pushed + following, ending, sample, interrupts)
 
     def ring_samples(self, load: Load) -> int:
         """Return the samples that the buffer must hold; `CheckFailed` if it cannot keep up."""
