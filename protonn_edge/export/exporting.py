@@ -28,7 +28,6 @@ from protonn_edge.system.lazy import optional
 from protonn_edge.verification.tryout import NOT_TRIED, Tried
 
 if TYPE_CHECKING:
-    from protonn_edge.projects.load import estimated_load
 from protonn_edge.projects.windowing import Windowing
 
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")  # Arduino Lint, LS002 and LS003
@@ -173,7 +172,7 @@ def _check_memories(model: Model, windowing: Windowing | None, plan: Plan, board
     model.head.check_eeprom(board)
     if windowing is None:
         return
-    ring_samples = windowing.ring_samples(estimated_load(windowing, plan))
+    ring_samples = windowing.ring_samples(plan)
     ring_bytes = ring_samples * len(windowing.used)
     needed = plan.state_bytes + ring_bytes + rendering.SKETCH_SRAM_BYTES
     if needed > board.sram_bytes:

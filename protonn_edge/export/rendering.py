@@ -30,7 +30,6 @@ from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
 
 if TYPE_CHECKING:
-    from protonn_edge.projects.load import estimated_load
 from protonn_edge.projects.windowing import Windowing
 
 Kind = Literal["arduino", "platformio", "c"]
@@ -197,7 +196,7 @@ def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
         files[name] = environment.get_template(f"{template}.j2").render(context)
     if library.windowing is not None:
         windowing = library.windowing
-        ring_samples = windowing.ring_samples(estimated_load(windowing, library.plan))
+        ring_samples = windowing.ring_samples(library.plan)
         live = context | windowing.context(ring_samples) | {"trained": ()}
         for sketch, template in library.live_sketches.items():
             text = environment.get_template(template).render(live)

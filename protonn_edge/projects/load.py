@@ -1,4 +1,4 @@
-"""The cycles of a board's work on the windows of a model, estimated before its program is linked."""
+"""The cycles of a board's work on a model's windows, estimated before its program is linked."""
 
 from __future__ import annotations
 

@@ -22,7 +22,6 @@ from protonn_edge.errors import CheckFailed
 from protonn_edge.extensions import parts_of
 from protonn_edge.projects.checks import OverBudget, Usage, check_budget
 from protonn_edge.projects.folder import PLAN_FILE, plan_text
-from protonn_edge.projects.load import estimated_load
 from protonn_edge.projects.response import Response, response_of
 from protonn_edge.projects.sampling import Sampling, check_baud, least_baud
 from protonn_edge.projects.windowing import Windowing
@@ -133,7 +132,7 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
 
 def _built(plan: Plan, model: Model, windowing: Windowing) -> LiveBuild:
     """Return the project of a plan, with as large a buffer as its machine code needs."""
-    needed, ring = windowing.ring_samples(estimated_load(windowing, plan)), 0
+    needed, ring = windowing.ring_samples(plan), 0
     while needed > ring:
         ring = needed
         files = live_files(windowing, plan, ring)
@@ -149,7 +148,7 @@ def live_files(windowing: Windowing, plan: Plan, ring_samples: int | None = None
     `ring_samples` are those that the buffer holds, by default as many as are estimated.
     """
     if ring_samples is None:
-        ring_samples = windowing.ring_samples(estimated_load(windowing, plan))
+        ring_samples = windowing.ring_samples(plan)
     firmware = resource("firmware")
     generated = render_c(windowing.model, plan)
     added = [f"{part.name}.h" for part in parts_of(windowing.model) if part.receives]

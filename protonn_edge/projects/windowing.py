@@ -27,7 +27,7 @@ from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.extensions import parts_of
-from protonn_edge.projects.load import Load
+from protonn_edge.projects.load import Load, estimated_load
 from protonn_edge.projects.sampling import Sampling, byte_cycles, bytes_carried, used_channels
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import Instrument, SensorKind
@@ -278,8 +278,13 @@ class Windowing:
             every = f"one from each onset of sound, at least {self.hop / rate:.3g} s apart"
         return f"windows of {counted(self.window, 'sample')} at {rate:.6g} Hz, {every}{votes}{rest}"
 
-    def ring_samples(self, load: Load) -> int:
-        """Return the samples that the buffer must hold; `CheckFailed` if it cannot keep up."""
+    def ring_samples(self, load: Load | Plan) -> int:
+        """Return the samples that the buffer must hold; `CheckFailed` if it cannot keep up.
+
+        The load of a plan is estimated.
+        """
+        if isinstance(load, Plan):
+            load = estimated_load(self, load)
         period = self.sampling.period_cycles
         free = 1 - load.interrupt_cycles / period
         whole = load.window_cycles + self.sending_cycles

@@ -34,7 +34,6 @@ from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.policy.confidence.rule import Confidence, Sharpness
 from protonn_edge.projects.folder import read_plan
-from protonn_edge.projects.load import estimated_load
 from protonn_edge.projects.response import response_of
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import build_live, live_files
@@ -297,7 +296,7 @@ def test_an_overlap_that_does_not_fit_is_refused_in_a_sentence() -> None:
     with pytest.raises(CheckFailed, match=r"of which at least 1,500 B hold .* give --hop 250"):
         build_live(wide, windows_of(wide, hop=50))
     apart = windows_of(wide)
-    assert apart.ring_samples(estimated_load(apart, make_plan(apart.model))) < 10
+    assert apart.ring_samples(make_plan(apart.model)) < 10
 
 
 @pytest.mark.parametrize(
@@ -332,12 +331,12 @@ def test_what_the_board_cannot_do_is_refused(
 def test_a_board_that_cannot_keep_up_is_refused() -> None:
     windows = windows_of(rate=1000.0, hop=4)
     with pytest.raises(CheckFailed, match=r"a window takes up to .* try a larger --hop"):
-        windows.ring_samples(estimated_load(windows, make_plan(windows.model)))
+        windows.ring_samples(make_plan(windows.model))
     wide = windows_of(plain_model(50, projections=80), rate=9000.0, sensor="microphone", hop=900)
     with pytest.raises(
         CheckFailed, match=r"a sample takes .* but a sample arrives every 1,778 cycles"
     ):
-        wide.ring_samples(estimated_load(wide, make_plan(wide.model)))
+        wide.ring_samples(make_plan(wide.model))
 
 
 def test_channels_are_found_by_their_names() -> None:
