@@ -30,7 +30,7 @@ from protonn_edge.quantization import IntegerChain
 from protonn_edge.system.shell import command_line
 
 if TYPE_CHECKING:
-from protonn_edge.projects.windowing import Windowing
+    from protonn_edge.projects.windowing import Windowing
 
 Kind = Literal["arduino", "platformio", "c"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

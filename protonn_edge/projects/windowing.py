@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import channels_of
 from protonn_edge.chain.raw_inputs import RAW_MAXIMUM, RAW_MINIMUM, in_raw_units
+from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.datasets import Notice
 from protonn_edge.datasets.naming import channel_names
