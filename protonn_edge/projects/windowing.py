@@ -42,6 +42,7 @@ _CLASSES_LIMIT = 250
 _NAME_BYTES = NAME_LIMIT + 1
 _SAY_S = 1.0
 # In cycles, rounded up from measurements on simulated boards.
+_EXTREMES_CYCLES = 40
 _SENT_BYTE_CYCLES = 600  # in addition to the line's time
 _WINDOW_CYCLES = 2_000
 _SHARE = 0.9  # of the remaining time, as a safety margin
@@ -285,7 +286,9 @@ class Windowing:
         The load of a plan is estimated.
         """
         if isinstance(load, Plan):
-            load = estimated_load(self, load)
+            interrupts = self.sampling.interrupt_cycles + _EXTREMES_CYCLES * len(self.trained)
+            shape = self.window, len(self.used)
+            load = estimated_load(load, *shape, interrupts, overlapping=self.overlapping)
         period = self.sampling.period_cycles
         free = 1 - load.interrupt_cycles / period
         whole = load.window_cycles + self.sending_cycles
