@@ -14,7 +14,7 @@ from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
 
 SPACE = SearchSpace(n_points=200, n_inputs=64, n_classes=10, parameter_bytes=6_000)
-FIGURES = Figures("columns", 3_000, 80, 20_000, 12_345.5)
+FIGURES = Figures("columns", 3_000, 80, 12_345.5)
 
 
 def record(number, **changes):
