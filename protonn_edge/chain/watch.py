@@ -43,8 +43,7 @@ class WatchCost(NamedTuple):
 
     step: str  # in a plan
     kernel: str
-    mean: int  # cycles
-    worst: int
+    cycles: int  # on average
     code: int  # flash
     tables: int  # flash
     state: int  # SRAM

@@ -169,7 +169,7 @@ def _shown(
         say_tried(out, built.tried)
         return {"program": program, "tried": built.tried.to_json()}
     usage = built.usage
-    facts += [*budget_facts(usage, board), *bound_facts(built.possible, built.plan, board)]
+    facts += [*budget_facts(usage, board), *bound_facts(built.possible, board)]
     out.say(f"firmware for {board.name}:", fact_table(facts))
     if built.plan.steps:
         out.say("plan of the firmware:", plan_table(built.plan))

@@ -27,6 +27,7 @@ from protonn_edge.quantization import quantize
 from protonn_edge.sensors import MICROPHONE, sensor_kind
 from protonn_edge.sensors.kinds import ANALOG_PINS
 from protonn_edge.system.shell import command_line
+from protonn_edge.verification.agreement import PROVEN
 from protonn_edge.verification.tryout import NOT_TRIED
 
 _RATE_TOLERANCE = 0.01  # of a recording's rate: the clocks of boards and of people differ
@@ -153,10 +154,10 @@ def build_with_sensor(
 def _soonness(built: LiveBuild, board: Board) -> tuple[str, str]:
     """Return the row with the time until a class is known."""
     if built.response is None:
-        most = board.milliseconds(built.plan.worst_cycles)
-        return "time per window", f"at most {most:.1f} ms, estimated by the plan"
+        mean = board.milliseconds(built.plan.mean_cycles)
+        return "time per window", f"about {mean:.1f} ms, estimated by the plan"
     most = board.milliseconds(built.response.cycles)
-    within = f"at most {most:.1f} ms after the last sample, proven from the machine code"
+    within = f"at most {most:.1f} ms after the last sample, {PROVEN}"
     return "response time", within
 
 

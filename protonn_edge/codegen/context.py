@@ -26,7 +26,7 @@ from protonn_edge.chain.raw_inputs import (
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.extensions import parts_of
-from protonn_edge.kernels.kernel import CHUNK_CYCLES, Kernel
+from protonn_edge.kernels.kernel import Kernel
 from protonn_edge.quantization import MODEL_HASH_BYTES, IntegerChain
 
 API_VERSION = 1
@@ -75,7 +75,6 @@ def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
         "tool_version": __version__,
         "api_version": API_VERSION,
         "bound_flags": BOUND_FLAGS,
-        "chunk_cycles": CHUNK_CYCLES,
         "model": model,
         "plan": plan,
         "hash_bytes": hash_bytes(model.model_sha256),

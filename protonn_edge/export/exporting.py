@@ -171,7 +171,8 @@ def _check_memories(model: Model, windowing: Windowing | None, plan: Plan, board
     model.head.check_eeprom(board)
     if windowing is None:
         return
-    ring_bytes = windowing.ring_samples(plan) * len(windowing.used)
+    ring_samples = windowing.ring_samples(plan)
+    ring_bytes = ring_samples * len(windowing.used)
     needed = plan.state_bytes + ring_bytes + rendering.SKETCH_SRAM_BYTES
     if needed > board.sram_bytes:
         hop = f"give --hop {windowing.window}, or " if windowing.overlapping else ""

@@ -9,12 +9,8 @@ from typing import Any
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import IntegerDecision
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
-
-# Of the compiler's code (avr-gcc 5.4 at -O2): cycles of calling the search, where two functions
-# need it and it is large. The code before the loop takes less than a class, and is counted as one.
-_CALL_CYCLES = 50
 
 # On a chip without a multiplier: time of the compiler's loops relative to the assembly.
 _PORTABLE_LARGEST, _PORTABLE_REST = 10.1, 4.0
@@ -88,30 +84,28 @@ class DecisionKernel(Kernel):
         """The passes of its loop."""
         return {"class": Passed(self.stage.n_inputs - 1, self.stage.n_inputs - 1)}
 
-    def cost(self, _: Feed | None, __: Push | None, activity: Activity | None, /) -> Cost:
-        """Return its cost."""
-        worst, least = (
-            self.stage.n_inputs * int(cycles("class", ["class"], {"class": 1}))
-            for cycles in (self.search.worst, self.search.least)
-        )
-        mean = None if activity is None else worst
-        call = _CALL_CYCLES if self.second or self.stage.score_bits == 32 else 0
-        decision = Step("decision", self.name, 0, mean, worst + call, least)
-        steps = [decision.on(self.core, _PORTABLE_LARGEST)]
+    def cost(self, _: Feed | None, __: float, ___: Activity, /) -> Cost:
+        """Return its cost: no class is expected to be the largest more often than another."""
+        mean = self.stage.n_inputs * self._class_cycles
+        steps = [Step("decision", self.name, 0, mean).on(self.core, _PORTABLE_LARGEST)]
         costs = [(rule.name, rule.cost()) for rule in self.stage.policy.rules]
         for name, each in costs:
             if each is not None:
-                mean = None if activity is None else each.cycles
-                step = Step(name, each.kernel, each.flash, mean, each.cycles, 0)
+                step = Step(name, each.kernel, each.flash, each.cycles)
                 steps.append(step.on(self.core, _PORTABLE_REST))
         flash = sum(each.flash for _, each in costs if each is not None)
         if self.stage.expected is None:
             return Cost(tuple(steps), tables=0, code=flash, state=0)
         watch = self.stage.expected.cost
-        mean = None if activity is None else watch.mean
-        step = Step(watch.step, watch.kernel, watch.code, mean, watch.worst, 0)
+        step = Step(watch.step, watch.kernel, watch.code, watch.cycles)
         steps.append(step.on(self.core, _PORTABLE_REST))
         return Cost(tuple(steps), watch.tables, flash + watch.code, watch.state)
+
+    @property
+    def _class_cycles(self) -> int:
+        """The most cycles of a class: if it is the largest so far, or else the second."""
+        ways = ({"not_larger": larger, "next": 0, "class": 1} for larger in (0, 1))
+        return max(self.search.path("class", ["class"], odds) for odds in ways)
 
 
 def _compared(score: str, size: int) -> str:

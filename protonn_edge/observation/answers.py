@@ -61,9 +61,9 @@ _FULL = 0xFFFF
 _HEAD = struct.Struct(f"<IIHH{BINS}H")
 _STATISTICS = 2
 
-# For counting an answer and watching inputs (avr-gcc 5.4 at -O2): mean and maximum cycles, and
-# flash with its other functions but without the rows of classes; SRAM for watching.
-_CYCLES_AND_CODE, _ROW_BYTES, _WATCHING_BYTES = (130, 280, 480), 10, 5
+# For counting an answer and watching inputs (avr-gcc 5.4 at -O2): cycles, and flash with its other
+# functions but without the rows of classes; SRAM for watching.
+_CYCLES_AND_CODE, _ROW_BYTES, _WATCHING_BYTES = (130, 480), 10, 5
 
 Verdict = Literal["new", "good", "drift"]
 Float64 = NDArray[np.float64]
@@ -204,10 +204,10 @@ class IntegerExpected(AnswerWatch):
     @property
     def cost(self) -> WatchCost:
         """The cost of counting an answer and watching inputs."""
-        mean, worst, code = _CYCLES_AND_CODE
+        cycles, code = _CYCLES_AND_CODE
         state = self.n_bytes + _WATCHING_BYTES * bool(self.watched)
         tables = _ROW_BYTES * len(self.low)
-        return WatchCost("observation", "counters", mean, worst, code, tables, state)
+        return WatchCost("observation", "counters", cycles, code, tables, state)
 
     @property
     def n_bytes(self) -> int:

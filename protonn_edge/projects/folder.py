@@ -30,7 +30,7 @@ from protonn_edge.quantization import IntegerChain
 from protonn_edge.system import files
 from protonn_edge.system.files import resolved, resource, write_atomically
 from protonn_edge.system.folders import InUse, locked_folder
-from protonn_edge.system.schema import Check, list_of, number, one_of, optional, record_of, text
+from protonn_edge.system.schema import Check, list_of, number, one_of, record_of, text
 from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
 
 PLAN_FILE = "build.json"
@@ -47,7 +47,7 @@ _FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 64 << 10
 _AGAIN = "run 'protonn-edge build' again"
 
-_MEAN = optional(number(0, 1e15))
+_MEAN = number(0, 1e15)
 _STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
 _READ: dict[str, Check] = {  # the rest is only compared
     "model_sha256": text(64),
@@ -67,7 +67,7 @@ class WrittenPlan:
     core: str | None  # the kind of chip for which cycles are counted; None for a float build
     choices: Mapping[str, str]  # see `Plan.choices`
     # mean cycles of each stage, which depend on the points that the plan was made for
-    means: tuple[float | None, ...]
+    means: tuple[float, ...]
 
     def plan_of(self, model: IntegerChain) -> DevicePlan | None:
         """Return the model's plan with these choices; None if there is none."""
@@ -120,7 +120,7 @@ def read_plan(path: Path) -> WrittenPlan:
     if not record_of(_READ)(own):
         raise not_as_written(path)
     stages = own.pop("plan").get("stages", [])
-    return WrittenPlan(**own, means=tuple(stage.get("mean") for stage in stages))
+    return WrittenPlan(**own, means=tuple(stage["mean"] for stage in stages))
 
 
 def not_as_written(path: Path) -> InputError:
