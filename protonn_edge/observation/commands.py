@@ -20,7 +20,7 @@ class ObserveOptions:
     """Whether the firmware observes its answers."""
 
     NEEDS: ClassVar[Mapping[str, str]] = {}
-    APART: ClassVar[Mapping[str, str]] = {"--precision=float32 ": "--observe"}
+    APART: ClassVar[Mapping[str, str]] = {}
 
     observe: bool = _OBSERVE
 
@@ -28,3 +28,9 @@ class ObserveOptions:
     def extensions(self) -> tuple[str, ...]:
         """The extensions that the firmware has."""
         return ("observation",) if self.observe else ()
+
+
+class BuildOptions(ObserveOptions):
+    """The same, for `build`, which also makes firmware in floats."""
+
+    APART: ClassVar[Mapping[str, str]] = {"--observe": "--precision=float32"}

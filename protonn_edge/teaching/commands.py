@@ -40,7 +40,7 @@ class InspectOptions:
     """The options of `inspect` for people who teach a board."""
 
     NEEDS: ClassVar[Mapping[str, str]] = {
-        "--groups --teach": "--data",
+        "--teach --groups": "--data",
         "--groups": "--teach",
         "--teach": "--groups",
     }
