@@ -103,7 +103,7 @@ def choose_exponents(
 def decimals_of(points: Matrix | Sparse, columns: int) -> Exponents:
     """Count the decimals of numbers (n, m), of `columns` interleaved features.
 
-    They may have been rounded to float32. Returns 0 if all numbers are whole, up to 6 if these
+    They may have been rounded to 32 bits. Returns 0 if all numbers are whole, up to 6 if these
     decimals suffice, otherwise `MANY_DECIMALS`.
     """
     decimals = np.zeros(columns, np.int64)
@@ -236,7 +236,7 @@ class RawQuantizer:
 
 @dataclass(frozen=True)
 class FloatScale:
-    """The quantization of one feature's raw floats; see the module's text. Both are float32."""
+    """The quantization of one feature's raw floats of 32 bits; see the module's text."""
 
     edge: float
     slope: float

@@ -141,7 +141,7 @@ def command(
     - `apart`: options that cannot be used together with any of others
     - `examples`: arguments after the command's name; the first is the most common use
 
-    Another option may have a value, as in "--precision=float32".
+    Another option may have a value, as in "--classifier=best".
     """
 
     def made(function: Callable[..., None]) -> Command:

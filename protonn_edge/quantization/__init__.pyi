@@ -4,8 +4,8 @@ from protonn_edge.chain.integer_chain import IntegerChain as IntegerChain
 from protonn_edge.chain.integer_stage import MOST_FEATURES as MOST_FEATURES
 from protonn_edge.chain.integer_stage import check_counts as check_counts
 from protonn_edge.kinds.protonn.quantize import dequantize as dequantize
-from protonn_edge.kinds.protonn.quantize import precision_for as precision_for
 from protonn_edge.kinds.protonn.quantize import quantize_in_order as quantize_in_order
+from protonn_edge.kinds.protonn.quantize import widths_for as widths_for
 from protonn_edge.quantization.integers import PRECISIONS as PRECISIONS
 from protonn_edge.quantization.integers import StageLoss as StageLoss
 from protonn_edge.quantization.integers import device_model as device_model

@@ -44,7 +44,7 @@ def normalizer_from(kind: str, inputs: InputStatistics) -> Normalizer:
 
     The statistics of averages of pixels contain the range of all pixels, so all averages have the
     same quantization step. Otherwise the weight of an average that hardly ever changes would be so
-    large that the other weights would lose their precision in integers.
+    large that the other weights would lose their resolution in integers.
     """
     if kind in KEEPING_ZEROS:
         return Normalizer.identity(len(inputs.mean), kind)
@@ -151,7 +151,7 @@ class RunningInputs:
     """The input statistics of a model with training points that arrive in parts.
 
     The features of a point are `n_inputs`, computed by the stage, if any. Parts are combined by the
-    pairwise rule of Chan, Golub and LeVeque (1983), which keeps full precision for any number of
+    pairwise rule of Chan, Golub and LeVeque (1983), which is as exact for any number of
     parts and any mean.
     """
 

@@ -20,9 +20,9 @@ from protonn_edge.kinds.protonn.quantize import far_coordinates_first
 from protonn_edge.quantization import (
     IntegerChain,
     dequantize,
-    precision_for,
     quantize,
     quantize_in_order,
+    widths_for,
 )
 
 
@@ -92,5 +92,5 @@ def test_the_table_is_read_as_the_device_reads_it() -> None:
 def test_quantizing_in_order_with_the_bits_known_changes_nothing(seed: int) -> None:
     model = random_model(seed)
     model = replace(model, head=far_coordinates_first(model.head))
-    known = quantize_in_order(model, precision_for(model))
+    known = quantize_in_order(model, widths_for(model))
     assert known.model_sha256 == quantize(model).model_sha256

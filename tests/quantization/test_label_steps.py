@@ -8,7 +8,7 @@ from chains import numbers_of, replace
 from model_factory import random_model
 
 from protonn_edge.chain.model import Model
-from protonn_edge.quantization import precision_for, quantize
+from protonn_edge.quantization import quantize, widths_for
 
 CLASSES, EACH = 3, 80
 FAINT = (1.0, *(0.0107,) * 15)
@@ -55,7 +55,7 @@ def test_labels_of_a_usual_model_have_the_finest_steps_that_fit_16_bits() -> Non
     model = random_model(prototypes=80)
     integers = quantize(model)
     assert integers.own_stages[-1].output_bits == 16
-    assert 24 < precision_for(model).label_maximum < 127
+    assert 24 < widths_for(model).label_maximum < 127
 
 
 def test_coarse_labels_keep_the_steps_of_the_training() -> None:

@@ -93,7 +93,7 @@ class CoarseRounding(QuantizationAware):
     def __init__(self, fits: bool = True) -> None:
         self.fits = fits
 
-    def choose_precision(self, parameters: Parameters) -> bool:
+    def choose_widths(self, parameters: Parameters) -> bool:
         return self.fits and len(parameters.labels) == 3
 
     def rounded_points(self, X: np.ndarray) -> np.ndarray:

@@ -59,7 +59,7 @@ def test_scores_in_training_are_the_integer_models() -> None:
     assert model.feature_stage is not None
     rounding = QuantizationAware(model.head.gamma, model.normalizer, model.inputs)
     parameters = parameters_of(model, scores_are_logits=False)
-    assert rounding.choose_precision(parameters)
+    assert rounding.choose_widths(parameters)
     rounded = rounding.rounded(parameters)
     assert rounded is not None
     integers = quantize(model)

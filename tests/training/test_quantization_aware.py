@@ -42,7 +42,7 @@ def rounding_of(model: Model) -> tuple[QuantizationAware, Parameters]:
 def test_scores_in_training_are_the_integer_models(settings: dict[str, object]) -> None:
     model = trained_model(**settings)
     rounding, parameters = rounding_of(model)
-    assert rounding.choose_precision(parameters)
+    assert rounding.choose_widths(parameters)
     rounded = rounding.rounded(parameters)
     assert rounded is not None
     points = rounding.rounded_points(model.normalizer.apply(DIGITS.X_test).astype(np.float32))
@@ -86,7 +86,7 @@ def test_what_no_integer_model_holds_is_trained_as_it_is() -> None:
     model = trained_model(epochs=1)
     rounding, (V, C, Z, sharpness) = rounding_of(model)
     far = Parameters(V, C + 1e6 * np.arange(30, dtype=np.float32), Z, sharpness)
-    assert not rounding.choose_precision(far)
+    assert not rounding.choose_widths(far)
     assert rounding.rounded(far) is None
 
 
@@ -96,5 +96,5 @@ def test_a_feature_that_never_changes_does_no_harm() -> None:
     model = trained_model(epochs=1)
     rounding = QuantizationAware(model.head.gamma, model.normalizer, InputStatistics.of(X))
     _, parameters = rounding_of(model)
-    assert rounding.choose_precision(parameters)
+    assert rounding.choose_widths(parameters)
     assert np.isfinite(rounding.rounded_points(X[:10])).all()

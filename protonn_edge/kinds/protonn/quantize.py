@@ -64,7 +64,7 @@ def quantize(model: Model) -> IntegerChain:
     return quantize_in_order(replace(model, head=far_coordinates_first(_head(model))))
 
 
-class Precision(NamedTuple):
+class Widths(NamedTuple):
     """Bits of an input, 4..8, and of an accumulator, 16 or 24; the largest label, up to 127."""
 
     input_bits: int
@@ -72,27 +72,27 @@ class Precision(NamedTuple):
     label_maximum: int
 
 
-def precision_for(model: Model) -> Precision:
-    """Return the precision that `quantize` uses for this model; raises `InputError` as it does."""
+def widths_for(model: Model) -> Widths:
+    """Return the widths that `quantize` uses for this model; raises `InputError` as it does."""
     head = _head(model)
     prototypes = _quantize_prototypes(head)
     best = _best_projection(model, prototypes)
     bits = int(best.inputs.maximum).bit_length()
-    return Precision(bits, best.accumulator_bits, _label_maximum(head, prototypes))
+    return Widths(bits, best.accumulator_bits, _label_maximum(head, prototypes))
 
 
-def quantize_in_order(model: Model, precision: Precision | None = None) -> IntegerChain:
+def quantize_in_order(model: Model, widths: Widths | None = None) -> IntegerChain:
     """Return the integer model with the rows of W and B in the float model's order.
 
-    `quantize` reorders them first. By default, the `precision` is the best for the model.
+    `quantize` reorders them first. By default, the `widths` are the best for the model.
     """
     head = _head(model)
     prototypes = _quantize_prototypes(head)
-    if precision is None:
+    if widths is None:
         best = _best_projection(model, prototypes)
         label_maximum = _label_maximum(head, prototypes)
     else:
-        input_bits, accumulator_bits, label_maximum = precision
+        input_bits, accumulator_bits, label_maximum = widths
         fitted = _fit_projection(model, prototypes, input_bits, accumulator_bits)
         best = _existing(fitted)
     score_scale = float(np.abs(head.labels).max()) / label_maximum / tables.RBF_MAXIMUM
@@ -114,7 +114,7 @@ def quantize_in_order(model: Model, precision: Precision | None = None) -> Integ
         (projection, last),
         score_scale,
         rbf_maximum=tables.RBF_MAXIMUM,
-        with_units=precision is None,  # given bits come from training
+        with_units=widths is None,  # given bits come from training
     )
 
 

@@ -117,7 +117,7 @@ class RoundedConvolution(Layer):
 
     @property
     def rounded(self) -> Convolution:
-        """Weights and biases as whole numbers, as float32."""
+        """Weights and biases as whole numbers, in floats of 32 bits."""
         most = np.float32(self.bits.largest_weight)
         weights = np.clip(np.rint(self.latent.weights), -most, most)
         return replace(self.latent, weights=weights, biases=np.rint(self.latent.biases))

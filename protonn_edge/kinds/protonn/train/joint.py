@@ -124,7 +124,7 @@ class _JointTraining(MiniBatchTraining[objective.Parameters]):
     def _gradient(self, batch: Batch) -> tuple[float, objective.Parameters]:
         late = self._adam.steps >= QUANTIZATION_BEGINS * self._steps
         if late and not self._rounding and self.quantization is not None:
-            self._rounding = self.quantization.choose_precision(self.parameters)
+            self._rounding = self.quantization.choose_widths(self.parameters)
             if not self._rounding:
                 self.quantization = None
         points = self._points(batch)
@@ -171,22 +171,22 @@ class QuantizationAware:
 
     def __post_init__(self) -> None:
         self._gamma = np.float32(self.gamma)
-        self._precision: quantize.Precision | None = None
+        self._widths: quantize.Widths | None = None
 
-    def choose_precision(self, parameters: objective.Parameters) -> bool:
+    def choose_widths(self, parameters: objective.Parameters) -> bool:
         """Choose the bits of inputs and accumulators; return False if no integer model fits."""
         try:
             (d, D), (L, m) = parameters.projection.shape, parameters.labels.shape
             check_counts(features=D, projections=d, prototypes=m, classes=L)
-            self._precision = quantize.precision_for(self._model(parameters))
+            self._widths = quantize.widths_for(self._model(parameters))
         except InputError:
             return False
         return True
 
     def rounded_points(self, X: objective.Matrix) -> objective.Matrix:
         """Return normalized points (n, D), float32, rounded as on the device."""
-        assert self._precision is not None
-        quantizer = input_quantizer(self.inputs, self._precision.input_bits)
+        assert self._widths is not None
+        quantizer = input_quantizer(self.inputs, self._widths.input_bits)
         scale = np.where(self.normalizer.scale == 0, 1.0, self.normalizer.scale)
         rounded = np.empty(X.shape, dtype=np.float32)
         for start in range(0, len(X), _ROWS_AT_ONCE):
@@ -201,7 +201,7 @@ class QuantizationAware:
         The offset of the projection is subtracted from the prototypes, as only differences matter.
         """
         try:
-            integers = quantize.quantize_in_order(self._model(parameters), self._precision)
+            integers = quantize.quantize_in_order(self._model(parameters), self._widths)
         except InputError:
             return None
         floats = quantize.dequantize(integers)
