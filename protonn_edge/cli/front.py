@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from protonn_edge.cli.command import option, options_of
 from protonn_edge.cli.options import PATH
-from protonn_edge.report.content import Section
+
+if TYPE_CHECKING:
+    from protonn_edge.report.content import Section
 
 
 @dataclass(frozen=True)
