@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import Bytes
-from protonn_edge.features.gradients.integers import Gradients, gradients
+from protonn_edge.features.gradients.integers import Cells, gradients
 from protonn_edge.features.gradients.loop import GradientLoops
 
-STAGE = Gradients((28, 28), (28, 28), (4, 4))
+STAGE = Cells((28, 28), (28, 28), (4, 4))
 
 PROGRAM = """
 #include <avr/io.h>

@@ -71,6 +71,7 @@ from protonn_edge.codegen.plan import Plan
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName, Matvec
 from protonn_edge.kernels.matvec.loops import Block
 from protonn_edge.kernels.matvec.unrolled import GROUP, GROUP_CYCLES, PASS_CYCLES
@@ -163,7 +164,9 @@ def measure_case(case: Case) -> dict[str, Any]:
 def measure_gradients() -> dict[str, Any]:
     """Return the same of the loop over pixels that sums gradients."""
     model = _model(Case("columns", gradient_loop.STAGE.n_outputs, 4, 16))
-    model = replace(model, feature_stage=gradient_loop.STAGE)
+    cells = gradient_loop.STAGE
+    features = gradient_features(cells.image_shape, cells.cropped_shape, cells.cells)
+    model = replace(model, feature_stage=features)
     image = gradient_loop.drawn_image()
     plan = plan_of(model, {})
     program = gradient_loop.program(image)

@@ -16,7 +16,7 @@ from protonn_edge.chain.policy import with_rules
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.deskew.integers import BYTES
-from protonn_edge.features.gradients.integers import Gradients
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import FeatureSet
@@ -74,10 +74,10 @@ def random_model(
     )
 
 
-def random_images(seed: int, n: int, stage: AveragePooling | Gradients) -> np.ndarray:
+def random_images(seed: int, n: int, stage: AveragePooling | Features) -> np.ndarray:
     """Return n images of bytes with dark and light areas, (n, pixels) uint8."""
     rng = np.random.default_rng(seed)
-    height, width = stage.image_shape
+    height, width = getattr(stage, "image_shape", None) or stage.points.shape
     coarse = rng.integers(0, 256, (n, -(-height // 3), -(-width // 3)))
     coarse[rng.random(coarse.shape) < 0.5] = 0
     images = coarse.repeat(3, axis=1)[:, :height].repeat(3, axis=2)[:, :, :width]
@@ -97,7 +97,7 @@ def random_pooling_model(pooling: AveragePooling, seed: int = 0, **sizes: float)
     return _model_of_features(pooling, averages, inputs, seed, **sizes)
 
 
-def random_gradients_model(stage: Gradients, seed: int = 0, **sizes: float) -> Model:
+def random_gradients_model(stage: Features, seed: int = 0, **sizes: float) -> Model:
     """Return a float model of gradients of images, else as `random_model` makes one."""
     images = random_images(seed, 300, stage)
     roots = stage.apply(images)
@@ -212,7 +212,7 @@ def tiny_gradients_model() -> IntegerChain:
         model,
         inputs=InputQuantizer(zero=np.zeros(8), step=np.full(8, 0.25), maximum=63),
         projection=numbers_of(model)["projection"][:, [0, 1, 2, 3, 4, 5, 3, 2]],
-        feature_stage=Gradients((5, 8), (5, 7), (1, 2), 4),
+        feature_stage=gradient_features((5, 8), (5, 7), (1, 2), 4),
     )
 
 

@@ -25,7 +25,7 @@ from protonn_edge.codegen.planner import Limits
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.deskew.integers import BYTES
-from protonn_edge.features.gradients.integers import Gradients
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.window_features.making import window_features
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.features.window_features.windows import KINDS, FeatureSet
@@ -157,11 +157,11 @@ def _windows(rng: Rng) -> tuple[Features, int]:
     return made, made.n_outputs
 
 
-def _gradients(rng: Rng) -> tuple[Gradients, int]:
+def _gradients(rng: Rng) -> tuple[Features, int]:
     cropped = [int(rng.integers(1, 21)) for _ in range(2)]
     image = [int(rng.integers(side, min(32, side + 6) + 1)) for side in cropped]
     cells = [int(rng.integers(1, min(8, side) + 1)) for side in cropped]
-    made = Gradients(
+    made = gradient_features(
         (image[0], image[1]),
         (cropped[0], cropped[1]),
         (cells[0], cells[1]),
@@ -186,7 +186,7 @@ def first_stage_of(model: IntegerChain) -> str:
     stage = model.feature_stage
     if stage is None:
         return "none"
-    if isinstance(stage, Gradients):
+    if stage.kind == "gradients":
         return "gradients"
     if not isinstance(stage, AveragePooling):
         return "windows"

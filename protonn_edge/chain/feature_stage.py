@@ -289,10 +289,6 @@ class FeatureStage(RawPoints):
             ("features D", f"{self.n_outputs:,}: the model {self.does}"),
         )
 
-    def seen(self, x: NDArray[Any]) -> Seen | None:  # noqa: ARG002
-        """Return the stage's view of a raw point (features,); None if there is no picture of it."""
-        return None
-
     @property
     def matrix(self) -> Float64 | None:
         """The equivalent matrix (D, features), or None if there is none."""

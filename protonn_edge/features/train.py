@@ -20,7 +20,9 @@ from protonn_edge.features.audio.integers import IntegerAudio
 from protonn_edge.features.audio.onset import THRESHOLDS
 from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
-from protonn_edge.features.gradients.integers import DIRECTIONS, Gradients
+from protonn_edge.features.gradients.integers import DIRECTIONS, IntegerGradients
+from protonn_edge.features.gradients.making import fitted_to as with_fitted_shift
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
 from protonn_edge.features.window_features.making import fitted_to
@@ -31,18 +33,18 @@ from protonn_edge.training.augmentation import SignalMovement, SoundMovement
 from protonn_edge.training.parameters import FeatureParameters
 
 _CELLS_SEARCHED = (4, 5, 3)  # numbers of cells per side
-_SUMMED = rows.Refusal(lambda case: Gradients.kind in case.kinds, "gradients are summed")
+_SUMMED = rows.Refusal(lambda case: IntegerGradients.kind in case.kinds, "gradients are summed")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GradientRequest(features.ImageRequest):
     """Sums of gradients over `cells`, up to 8 rows and columns, in 4 or 8 `directions`."""
 
-    kind: ClassVar[str] = Gradients.kind
+    kind: ClassVar[str] = IntegerGradients.kind
     word: ClassVar[str] = "gradients"
     form: ClassVar[str] = "gradients:4x4 or gradients:4x4/4"
     refusals: ClassVar[tuple[rows.Refusal, ...]] = (
-        rows.models_all_at_once(Gradients.kind, "gradients"),
+        rows.models_all_at_once(IntegerGradients.kind, "gradients"),
         *rows.refuse_each(
             _SUMMED.when,
             "gradients cannot be summed, because <but>; leave {features} out",
@@ -74,8 +76,9 @@ class GradientRequest(features.ImageRequest):
     def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
         """Return sums of gradients."""
         pixels = features.pixel_scale(given)
-        stage = Gradients(*self.shapes(settings), self.cells, self.directions, pixels, self.deskew)
-        return stage.fitted(given.points)
+        numbers = *self.shapes(settings), self.cells, self.directions
+        made = gradient_features(*numbers, pixels, deskew=self.deskew)
+        return with_fitted_shift(given.points, made)
 
 
 _PIXELS_SEARCHED = (2, 3)  # approximate side of an area

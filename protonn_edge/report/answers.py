@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.features import Features
+from protonn_edge.chain.registry import module_of_stage
 from protonn_edge.datasets.naming import NO_CLASS, answer_name, answer_names
 from protonn_edge.device import Result
 from protonn_edge.errors import counted
@@ -169,12 +171,13 @@ def space_panels(one: Evidence) -> list[Panel]:
 def seen_panels(one: Evidence) -> list[Panel]:
     """Return the feature stage's view of one of the points, if it has a picture."""
     stage = one.model.feature_stage
-    if one.points is None or stage is None or not one.results:
+    if one.points is None or not isinstance(stage, Features) or not one.results:
         return []
     index = next((each.index for each in one.answered), one.results[0].index)
     place = one.points.place[index]
-    seen = stage.seen(one.points.raw[place])
-    if seen is None:
+    picture = module_of_stage(stage.stages[-1].kind, "picture")
+    if picture is None:
         return []
+    seen = picture.seen(stage, one.points.raw[place])
     label = answer_name(one.reference.classes, int(one.points.labels[place]))
     return [Panel.drawn(figures.seen_figure(seen), f"Point {index}, {label}. {seen.words}")]

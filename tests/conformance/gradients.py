@@ -8,18 +8,21 @@ import numpy as np
 from conformance.instances import Instance
 from model_factory import random_gradients_model, random_images
 
-from protonn_edge.features.gradients.integers import CellAxis, Gradients, IntegerGradients
+from protonn_edge.features.gradients.integers import CellAxis, IntegerGradients
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.quantization import quantize
 
 
 def instances() -> Iterator[Instance]:
     """Yield cells."""
     for name, stage in {
-        "shared pixels": Gradients((16, 16), (16, 16), (4, 4)),
-        "cropped, of 4 directions": Gradients((15, 18), (13, 15), (3, 2), 4),
-        "hard cells": Gradients((8, 8), (8, 8), (4, 4)),
-        "fed by deskew": Gradients((20, 20), (17, 16), (5, 3), deskew=True),
-        "fed by deskew, of 4 directions": Gradients((12, 12), (12, 10), (2, 2), 4, deskew=True),
+        "shared pixels": gradient_features((16, 16), (16, 16), (4, 4)),
+        "cropped, of 4 directions": gradient_features((15, 18), (13, 15), (3, 2), 4),
+        "hard cells": gradient_features((8, 8), (8, 8), (4, 4)),
+        "fed by deskew": gradient_features((20, 20), (17, 16), (5, 3), deskew=True),
+        "fed by deskew, of 4 directions": gradient_features(
+            (12, 12), (12, 10), (2, 2), 4, deskew=True
+        ),
     }.items():
         images = random_images(3, 20, stage)
         model = quantize(random_gradients_model(stage, projections=10, prototypes=20))

@@ -12,7 +12,7 @@ from model_factory import random_gradients_model, random_inputs, random_model, r
 from protonn_edge.chain.feature_stage import drawings, signals
 from protonn_edge.chain.model import Model
 from protonn_edge.export.self_test import KnownAnswers, vectors_from_data, vectors_from_model
-from protonn_edge.features.gradients.integers import Gradients
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.quantization import IntegerChain, quantize
 
 
@@ -79,7 +79,7 @@ def test_as_many_vectors_are_kept_as_fit_but_at_least_one(model: Model):
 
 @pytest.mark.parametrize("deskew", [False, True])
 def test_images_without_data_are_strokes_that_a_model_of_gradients_answers(deskew: bool):
-    stage = Gradients((12, 10), (12, 10), (4, 3), deskew=deskew)
+    stage = gradient_features((12, 10), (12, 10), (4, 3), deskew=deskew)
     reference, vectors = made(random_gradients_model(stage))
     assert len(vectors) == 20
     assert not vectors.inputs[0].any()

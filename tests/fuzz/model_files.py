@@ -42,7 +42,7 @@ from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.deskew.integers import BYTES
-from protonn_edge.features.gradients.integers import Gradients
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.quantization import IntegerChain, measure_activity, quantize
 
@@ -115,7 +115,7 @@ def _models() -> tuple[Model, ...]:
         random_model(2, features=1, projections=1, prototypes=1, classes=2),
         random_pooling_model(AveragePooling((5, 6), (3, 4), (2, 3))),
         random_pooling_model(AveragePooling((5, 6), (5, 6), (2, 3), BYTES)),
-        random_gradients_model(Gradients((5, 6), (5, 5), (2, 1), 4, deskew=True)),
+        random_gradients_model(gradient_features((5, 6), (5, 5), (2, 1), 4, deskew=True)),
         random_convolutional_model(random_layers(3)),
         random_convolutional_model(layered((random_int8_layer(3), whole_window(4, (4, 5, 3), 2)))),
         random_window_model(replace(windows, rate=50.0)),

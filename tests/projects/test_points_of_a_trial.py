@@ -13,14 +13,14 @@ from model_factory import (
 )
 
 from protonn_edge.chain.model import Model
-from protonn_edge.features.gradients.integers import Gradients
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.quantization import device_model, quantize
 from protonn_edge.verification.tryout import extremes, trial_points
 
 MODELS = {
     "one feature": lambda: random_linear_model(features=1),
     "prototypes": random_model,
-    "an image": lambda: random_gradients_model(Gradients((12, 10), (12, 10), (4, 3))),
+    "an image": lambda: random_gradients_model(gradient_features((12, 10), (12, 10), (4, 3))),
     "a window": lambda: random_window_model(window_features_of("mean,deviation", 20, 3)),
 }
 

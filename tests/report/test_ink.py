@@ -10,7 +10,7 @@ from evidence_factory import evidence_of
 from model_factory import random_model
 
 from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.features.gradients.integers import Gradients
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.report.points import levels_of, typical_drawing
 
 
@@ -47,7 +47,9 @@ def test_ink_is_what_paper_is_not_whichever_is_darker():
 
 @pytest.mark.parametrize("paper", [0.0, 16.0])
 def test_ink_is_that_of_pixels_where_features_are_made_of_them(paper: float) -> None:
-    stage = Gradients((12, 10), (12, 10), (2, 2), pixels=PixelScale.between(0.0, 16.0, paper))
+    stage = gradient_features(
+        (12, 10), (12, 10), (2, 2), pixels=PixelScale.between(0.0, 16.0, paper)
+    )
     one = evidence_of(random_model(features=stage.n_outputs))
     inputs = one.model.inputs.with_one_range()
     model = replace(one.model, feature_stage=stage, inputs=inputs, raw_exponents=None)

@@ -21,7 +21,7 @@ from protonn_edge.certificate.claims import PROVEN, Claim
 from protonn_edge.chain.policy import with_rules
 from protonn_edge.datasets.naming import sample_names
 from protonn_edge.datasets.preparation import Preparation
-from protonn_edge.features.gradients.integers import Gradients
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.policy.rejection.rule import Rejection
 from protonn_edge.report.content import PageScript
 from protonn_edge.report.page import render_page, title_of
@@ -325,7 +325,7 @@ def test_of_many_classes_the_table_has_only_the_most_frequent_mistakes():
 
 @pytest.mark.parametrize("directions", [4, 8])
 def test_images_show_what_is_made_of_them(directions):
-    stage = Gradients((8, 8), (8, 8), (3, 2), directions, deskew=directions == 4)
+    stage = gradient_features((8, 8), (8, 8), (3, 2), directions, deskew=directions == 4)
     one = evidence_of(random_gradients_model(stage), shape=(8, 8))
     page = render_page([one], SCRIPT)
     section = page.partition('<section id="seen"')[2].partition("</section>")[0]

@@ -14,7 +14,7 @@ from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import raw_ends
 from protonn_edge.cli import main
 from protonn_edge.errors import InputError
-from protonn_edge.features.gradients.integers import Gradients
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import measure_activity, quantize
 
@@ -35,8 +35,8 @@ def test_digits_are_told_apart_by_their_gradients(digits: tuple[np.ndarray, np.n
     integers = quantize(model)
     assert (model.n_features, model.n_inputs) == (64, 72)
     assert np.mean(integers.predict(integers.quantize(X[1200:])) == y[1200:]) > 0.9
-    assert isinstance(model.feature_stage, Gradients)
-    assert model.feature_stage.pixels.step == 16 / 255
+    assert model.feature_stage.kind == "gradients"
+    assert model.feature_stage.scale.step == 16 / 255
 
 
 def test_a_model_knows_how_active_its_pixels_are(digits: tuple[np.ndarray, np.ndarray]) -> None:
@@ -51,14 +51,14 @@ def test_a_model_knows_how_active_its_pixels_are(digits: tuple[np.ndarray, np.nd
 
 
 def test_dark_strokes_on_light_ground_have_a_background_of_0() -> None:
-    stage = Gradients((8, 8), (8, 8), (2, 2))
+    stage = gradient_features((8, 8), (8, 8), (2, 2))
     X = 1.0 - random_images(0, 200, stage) / 255
     y = np.arange(200) % 2
     settings = {**SMALL, "features": "gradients:2x2", "random_state": 0}
     model = ProtoNNClassifier(**settings).fit(X, y).to_model()
-    assert isinstance(model.feature_stage, Gradients)
-    assert model.feature_stage.pixels.zero == 1.0
-    assert model.feature_stage.pixels.step < 0
+    assert model.feature_stage.kind == "gradients"
+    assert model.feature_stage.scale.zero == 1.0
+    assert model.feature_stage.scale.step < 0
     lower, upper = raw_ends(model)
     assert (lower, upper) == (0.0, 1.0)
 
@@ -129,8 +129,9 @@ def test_the_command_line_trains_on_gradients(
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
     stage = load_model(model).feature_stage
-    assert isinstance(stage, Gradients)
-    assert (stage.cells, stage.cropped_shape, stage.directions) == ((3, 2), (8, 7), 4)
-    assert stage.deskew
+    assert stage.kind == "gradients"
+    assert [each.kind for each in stage.stages] == ["deskew", "gradients"]
+    cells = stage.stages[1].cells
+    assert (cells.cells, cells.image_shape, cells.directions) == ((3, 2), (8, 7), 4)
     shown = CliRunner().invoke(main, ["inspect", str(model)])
-    assert "24: 4 directions in 3x2 cells" in shown.output
+    assert "cells 3x2, directions 4" in " ".join(shown.output.split())

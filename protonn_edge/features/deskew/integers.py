@@ -23,7 +23,7 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
 from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.errors import InputError
-from protonn_edge.features.images.cropped_image import CroppedImage
+from protonn_edge.features.images.cropped_image import CroppedImage, shape_text
 
 SIDE_LIMIT = 32  # maximum side in pixels, for which moments fit 32 bits
 CENTRE_BITS = 5
@@ -170,6 +170,14 @@ class IntegerDeskew(IntegerStage):
     kind: ClassVar[str] = "deskew"
 
     image: CroppedImage  # the shapes of the image and of its crop
+
+    def __post_init__(self) -> None:
+        """Refuse images whose moments could overflow."""
+        if max(self.image.image_shape) > SIDE_LIMIT:
+            raise InputError(
+                f"an image of {shape_text(self.image.image_shape)} cannot be deskewed, because the "
+                f"limit is {SIDE_LIMIT} pixels a side; leave deskew out, or give smaller images"
+            )
 
     @property
     def n_inputs(self) -> int:

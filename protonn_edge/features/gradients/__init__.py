@@ -2,7 +2,4 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Feature
-
-FEATURES = (Feature("gradients", "integers", "Gradients"),)
 STAGES = {"gradients": ""}

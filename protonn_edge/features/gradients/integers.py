@@ -21,7 +21,6 @@ The image may be deskewed before; see `protonn_edge.features.deskew.integers`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, ClassVar, Self
@@ -29,11 +28,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.activity import Sizes
-from protonn_edge.chain.checks import Arrays, checked_array
-from protonn_edge.chain.feature_stage import Bytes, Facts, FeatureStage, Seen
+from protonn_edge.chain.feature_stage import Bytes
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew import integers as deskewing
 from protonn_edge.features.images import cropped_image as crop
@@ -205,6 +203,10 @@ LEVELS = 256  # number of distinct sums after the shift
 SHIFTS = range(1, 9)  # the range of the shift, in bits
 
 
+ROOTS = np.sqrt(np.arange(LEVELS) + 0.5) * (np.arange(LEVELS) > 0)
+"""The feature for each level: the root of the mean of its sums, and 0."""
+
+
 @dataclass(frozen=True, eq=False)
 class IntegerGradients(IntegerStage):
     """Maps pixels b to the roots of sums of gradients.
@@ -219,14 +221,16 @@ class IntegerGradients(IntegerStage):
 
     cells: Cells  # the cells of the image, which is not deskewed here
     shift: int  # shift of sums to the right, 1..8 bits
-    table: Bytes  # (256,): roots, in ascending order
+    # (256,): roots as a classifier's inputs, in ascending order; None before these are known
+    table: Bytes | None = None
     by_rows: bool = False  # whether the previous stage passes whole rows of pixels
 
     def __post_init__(self) -> None:
         """Refuse a table that is not in ascending order, for which `output` would be wrong."""
-        fits = self.table.shape == (LEVELS,) and self.table.dtype == np.uint8
-        fits = fits and bool((np.diff(self.table.astype(int)) >= 0).all())
-        check_holds(fits, "an invalid table of roots", f"{LEVELS} bytes in ascending order")
+        if self.table is not None:
+            fits = self.table.shape == (LEVELS,) and self.table.dtype == np.uint8
+            fits = fits and bool((np.diff(self.table.astype(int)) >= 0).all())
+            check_holds(fits, "an invalid table of roots", f"{LEVELS} bytes in ascending order")
         limits = f"{SHIFTS[0]} to {SHIFTS[-1]} bits"
         check_holds(self.shift in SHIFTS, f"sums shifted by {self.shift} bits", limits)
 
@@ -243,14 +247,27 @@ class IntegerGradients(IntegerStage):
     @property
     def output(self) -> Range:
         """The range of the roots."""
+        assert self.table is not None
         most = self.table[levels(self.cells.most, self.shift)].astype(np.int64)
         return Range(np.full(self.n_outputs, self.table[0], np.int64), most)
 
-    def run(self, x: NDArray[Any]) -> Bytes:
-        """Return the roots (n, D) of images of bytes (n, H W)."""
+    def run(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return the roots (n, D) of images of bytes (n, H W), as bytes if there is a table."""
         images = x.reshape(-1, *self.cells.image_shape).astype(np.uint8)
-        roots: Bytes = self.table[levels(self.cells.sums(images), self.shift)]
+        table: NDArray[Any] = ROOTS if self.table is None else self.table
+        roots: NDArray[Any] = table[levels(self.cells.sums(images), self.shift)]
         return roots
+
+    def ranged(self, statistics: InputStatistics) -> InputStatistics:
+        """Return the statistics with one range, because one table converts all roots."""
+        return statistics.with_one_range()
+
+    def feeding(self, inputs: InputQuantizer) -> Self:
+        """Return the stage whose table gives a classifier's inputs."""
+        same = np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0
+        check_holds(bool(same), "roots of sums on different scales", "roots on one scale")
+        one = InputQuantizer(inputs.zero[:1], inputs.step[:1], inputs.maximum)
+        return replace(self, table=one.quantize(ROOTS[:, None])[:, 0])
 
     def activity(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
         """Return the sum of the shares of pixels with a gradient, for each `Cells.sharing`."""
@@ -261,143 +278,3 @@ def levels(sums: NDArray[Any], shift: int) -> NDArray[Any]:
     """Return the indices into the table for sums."""
     places: NDArray[Any] = np.minimum(sums >> shift, LEVELS - 1)
     return places
-
-
-_LARGE_SUMS = 1e-4  # share of the sums that may exceed the table
-_FITTED_IMAGES = 2_000
-
-ROOTS = np.sqrt(np.arange(LEVELS) + 0.5) * (np.arange(LEVELS) > 0)
-"""The feature for each level: the root of the mean of its sums, and 0."""
-
-
-@dataclass(frozen=True)
-class Gradients(Cells, FeatureStage):
-    """Roots of sums of gradients of an image; its pixels are a point's features, row by row.
-
-    It has the fields of `Cells`, too. Raises `InputError` as `Cells` does, or if the shift is out
-    of range.
-    """
-
-    kind: ClassVar[str] = "gradients"
-    ARRAYS: ClassVar[tuple[str, ...]] = ("gradients", "gradients_pixels")
-
-    pixels: deskewing.PixelScale = deskewing.BYTES  # the conversion of pixels to bytes
-    deskew: bool = False  # whether images are deskewed first
-    shift: int = 1  # shift of sums to the right, 1..8 bits
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.shift not in SHIFTS:
-            raise InputError(
-                f"sums of gradients are shifted by {self.shift} bits, but the limits are "
-                f"{SHIFTS[0]} and {SHIFTS[-1]}; train the model again"
-            )
-
-    def fitted(self, X: NDArray[Any]) -> Self:
-        """Return the stage with a shift that suits the sums of images X (n, H W), n >= 1."""
-        sums = self.sums(self._bytes_of(X[:_FITTED_IMAGES]))
-        largest = int(np.quantile(sums, 1 - _LARGE_SUMS))
-        beyond = largest.bit_length() - (LEVELS - 1).bit_length()
-        return replace(self, shift=max(SHIFTS[0], beyond))
-
-    @property
-    def does(self) -> str:
-        """See `FeatureStage.does`."""
-        return f"{'deskews images and ' if self.deskew else ''}sums gradients"
-
-    @property
-    def scale(self) -> InputQuantizer:
-        """The common conversion of all pixels to bytes."""
-        return self.pixels.quantizer()
-
-    @property
-    def activity_sizes(self) -> Sizes:
-        """Sizes of the shares of pixels with a gradient, one for each way of sharing."""
-        return {self.kind: (4,)}
-
-    def features_of(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the roots (n, D) of images X (n, H W)."""
-        features: NDArray[np.float64] = ROOTS[levels(self.sums(self._bytes_of(X)), self.shift)]
-        return features
-
-    def _bytes_of(self, X: NDArray[Any]) -> Bytes:
-        """Convert raw images (n, H W) to the bytes (n, H, W) whose gradients are computed."""
-        images = self.pixels.to_bytes(X).reshape(-1, *self.image_shape)
-        return deskewing.deskewed(images, deskewing.BYTES) if self.deskew else images
-
-    def integer_stages(self, inputs: InputQuantizer) -> tuple[IntegerStage, ...]:
-        """Return the stage of gradients, preceded by the deskewing stage if there is one."""
-        same = np.ptp(inputs.zero) == 0 and np.ptp(inputs.step) == 0
-        check_holds(bool(same), "roots of sums on different scales", "roots on one scale")
-        one = InputQuantizer(inputs.zero[:1], inputs.step[:1], inputs.maximum)
-        table = one.quantize(ROOTS[:, None])[:, 0]
-        if not self.deskew:
-            return (IntegerGradients(self, self.shift, table),)
-        cropped = replace(self, image_shape=self.cropped_shape, deskew=False)
-        gradients = IntegerGradients(cropped, self.shift, table, by_rows=True)
-        return deskewing.IntegerDeskew(self), gradients
-
-    def seen(self, x: NDArray[Any]) -> Seen:
-        """Return the image with its cells, and the features of each as strokes by direction."""
-        rows, columns = self.rows, self.columns
-        image = self.cropped(self._bytes_of(x[None]))[0] / BYTE_MAXIMUM
-        cell = np.array([columns.pixels / columns.cells, rows.pixels / rows.cells])
-        places = np.indices(self.cells)[::-1].reshape(2, -1).T + 0.5
-        features = self.apply(x[None]).reshape(len(places), self.directions, 1)
-        towards = np.array(POINTING[self.directions], np.float64)
-        towards /= np.hypot(*towards.T)[:, None]
-        length = 0.48 * cell.min() / max(float(features.max()), 1.0)
-        by = length * features * towards
-        middles = np.broadcast_to((places * cell)[:, None], by.shape)
-        both = self.directions == min(DIRECTIONS)  # 4 directions ignore the sign
-        strokes = np.concatenate([middles - by if both else middles, by + by * both], axis=2)
-        return Seen(
-            image,
-            tuple((cell[1] * np.arange(1, rows.cells)).tolist()),
-            tuple((cell[0] * np.arange(1, columns.cells)).tolist()),
-            strokes[features[..., 0] > 0].reshape(-1, 4),
-            f"The {self.n_outputs:,} inputs of the classifier, {self.directions} in each of "
-            f"{crop.shape_text(self.cells)} cells: how much the image changes along each "
-            f"direction{'' if both else ' (lines point towards more ink)'}; the longest line is "
-            "the largest input.",
-        )
-
-    def to_arrays(self) -> Arrays:
-        """Return the whole numbers, (9,), and the zero and the step of pixels, (2,)."""
-        shapes = (*self.image_shape, *self.cropped_shape, *self.cells)
-        whole = np.array([*shapes, self.directions, self.shift, self.deskew], np.int64)
-        return {"gradients": whole, "gradients_pixels": self.pixels.to_array()}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self | None:
-        """Return the stage of a model file's arrays, or None."""
-        if not any(name in arrays for name in cls.ARRAYS):
-            return None
-        height, width, *others = checked_array(arrays, "gradients", "i8", (9,)).tolist()
-        cropped, cells = (others[0], others[1]), (others[2], others[3])
-        directions, shift, deskew = others[4:]
-        if deskew not in (0, 1):
-            raise InputError(
-                f"array 'gradients' ends with {deskew}, but must end with 1 if the model deskews "
-                "images, and with 0 if not; train the model again"
-            )
-        pixels = deskewing.PixelScale.from_arrays(arrays, "gradients_pixels")
-        return cls((height, width), cropped, cells, directions, pixels, bool(deskew), shift)
-
-    def describe(self, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  (pixels have none)
-        """Return the shapes, the directions, and whether images are deskewed."""
-        return {
-            "image_shape": list(self.image_shape),
-            "cropped_shape": list(self.cropped_shape),
-            "cells": list(self.cells),
-            "directions": self.directions,
-            "deskewed": self.deskew,
-        }
-
-    def facts(self, names: Sequence[str]) -> Facts:  # noqa: ARG002  (pixels have none)
-        """Return the size of the images, and their features."""
-        cells = f"{self.directions} directions in {crop.shape_text(self.cells)} cells"
-        return (
-            ("features", self.text(deskewed=self.deskew)),
-            ("gradients D", f"{self.n_outputs:,}: {cells}"),
-        )

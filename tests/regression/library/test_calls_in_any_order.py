@@ -36,7 +36,7 @@ from model_factory import (
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import every_plan
 from protonn_edge.features.average_pooling.integers import AveragePooling
-from protonn_edge.features.gradients.integers import Gradients
+from protonn_edge.features.gradients.making import gradient_features
 from protonn_edge.quantization import IntegerChain, device_model, quantize
 
 WINDOWS = window_features_of("mean,max,bands:2", 8)
@@ -55,7 +55,7 @@ MODELS: dict[str, Model] = {
     "floats": random_model(),
     "averages": random_pooling_model(AveragePooling((9, 9), (8, 8), (4, 4))),
     "windows": random_window_model(WINDOWS),
-    "gradients": random_gradients_model(Gradients((8, 8), (8, 8), (2, 2), 4)),
+    "gradients": random_gradients_model(gradient_features((8, 8), (8, 8), (2, 2), 4)),
 }
 
 
