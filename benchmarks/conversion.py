@@ -36,15 +36,15 @@ from protonn_edge.boards import load_board
 from protonn_edge.conversion import LAYOUTS
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.kept import Conversion
-from protonn_edge.conversion.reference import (
+from protonn_edge.datasets import Dataset, load_dataset
+from protonn_edge.evaluation.measurement import measure
+from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,
     from_reference,
     read_reference_model,
     to_reference,
     write_reference_model,
 )
-from protonn_edge.datasets import Dataset, load_dataset
-from protonn_edge.evaluation.measurement import measure
 from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.projects.folder import Project

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from protonn_edge.features.images.image_rows import ImageShape
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 
 

@@ -27,3 +27,10 @@ class Feature(NamedTuple):
     kind: str  # of its stage, in files
     module: str  # of the stage in floats, in the folder
     stage: str  # the stage's class
+
+
+class Requested(NamedTuple):
+    """The requests for a kind of feature in training, listed in ``REQUESTS`` of its folder."""
+
+    request: str  # their class, as "module:Class" in the folder
+    place: int  # in the order in which a search tries kinds of features

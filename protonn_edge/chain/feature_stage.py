@@ -1,7 +1,7 @@
 """The float form of a stage that computes features of raw points, before a classifier.
 
 A kind of feature is a folder of `protonn_edge.features` with a subclass of `FeatureStage`, and
-options in `protonn_edge.features.train`. Models, model files, quantization, generated code, exports
+a `FeatureRequest` in ``train``. Models, model files, quantization, generated code, exports
 and reports use this interface.
 
 The synthetic points for the self-test of a device without data are generated with integers only, so

@@ -213,7 +213,7 @@ class IntegerExpected:
         counts = np.bincount(best[classified], minlength=len(self.low))
         return Health(
             cycles=0,
-            rejected=min(int((~classified).sum()), _FULL),
+            unknown=min(int((~classified).sum()), _FULL),
             unusual=min(int((added > 0).sum()), _FULL),
             margins=tuple(np.minimum(np.bincount(bins, minlength=BINS), _FULL).tolist()),
             classes=tuple(np.minimum(counts, _FULL).tolist()),
@@ -227,7 +227,7 @@ class Health:
     """A device's counters; each stops at its maximum: 65,535, or 255 for alarms."""
 
     cycles: int  # of the longest prediction; 0 without a timer
-    rejected: int  # answers "unknown"
+    unknown: int  # answers "unknown"
     unusual: int  # answers
     margins: tuple[int, ...]  # number of answers in each bin of the margin
     classes: tuple[int, ...]  # number of answers of each class
@@ -239,9 +239,9 @@ class Health:
         """Parse the counters that a device sends; None if no device can have them."""
         if len(content) != _HEAD.size + 2 * n_classes + 2 or content[-2] > MOST_LEVEL:
             return None
-        _, cycles, rejected, unusual, *margins = _HEAD.unpack_from(content)
+        _, cycles, unknown, unusual, *margins = _HEAD.unpack_from(content)
         classes = struct.unpack_from(f"<{n_classes}H", content, _HEAD.size)
-        return cls(cycles, rejected, unusual, tuple(margins), classes, *content[-2:])
+        return cls(cycles, unknown, unusual, tuple(margins), classes, *content[-2:])
 
     @cached_property
     def answers(self) -> int:
@@ -251,7 +251,7 @@ class Health:
     @property
     def is_full(self) -> bool:
         """Whether a counter has stopped, so that shares of the answers are unknown."""
-        return _FULL in (self.rejected, self.unusual, *self.margins, *self.classes)
+        return _FULL in (self.unknown, self.unusual, *self.margins, *self.classes)
 
     @property
     def verdict(self) -> Verdict:

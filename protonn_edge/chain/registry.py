@@ -5,7 +5,8 @@ A kind of classifier is a folder of `protonn_edge.kinds`, and a kind of feature 
 reads in the ``__init__.py`` of each
 
 ``KINDS``     the kinds of classifiers, as `Kind`
-``FEATURES``  the kinds of features, as `Feature`
+``FEATURES``  the kinds of features with a float form, as `Feature`
+``REQUESTS``  the requests for features in training, as `Requested`
 ``STAGES``    the folder of each of its integer stages, below its own; "" if that is the same
 ``EXPORTS``   names that `protonn_edge` offers, with their modules; classifiers are among them
 
@@ -16,6 +17,8 @@ By convention, the folder of a kind of classifier has in
               steps, ``scores_by_step(model, integers, X)``, as `scores_in_two_steps`
 ``parameters``  ``<Prefix>Parameters``, its parameters, declared without heavy imports
 ``train``     ``<Prefix>Classifier``, the estimator, of which they are a base
+``convert``   what other programs' classifiers become models of the kind: ``READERS`` of fitted
+              estimators, by their types, and ``LOADERS`` of files; absent in most kinds
 
 and the folder of a stage in
 
@@ -98,6 +101,14 @@ FEATURE_STAGES: MutableMapping[str, type[FeatureStage]] = Imported(
 )
 """The float forms of the kinds of features."""
 
+_REQUESTS = sorted(
+    (each.place, f"{folder}.{each.request}")
+    for folder, brought in _FOLDERS.items()
+    for each in getattr(brought, "REQUESTS", ())
+)
+FEATURE_REQUESTS = Imported({request: request for _, request in _REQUESTS})
+"""The requests for features; `training.requests` has them with their type."""
+
 ESTIMATORS = Imported(
     {name: _place(name, kind.training, "Classifier") for name, kind in KINDS.items()}
 )
@@ -135,6 +146,28 @@ EXPORTS: Mapping[str, str] = {
 def quantizer_of(kind: str) -> Any:
     """Return the module that quantizes models of a kind."""
     return import_module(f"protonn_edge.{_FOLDER_OF[kind]}.quantize")
+
+
+def modules_named(name: str) -> Iterator[Any]:
+    """Yield the modules of this name of the folders that have one."""
+    for folder in _FOLDERS:
+        module = f"protonn_edge.{folder}.{name}"
+        if find_spec(module):
+            yield import_module(module)
+
+
+def converter_with(name: str) -> Any:
+    """Return what a folder's ``convert`` offers by a name.
+
+    Raises `InputError` if none does, because its folder was removed.
+    """
+    for module in modules_named("convert"):
+        if hasattr(module, name):
+            return getattr(module, name)
+    raise InputError(
+        f"no kind of model that is installed offers '{name}' of other programs' models; install "
+        "protonn-edge again, with all its parts"
+    )
 
 
 def stage_class(kind: str) -> Any:

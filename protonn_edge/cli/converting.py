@@ -15,6 +15,7 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.other_files import other_file
+from protonn_edge.chain.registry import converter_with
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.convert import ConvertOptions
 from protonn_edge.cli.fitting import division_of, of_data
@@ -22,20 +23,16 @@ from protonn_edge.cli.paths import check_output
 from protonn_edge.cli.trained import describe, repeated_rows, sentence_of, unlearned
 from protonn_edge.cli.training import reference_model_for
 from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.estimators import read_estimator
+from protonn_edge.conversion.estimators import load_classifier, read_estimator
 from protonn_edge.conversion.kept import Conversion
-from protonn_edge.conversion.libraries import load_booster
 from protonn_edge.conversion.onward import to_onnx
 from protonn_edge.conversion.reading import StoredClassifier, load_estimator
-from protonn_edge.conversion.reference import same_answers, to_reference, write_reference_model
-from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import Dataset, MultiLabelDataset, load_dataset
 from protonn_edge.datasets.dataset import dense_features, is_sparse
 from protonn_edge.datasets.naming import NO_CLASS, Notice, listed
 from protonn_edge.datasets.options import SHOWN
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import saturation_fact
-from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.quantization import quantize
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.calibration import with_accuracy_floor
@@ -165,13 +162,13 @@ def _estimator(source: Path, bits: int) -> Any:
     """Return the classifier in a file."""
     other = other_file(source)
     reader = None if other is None else other.reader
-    if reader == "network":
-        return load_network(source, str(source), bits)
-    if bits != 8:
+    if bits != 8 and reader != "network":
         raise InputError(
             f"--bits applies only to networks (.onnx, .tflite), but SOURCE is {source}; omit --bits"
         )
-    return (load_booster if reader == "booster" else load_estimator)(source)
+    if reader in (None, "estimator"):
+        return load_estimator(source)
+    return load_classifier(source, reader, bits)
 
 
 def _labels(
@@ -244,8 +241,8 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
             f"a model file can be converted only into a folder or an .onnx file, but -o is "
             f"{output.name!r}; choose another name with -o"
         )
-    cutoff = protonn_head(model, "the reference implementation").cutoff
-    reference = to_reference(model, features)
+    matrices = converter_with("reference")
+    reference, cutoff = matrices.to_reference(model, features), matrices.cutoff_of(model)
     record: dict[str, Any] = {
         "layout": given.layout,
         "features": features,
@@ -259,8 +256,11 @@ def to_folder(given: ConvertOptions, out: Output) -> dict[str, Any]:
         out.notice(dataset.notices)
         points = dataset.X_test if dataset.X_test.shape[0] else dataset.X_train
         X = dense_features(points, str(data))
-        record |= {"n": len(X), "same_answers": same_answers(model, reference, X, features)}
-    write_reference_model(reference, output, given.layout)
+        record |= {
+            "n": len(X),
+            "same_answers": matrices.same_answers(model, reference, X, features),
+        }
+    matrices.write_reference_model(reference, output, given.layout)
     if record["same_answers"] is not None:
         out.say(
             f"{output} gives the model's answers for {100 * record['same_answers']:.2f} % of "

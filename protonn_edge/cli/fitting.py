@@ -37,7 +37,6 @@ from protonn_edge.datasets.naming import NO_CLASS, channel_names, quoted
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.extensions import brought
-from protonn_edge.features.train import AudioRequest, with_onset
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.fitting import default_prototypes
 from protonn_edge.quantization import check_counts
@@ -137,15 +136,10 @@ def settled_samples(dataset: Dataset, settings: FeatureParameters) -> dict[str, 
         settings_of_data["sample_rate"] = dataset.sample_rate
     if settings.copies and dataset.background_noise is not None:
         settings_of_data["background_noise"] = dataset.background_noise
-    if isinstance(asked, AudioRequest) and dataset.onset is not None:
-        if asked.onset not in (None, dataset.onset):
-            raise InputError(
-                f"--features has onset:{asked.onset}, but the clips in the data begin at a level "
-                f"of {dataset.onset}; omit onset:{asked.onset}, or cut the clips with 'windows "
-                f"--onset {asked.onset}'"
-            )
-        if asked.onset is None:
-            settings_of_data["features"] = with_onset(str(settings.features), dataset.onset)
+    if isinstance(settings.features, str) and dataset.onset is not None:
+        text = asked.of_clips(settings.features, dataset.onset)
+        if text != settings.features:
+            settings_of_data["features"] = text
     return settings_of_data
 
 
@@ -202,10 +196,11 @@ def with_sample_notices(dataset: Dataset, asked: FeatureRequest | None) -> Datas
             "give another shape with --window, or cut recordings with 'windows'"
         )
         notices.append(Notice("window", text))
-    if isinstance(asked, AudioRequest) and (asked.onset, dataset.onset) == (None, None):
+    level = None if asked is None else asked.assumed_onset
+    if level is not None and dataset.onset is None:
         text = (
             "the data does not state its onset level, so the board starts clips at a level of "
-            f"{asked.level}, as 'windows --onset {asked.level}' does"
+            f"{level}, as 'windows --onset {level}' does"
         )
         notices.append(Notice("onset", text))
     return replace(dataset, notices=(*dataset.notices, *notices))

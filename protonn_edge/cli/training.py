@@ -9,6 +9,7 @@ import click
 
 from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.registry import converter_with
 from protonn_edge.cli import fitting
 from protonn_edge.cli.command import Output
 from protonn_edge.cli.data import DataReport
@@ -17,11 +18,9 @@ from protonn_edge.cli.train_options import was_given
 from protonn_edge.cli.trained import describe, one_class_report, sentence_of
 from protonn_edge.datasets import Dataset, MultiLabelDataset, Notice
 from protonn_edge.datasets.division import Division
-from protonn_edge.errors import Interrupted
-from protonn_edge.kinds.protonn.head import protonn_head
-from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.errors import InputError, Interrupted
 from protonn_edge.quantization import quantize, why_floats_alone
-from protonn_edge.system.lazy import room
+from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.calibration import with_accuracy_floor
 
 
@@ -35,10 +34,11 @@ def train_model(given: TrainOptions, out: Output) -> None:
     if given.groups is None:  # the file's own groups are not for moving points between them
         dataset = replace(dataset, groups=None)
     steps = given.rules.steps(one_class=one_class)
-    if given.start_from is not None and isinstance(learner, ProtoNNClassifier):
-        learner.initial_model = _start_model(given.start_from, dataset, learner.normalization)
-        dataset = dataset.matched(learner.initial_model.feature_names, str(given.data))
-        out.notice(_known_points(learner.initial_model, dataset))
+    if given.start_from is not None and learner.starts_from:
+        start = _start_model(learner, given.start_from, dataset)
+        learner.set_params(initial_model=start)
+        dataset = dataset.matched(start.feature_names, str(given.data))
+        out.notice(_known_points(start, dataset))
     learner.set_params(**fitting.settled_samples(dataset, learner))
     dataset = fitting.with_sample_notices(dataset, learner.asked)
     for step in steps:
@@ -80,13 +80,18 @@ def _save(model: Model, path: Path) -> None:
     save_model(model, path)
 
 
-def _start_model(path: Path, dataset: Dataset, normalization: str) -> Model:
+def _start_model(learner: DeviceClassifier, path: Path, dataset: Dataset) -> Model:
     """Return the model to continue from: a model file, or a folder of the reference's files."""
     if not path.is_dir():
         model = load_model(path)
-        protonn_head(model, "--start-from")
+        if model.head.kind != learner.starts_from:
+            raise InputError(
+                f"--start-from needs a model of the kind {learner.starts_from!r}, but the kind is "
+                f"{model.head.kind!r}; give a model that was trained with --classifier "
+                f"{learner.starts_from}"
+            )
         return model
-    kind = normalization if was_given("normalization") else "none"
+    kind = learner.normalization if was_given("normalization") else "none"
     return reference_model_for(dataset, path, kind)
 
 
@@ -107,7 +112,7 @@ def _known_points(model: Model, dataset: Dataset) -> list[Notice]:
 def reference_model_for(dataset: Dataset, folder: Path, normalization: str) -> Model:
     """Return the model of the reference's files in a folder, for this data."""
     label_sets = dataset.y_train if isinstance(dataset, MultiLabelDataset) else None
-    reference = room("protonn_edge.conversion.reference", "conversions of other programs' models")
+    reference = converter_with("reference")
     model: Model = reference.from_reference(
         reference.read_reference_model(folder),
         dataset.X_train,

@@ -13,20 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.feature_stage import SAMPLE_RATES
+from protonn_edge.chain.registry import modules_named
 from protonn_edge.cli.command import OUTPUT, Output, argument, command, option
 from protonn_edge.cli.options import LEVEL, PATH, FiniteRange
 from protonn_edge.cli.paths import WINDOWS, OutputFile
 from protonn_edge.cli.tables import COLUMNS, columns_option
 from protonn_edge.datasets import Notice, TableOptions, recordings
 from protonn_edge.datasets.naming import check_names, label_text, listed, title
+from protonn_edge.datasets.onset import THRESHOLDS
 from protonn_edge.datasets.recorded import Recording, followed_by, read_noise, read_recording
 from protonn_edge.datasets.roles import is_called_as_time
 from protonn_edge.errors import InputError, counted
 from protonn_edge.evaluation.terminal import fact_table
-from protonn_edge.features.audio.clips import Clips
-from protonn_edge.features.audio.frames import SAMPLE_LIMIT
-from protonn_edge.features.audio.onset import THRESHOLDS
-from protonn_edge.features.window_features.windows import CHANNEL_LIMIT, check_window
 from protonn_edge.sensors import MICROPHONE
 from protonn_edge.sensors.instruments import to_arrays
 from protonn_edge.sensors.kinds import ANALOG_RATE
@@ -167,18 +165,8 @@ def windows_command(
 
 def _check_window(window: int, channels: int) -> None:
     """Refuse windows that no features can be computed from; one channel may be audio."""
-    if channels > CHANNEL_LIMIT:
-        raise InputError(
-            f"the recording has {channels} channels, but the limit is {CHANNEL_LIMIT}; choose some "
-            "with --channels or, if each row is a whole window, give the file to 'train --window'"
-        )
-    if channels > 1:
-        check_window(window, channels)
-    elif window > SAMPLE_LIMIT:
-        raise InputError(
-            f"--window is {window:,}, but a device supports windows of at most {SAMPLE_LIMIT:,} "
-            "samples; give a smaller --window"
-        )
+    for module in modules_named("cutting"):
+        module.check_cut(window, channels)
 
 
 def _check_labels(recorded: Recording, window: int) -> None:
@@ -205,7 +193,7 @@ def _trigger(
                 f"--onset is for sound with one channel, but the recording has {channels} "
                 "channels; omit --onset"
             )
-        return Clips.of(recorded.samples, window, onset)
+        return _at_onsets(recorded, window, onset)
     if level is None:
         return None
     count = window // _BEFORE_SHARE if before is None else before
@@ -216,6 +204,14 @@ def _trigger(
         )
     runs = recordings.runs_of(recorded.dataset.y_train, recorded.seams)
     return recordings.Trigger.of(recorded.samples, runs, window, count, level or None)
+
+
+def _at_onsets(recorded: Recording, window: int, onset: int) -> recordings.SegmentDetector:
+    for module in modules_named("cutting"):
+        if hasattr(module, "at_onsets"):
+            clips: recordings.SegmentDetector = module.at_onsets(recorded.samples, window, onset)
+            return clips
+    raise InputError("features of sound are not installed; omit --onset")
 
 
 def _windows(

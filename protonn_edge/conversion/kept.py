@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.boards import Board
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen.plan import Plan
-from protonn_edge.conversion.estimators import FittedEstimator
+from protonn_edge.conversion.search import FittedEstimator
 from protonn_edge.datasets.naming import label_text
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import share_right

@@ -23,11 +23,11 @@ from protonn_edge.codegen import Plan
 from protonn_edge.codegen.context import as_it_is
 from protonn_edge.datasets import Notice
 from protonn_edge.datasets.naming import channel_names
+from protonn_edge.datasets.onset import QUIET
 from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.extensions import parts_of
-from protonn_edge.features.audio.onset import QUIET
 from protonn_edge.projects.sampling import Sampling, byte_cycles, bytes_carried, used_channels
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import Instrument, SensorKind

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from protonn_edge.datasets.naming import answer_names
 from protonn_edge.device import Result
-from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.report.content import Mark, Scatter
 from protonn_edge.report.evidence import Evidence
 
@@ -202,9 +201,8 @@ def _space_of(one: Evidence, chosen: list[Result]) -> _Space | None:
     k = model.n_features
     units = np.eye(k + 1, k, -1) if k <= _MOST_INPUTS else np.zeros((1, k))
     prototypes, labels = np.zeros((0, len(W))), np.zeros(0, np.int64)
-    if isinstance(head, ProtoNNHead):
-        prototypes = head.prototypes.T.astype(np.float64)
-        labels = head.labels.argmax(axis=0)
+    if landmarks := getattr(head, "landmarks", None):
+        prototypes, labels = landmarks
     return _Space(
         name="projected space",
         source="bytes",

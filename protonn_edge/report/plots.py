@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.model import checked_points
 from protonn_edge.errors import InputError
-from protonn_edge.kinds.protonn.head import ProtoNNHead
 from protonn_edge.report.plane import principal_axes
 from protonn_edge.system.lazy import require
 from protonn_edge.training.base import DeviceClassifier
@@ -76,19 +75,20 @@ def plot_space(
         If the classifier has no prototypes, X has other features, or matplotlib is not installed.
     """
     model = classifier.to_model()
-    head = model.head
-    if not isinstance(head, ProtoNNHead):
+    head: Any = model.head
+    if not hasattr(head, "landmarks"):
         raise InputError(
             f"a {type(classifier).__name__} has no prototypes to draw; give a ProtoNNClassifier"
         )
     ax = _axes(ax)
     places = model.normalized(checked_points(model, X)) @ head.projection.T.astype(np.float64)
     axes, centre, _ = principal_axes(places)
-    prototypes = (head.prototypes.T - centre) @ axes.T
+    landmarks, of_classes = head.landmarks
+    prototypes = (landmarks - centre) @ axes.T
     labels, names = np.asarray(y), classifier.classes_
     for index, (name, colour) in enumerate(zip(names, _colours(len(names)), strict=True)):
         flat = (places[labels == name] - centre) @ axes.T
-        own = prototypes[head.labels.argmax(axis=0) == index]
+        own = prototypes[of_classes == index]
         _draw(ax, flat, s=6, alpha=0.5, linewidths=0, color=colour, label=str(name))
         _draw(ax, own, s=60, marker="X", edgecolors="black", linewidths=0.5, color=colour)
     ax.set(aspect="equal", xlabel="first axis", ylabel="second axis")

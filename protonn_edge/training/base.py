@@ -224,6 +224,7 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
     n_iter_: int = field(init=False)
 
     refusals: ClassVar[tuple[Refusal, ...]] = ()
+    starts_from: ClassVar[str] = ""  # the kind of models that training can continue
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:

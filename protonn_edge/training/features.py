@@ -1,4 +1,4 @@
-"""Requests for features, parsed from a text; see `protonn_edge.features.train`."""
+"""Requests for features, parsed from a text; see `protonn_edge.training.requests`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
-from protonn_edge.chain.statistics import common_range
 from protonn_edge.errors import InputError, shortened
-from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.training.augmentation import SignalMovement
 
 if TYPE_CHECKING:
@@ -41,6 +39,7 @@ class FeatureRequest:
 
     kind: ClassVar[str] = ""  # of its stage, in the registry
     word: ClassVar[str] = ""  # the word at the beginning of its first term
+    words: ClassVar[tuple[str, ...]] = ()  # the words that its first term may be, instead
     form: ClassVar[str] = ""  # the form of that term, with an example
     # the type of its points
     of_samples: ClassVar[bool] = False
@@ -64,6 +63,18 @@ class FeatureRequest:
     def alternatives(cls, _shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield texts for images of a shape that a search tries, with the settings they need."""
         yield from ()
+
+    @property
+    def assumed_onset(self) -> int | None:
+        """The level at which clips begin, if neither the text nor the data states it."""
+        return None
+
+    def of_clips(self, text: str, onset: int) -> str:  # noqa: ARG002
+        """Return the text of the request for clips of data that begin at a level.
+
+        Raises `InputError` if the text requests another level.
+        """
+        return text
 
     def continues(self, stage: FeatureStage | None, settings: Settings) -> bool:  # noqa: ARG002
         """Return whether it equals the features of the initial model."""
@@ -110,11 +121,6 @@ class GivenStage(FeatureRequest):
                 "trained on"
             )
         return self.stage
-
-
-def pixel_scale(given: FeatureData) -> PixelScale:
-    """Return the conversion of raw pixels to bytes."""
-    return PixelScale.between(*common_range(given.points, given.weights))
 
 
 def sides_of(term: str, form: str) -> tuple[Shape, int | None]:

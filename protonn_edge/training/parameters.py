@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from protonn_edge.training.given_points import ClassWeight
     from protonn_edge.training.progress import Callback
 
-_read_features = later("protonn_edge.features.train", "read_features")
+_read_features = later("protonn_edge.training.requests", "read_features")
 
 
 @dataclass(frozen=True)

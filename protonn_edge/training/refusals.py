@@ -18,7 +18,7 @@ from protonn_edge.system.lazy import later
 from protonn_edge.training.normalization import KEEPING_ZEROS
 from protonn_edge.training.stored_points import LARGE_BYTES, is_large
 
-_feature_refusals = later("protonn_edge.features.train", "refusals")
+_feature_refusals = later("protonn_edge.training.requests", "refusals")
 
 
 @dataclass(frozen=True, kw_only=True)

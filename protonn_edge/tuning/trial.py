@@ -21,7 +21,6 @@ from sklearn.exceptions import ConvergenceWarning
 from protonn_edge.boards import Board
 from protonn_edge.datasets.preparation import Preparation
 from protonn_edge.errors import InputError
-from protonn_edge.features.train import alternatives
 from protonn_edge.quantization import quantize
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training.base import CLASSIFIERS, DeviceClassifier
@@ -30,6 +29,7 @@ from protonn_edge.training.features import NO_FEATURES
 from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport
 from protonn_edge.training.refusals import TrainingRequest, check_compatible
+from protonn_edge.training.requests import alternatives
 from protonn_edge.training.searched import ANY, FEATURES, SearchSpec, settings_of_kind
 from protonn_edge.tuning.limits import ACCURACY, Figures, Fit, Metric, TuningLimits, fit_of
 

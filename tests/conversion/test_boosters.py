@@ -19,15 +19,15 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from protonn_edge.conversion import ubjson
 from protonn_edge.conversion.affine import AffineMap
-from protonn_edge.conversion.boosters import StoredTree, boosted_rule
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.estimators import read_estimator
-from protonn_edge.conversion.libraries import load_booster
-from protonn_edge.conversion.trees import forest_model
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
+from protonn_edge.kinds.forest.convert import ubjson
+from protonn_edge.kinds.forest.convert.boosters import StoredTree, boosted_rule
+from protonn_edge.kinds.forest.convert.libraries import load_booster
+from protonn_edge.kinds.forest.convert.trees import forest_model
 from protonn_edge.kinds.forest.integers import sum_of_leaves
 from protonn_edge.quantization import quantize
 

@@ -25,9 +25,10 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, model_bytes, save_model
 from protonn_edge.codegen import Limits, make_plan
 from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.prototypes import SizeLimit
+from protonn_edge.conversion.search import SizeLimit
 from protonn_edge.datasets import load_dataset, load_digits_dataset
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.kinds.protonn.convert.reduction import sizes_to_try
 from protonn_edge.quantization import quantize
 
 DIGITS = load_digits_dataset()
@@ -274,12 +275,14 @@ def test_the_report_is_for_people_and_for_programs():
 
 def test_sizes_shrink_until_nothing_is_left():
     limit = SizeLimit(UNO)
-    sizes = list(limit.sizes(n_features=64, n_classes=10, n_points=900, most_projections=64))
+    sizes = list(
+        sizes_to_try(limit, n_features=64, n_classes=10, n_points=900, most_projections=64)
+    )
     taken = [each.device_bytes(64, 10) for each in sizes]
     assert sizes[0].n_prototypes == 100
     assert taken == sorted(taken, reverse=True)
     assert taken[-1] < 250
-    many = limit.sizes(n_features=64, n_classes=200, n_points=9000, most_projections=64)
+    many = sizes_to_try(limit, n_features=64, n_classes=200, n_points=9000, most_projections=64)
     assert all(each.device_bytes(64, 200) <= UNO.flash_bytes for each in many)
 
 

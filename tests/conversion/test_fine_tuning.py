@@ -11,9 +11,9 @@ from onnx_factory import network, node
 from sklearn.tree import DecisionTreeClassifier
 
 from protonn_edge import from_network, from_sklearn
-from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.convert.stored_networks import load_network
 
 DATA = Path(__file__).parents[1] / "data"
 DIGITS = load_digits_dataset()

@@ -17,9 +17,9 @@ from tflite_factory import FLOAT32, INT32, network, tensor
 
 from protonn_edge import from_network
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.conversion.flatbuffer import FlatTable
-from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.features.convolution.convert.flatbuffer import FlatTable
+from protonn_edge.features.convolution.convert.stored_networks import load_network
 from protonn_edge.quantization import quantize
 
 FOLDER = Path(__file__).parents[1] / "data" / "tflite"

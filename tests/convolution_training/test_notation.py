@@ -7,6 +7,7 @@ from chains import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.train.notation import (
     MOST_CHANNELS,
@@ -17,7 +18,6 @@ from protonn_edge.features.convolution.train.notation import (
     read_network,
     shapes_of,
 )
-from protonn_edge.features.images.image_rows import ImageShape
 
 CONVOLUTIONS = st.builds(
     ConvolutionLayout,

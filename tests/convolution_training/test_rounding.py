@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from chains import replace
 
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.features.convolution.train.layers import Convolution, Rectifier
 from protonn_edge.features.convolution.train.network import Network, flat, layers_of
 from protonn_edge.features.convolution.train.notation import read_layers, shapes_of
@@ -16,7 +17,6 @@ from protonn_edge.features.convolution.train.rounding import (
     integer_stages,
     sum_ends,
 )
-from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.kinds.dense.train import DenseNetwork
 
 BITS = [Bits(8, 8), Bits(4, 8), Bits(2, 8), Bits(4, 4), Bits(2, 4)]

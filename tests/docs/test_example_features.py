@@ -19,9 +19,9 @@ from protonn_edge.codegen.planner import plans
 from protonn_edge.datasets import load_digits_dataset
 from protonn_edge.errors import InputError
 from protonn_edge.export import export
-from protonn_edge.features import train
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.quantization import quantize
+from protonn_edge.training import requests
 from protonn_edge.training.refusals import Incompatible
 
 DIGITS = load_digits_dataset()
@@ -33,7 +33,7 @@ def classifier(example: None, monkeypatch: pytest.MonkeyPatch) -> type[ProtoNNCl
     """Return the classifier, with one more line in the registry of what features ask for."""
     from scale.request import ScaleRequest  # noqa: PLC0415
 
-    monkeypatch.setattr(train, "REQUESTS", [*train.REQUESTS, ScaleRequest])
+    monkeypatch.setattr(requests, "REQUESTS", [*requests.REQUESTS, ScaleRequest])
     return ProtoNNClassifier
 
 

@@ -19,11 +19,11 @@ from protonn_edge.boards import load_board
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.integer_chain import coordinates
 from protonn_edge.chain.model import Model
+from protonn_edge.datasets.onset import onsets_of
 from protonn_edge.device.sensor_board import UNDECIDED
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
 from protonn_edge.evaluation.live import Reporter
-from protonn_edge.features.audio.onset import onsets_of
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.windowing import Windowing, windowing_of
 from protonn_edge.quantization import quantize

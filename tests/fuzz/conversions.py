@@ -26,7 +26,7 @@ from protonn_edge.chain.model import Model
 from protonn_edge.conversion import LAYOUTS
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import load_estimator
-from protonn_edge.conversion.reference import (
+from protonn_edge.kinds.protonn.convert.reference import (
     from_reference,
     read_reference_model,
     to_reference,

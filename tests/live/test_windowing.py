@@ -24,12 +24,12 @@ from protonn_edge.chain.policy import with_rules
 from protonn_edge.cli.live import LiveOptions
 from protonn_edge.codegen import make_plan, template_environment
 from protonn_edge.datasets.naming import sample_names
+from protonn_edge.datasets.onset import onsets_of
 from protonn_edge.device.listener import AnswerStream
 from protonn_edge.device.sensor_board import UNDECIDED, WindowAnswer
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed, InputError
 from protonn_edge.evaluation.live import Reporter
-from protonn_edge.features.audio.onset import onsets_of
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.policy.confidence.rule import Confidence, Sharpness

@@ -139,7 +139,7 @@ def test_host_c_counts_like_numpy_under_sanitizers(program: Path) -> None:
     best, second = np.argsort(-model.scores(points), axis=1, kind="stable")[:, :2].T
     assert model.expected is not None
     assert np.unique(second[~model.expected.runners_up[best, second]]).size == model.n_classes
-    assert min(expected.margins) > 0 < expected.rejected
+    assert min(expected.margins) > 0 < expected.unknown
     assert model.expected.watched
     assert model.expected.moving.tolist() == [True, True, False, False, False]
     without = replace(model.expected, watched=range(0))

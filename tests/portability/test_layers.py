@@ -31,6 +31,9 @@ PARTS_OF_RULES = {
 
 WHOLE = ("", "__main__")  # the package's own names, imported when they are used, and its program
 
+OF_KINDS = {r"\.convert\b": "conversion", r"\.(train|parameters)\b": "training"}
+"""The modules that kinds and features add to a room that is above theirs."""
+
 Imports = set[tuple[str, str]]
 
 
@@ -88,16 +91,15 @@ def upwards(imports: Imports, order: list[str]) -> Imports:
 
 
 def level(name: str, order: list[str]) -> float:
-    """Return the place of a module's room.
-
-    Training of one kind is above all training, and a rule's part of a room is above that room.
-    """
+    """Return the place of a module's room; what a kind or a rule adds to a room is above that."""
     room = name.partition(".")[0]
     part = re.match(r"policy\.\w+\.(\w+)", name)
     if part and part[1] in PARTS_OF_RULES:
         return order.index(PARTS_OF_RULES[part[1]]) + 0.5
-    own_training = room in ("features", "kinds") and re.search(r"\.(train|parameters)\b", name)
-    return order.index("training") + 0.5 if own_training else order.index(room)
+    for pattern, of in OF_KINDS.items():
+        if room in ("features", "kinds") and re.search(pattern, name):
+            return order.index(of) + 0.5
+    return order.index(room)
 
 
 def circle(imports: Imports) -> list[str]:

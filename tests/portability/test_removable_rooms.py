@@ -79,6 +79,8 @@ ROOMS = {
     ),
     "conversion": Room(
         "protonn_edge/conversion protonn_edge/cli/convert.py protonn_edge/cli/converting.py "
+        "protonn_edge/kinds/forest/convert protonn_edge/kinds/linear/convert.py "
+        "protonn_edge/kinds/protonn/convert protonn_edge/features/convolution/convert "
         "tests/conversion docs/conversion.md docs/networks.md",
         "convert model.npz -o model.onnx",
         "No such command 'convert'",
@@ -113,6 +115,21 @@ ROOMS = {
         "protonn_edge/kinds/bonsai templates/c/bonsai_tree tests/bonsai docs/bonsai.md",
         "train data.csv -o bonsai.npz --classifier bonsai",
         "'bonsai' is not one of",
+    ),
+    "forest": Room(
+        "protonn_edge/kinds/forest templates/c/forest tests/forest docs/forest.md",
+        "train data.csv -o forest.npz --classifier forest",
+        "'forest' is not one of",
+    ),
+    "gradients": Room(
+        "protonn_edge/features/gradients templates/c/gradients tests/gradients docs/gradients.md",
+        "train data.csv -o gradients.npz --image-shape 1x2 --features gradients:1x1",
+        "is not one of",
+    ),
+    "sound": Room(
+        "protonn_edge/features/audio templates/c/audio tests/audio docs/audio.md",
+        "train data.csv -o sound.npz --features audio:2x2",
+        "is not one of",
     ),
     "basis images": Room(
         "protonn_edge/kinds/basis_images tests/basis_images docs/basis-images.md",

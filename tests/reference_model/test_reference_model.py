@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protonn_edge.conversion.reference import (
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.protonn.convert.reference import (
     ReferenceModel,
     read_reference_model,
     write_reference_model,
 )
-from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.head import rbf
 
 RNG = np.random.default_rng(0)

@@ -15,7 +15,6 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from protonn_edge.chain.model import Model
-from protonn_edge.features.train import refusals
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training import stored_points
 from protonn_edge.training.base import CLASSIFIERS
@@ -26,6 +25,7 @@ from protonn_edge.training.refusals import (
     check_compatible,
     refusal_of,
 )
+from protonn_edge.training.requests import refusals
 
 RNG = np.random.default_rng(0)
 Y = np.arange(24) % 2

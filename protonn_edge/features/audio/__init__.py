@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
+from protonn_edge.chain.entries import Requested
+
+REQUESTS = (Requested("train:AudioRequest", 3),)
 STAGES = {"audio": ""}

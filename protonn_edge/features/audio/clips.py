@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.features import Features, PointFormat
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer, saturated_steps
+from protonn_edge.datasets.onset import onsets_of
 from protonn_edge.datasets.recordings import SegmentDetector
 from protonn_edge.errors import InputError
 from protonn_edge.features.audio.frames import Frames, mel_bands
 from protonn_edge.features.audio.integers import IntegerAudio
-from protonn_edge.features.audio.onset import onsets_of
 
 RATES = (1_000.0, 20_000.0)  # the range of samples per second
 DEFAULT_RATE = 8_000.0

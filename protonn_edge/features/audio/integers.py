@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntegerStage, Range
 from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.datasets.onset import check_onset
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, Frames
-from protonn_edge.features.audio.onset import check_onset
 
 
 @dataclass(frozen=True, eq=False)

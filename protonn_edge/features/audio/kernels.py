@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import ClassVar
 
 from protonn_edge.chain.activity import Activity
+from protonn_edge.datasets.onset import LEVEL_SHIFT
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, OCTAVE, STEPS, BandPass
 from protonn_edge.features.audio.integers import IntegerAudio
-from protonn_edge.features.audio.onset import LEVEL_SHIFT
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
 from protonn_edge.kernels.listing import Listing
 

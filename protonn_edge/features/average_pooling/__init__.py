@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from protonn_edge.chain.entries import Feature
+from protonn_edge.chain.entries import Feature, Requested
 
 FEATURES = (Feature("average_pooling", "integers", "AveragePooling"),)
+REQUESTS = (Requested("train:PoolingRequest", 1),)
 STAGES = {"average_pooling": ""}

@@ -24,6 +24,7 @@ from protonn_edge.chain.checks import Arrays, check_type
 from protonn_edge.chain.feature_stage import Facts, FeatureStage
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.chain.shapes import shape_text
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew import integers as deskew
 from protonn_edge.features.images import cropped_image as crop
@@ -78,7 +79,7 @@ class Areas(crop.CroppedImage):
         crop.check_within(self.shape, self.cropped_shape, "pooled")
         if self.n_features > _PIXEL_LIMIT:
             raise InputError(
-                f"an image of {crop.shape_text(self.image_shape)} has {self.n_features:,} pixels, "
+                f"an image of {shape_text(self.image_shape)} has {self.n_features:,} pixels, "
                 f"but the generated code supports at most {_PIXEL_LIMIT:,}; give smaller images"
             )
         self._check_area()
@@ -119,8 +120,8 @@ class Areas(crop.CroppedImage):
             return
         reason = "changes nothing" if self.area < 2 else "needs sums beyond the device's limits"
         raise InputError(
-            f"average pooling of {crop.shape_text(self.cropped_shape)} pixels to "
-            f"{crop.shape_text(self.shape)} {reason}; {_advice(self.cropped_shape, self.shape)}"
+            f"average pooling of {shape_text(self.cropped_shape)} pixels to "
+            f"{shape_text(self.shape)} {reason}; {_advice(self.cropped_shape, self.shape)}"
         )
 
 
@@ -136,7 +137,7 @@ def _advice(cropped: crop.Shape, shape: crop.Shape) -> str:
                 near.append((distance, (rows, columns)))
     if not near:
         return "crop the image to sides that have common divisors with the sides of the result"
-    nearest = [crop.shape_text(sides) for _, sides in sorted(near)[:_SIDES_NAMED]]
+    nearest = [shape_text(sides) for _, sides in sorted(near)[:_SIDES_NAMED]]
     return f"choose from {', '.join(nearest)}"
 
 
@@ -271,7 +272,7 @@ class AveragePooling(Areas, FeatureStage):
         super().__post_init__()
         if self.deskewed is not None and max(self.image_shape) > deskew.SIDE_LIMIT:
             raise InputError(
-                f"an image of {crop.shape_text(self.image_shape)} cannot be deskewed, because the "
+                f"an image of {shape_text(self.image_shape)} cannot be deskewed, because the "
                 f"limit is {deskew.SIDE_LIMIT} pixels a side; leave deskew out, or give smaller "
                 "images"
             )
@@ -348,5 +349,5 @@ class AveragePooling(Areas, FeatureStage):
         """Return the sizes of the images before and after it."""
         return (
             ("features", self.text(deskewed=self.deskewed is not None)),
-            ("averages D", f"{self.n_outputs:,}: {crop.shape_text(self.shape)}"),
+            ("averages D", f"{self.n_outputs:,}: {shape_text(self.shape)}"),
         )

@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
+from protonn_edge.chain.entries import Requested
+
+REQUESTS = (Requested("train.request:ConvolutionRequest", 2),)
 STAGES = {"convolution": ""}

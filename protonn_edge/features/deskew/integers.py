@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from protonn_edge.chain.checks import Arrays, check_type, checked_array
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
+from protonn_edge.chain.shapes import shape_text
 from protonn_edge.datasets.cells import FLOAT32_MAX
 from protonn_edge.errors import InputError
-from protonn_edge.features.images.cropped_image import CroppedImage, shape_text
+from protonn_edge.features.images.cropped_image import CroppedImage
 
 SIDE_LIMIT = 32  # maximum side in pixels, for which moments fit 32 bits
 CENTRE_BITS = 5

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.feature_stage import Bytes
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM, InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range, check_holds
+from protonn_edge.chain.shapes import shape_text
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
 from protonn_edge.features.deskew import integers as deskewing
@@ -101,14 +102,14 @@ class Cells(crop.CroppedImage):
         if max(image) > deskewing.SIDE_LIMIT:
             raise InputError(
                 f"gradients are limited to images of {deskewing.SIDE_LIMIT} pixels a side, but "
-                f"these have {crop.shape_text(image)} pixels; give smaller images, as with --size "
+                f"these have {shape_text(image)} pixels; give smaller images, as with --size "
                 "28x28"
             )
         height, width = (min(CELL_LIMIT, side) for side in cropped)
         if self.cells[0] > height or self.cells[1] > width:
             raise InputError(
-                f"an image of {crop.shape_text(cropped)} pixels can have at most "
-                f"{crop.shape_text((height, width))} cells, not {crop.shape_text(self.cells)}; "
+                f"an image of {shape_text(cropped)} pixels can have at most "
+                f"{shape_text((height, width))} cells, not {shape_text(self.cells)}; "
                 "give fewer cells"
             )
         if self.directions not in DIRECTIONS:
@@ -118,8 +119,8 @@ class Cells(crop.CroppedImage):
         most = int(self.most.max())
         if most > SUM_MAXIMUM:
             raise InputError(
-                f"with {crop.shape_text(self.cells)} cells, sums of the gradients of "
-                f"{crop.shape_text(cropped)} pixels can reach {most:,}, but the limit is "
+                f"with {shape_text(self.cells)} cells, sums of the gradients of "
+                f"{shape_text(cropped)} pixels can reach {most:,}, but the limit is "
                 f"{SUM_MAXIMUM:,}; give more cells"
             )
 

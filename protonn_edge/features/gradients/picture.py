@@ -11,8 +11,8 @@ from protonn_edge.chain.feature_stage import Seen
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.integer_stage import run_through
+from protonn_edge.chain.shapes import shape_text
 from protonn_edge.features.gradients.integers import DIRECTIONS, POINTING, IntegerGradients
-from protonn_edge.features.images import cropped_image as crop
 
 
 def seen(features: Features, x: NDArray[Any]) -> Seen:
@@ -39,7 +39,7 @@ def seen(features: Features, x: NDArray[Any]) -> Seen:
         tuple((cell[0] * np.arange(1, columns.cells)).tolist()),
         strokes[roots[..., 0] > 0].reshape(-1, 4),
         f"The {cells.n_outputs:,} inputs of the classifier, {cells.directions} in each of "
-        f"{crop.shape_text(cells.cells)} cells: how much the image changes along each "
+        f"{shape_text(cells.cells)} cells: how much the image changes along each "
         f"direction{'' if both else ' (lines point towards more ink)'}; the longest line is "
         "the largest input.",
     )

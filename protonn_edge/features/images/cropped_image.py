@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protonn_edge.chain.shapes import shape_text
 from protonn_edge.errors import InputError
 
 Shape = tuple[int, int]
@@ -113,8 +114,3 @@ def check_within(smaller: Shape, larger: Shape, verb: str) -> None:
             f"an image of {shape_text(larger)} pixels cannot be {verb} to {shape_text(smaller)}; "
             f"give at most {larger[0]} rows and {larger[1]} columns"
         )
-
-
-def shape_text(shape: Shape) -> str:
-    """Return a height and a width as on the command line, such as 16x16."""
-    return f"{shape[0]}x{shape[1]}"

@@ -18,14 +18,12 @@ from typing import Self
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.integer_stage import IntegerStage
+from protonn_edge.chain.shapes import ImageShape, image_text
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.features.images.cropped_image import shape_text
 from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs, Push
 
 MOST_IN_A_ROW = 255  # pixels or values of a row, counted in a byte
-ImageShape = tuple[int, int, int]
-"""Height, width and channels of an image, stored row by row with the channels innermost."""
 Margins = tuple[tuple[int, int], tuple[int, int]]
 """Rows above and below an image, and pixels to the left and right of it."""
 
@@ -118,11 +116,6 @@ class ImageStage(IntegerStage):
 def largest(stage: IntegerStage, name: str) -> int:
     """Return the largest value of a layer, or of its inputs."""
     return int(getattr(stage, name))
-
-
-def image_text(shape: ImageShape) -> str:
-    """Return height, width and, if there are several, channels as text: 12x12x5."""
-    return shape_text(shape[:2]) + (f"x{shape[2]}" if shape[2] > 1 else "")
 
 
 _MOST_ORDERS = 720  # all orders of six layers

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray, check_holds
-from protonn_edge.features.images.image_rows import ImageShape, ImageStage, Margins
+from protonn_edge.chain.shapes import ImageShape
+from protonn_edge.features.images.image_rows import ImageStage, Margins
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,5 +2,8 @@
 
 from __future__ import annotations
 
+from protonn_edge.chain.entries import Requested
+
+REQUESTS = (Requested("train:WindowRequest", 4),)
 STAGES = {"window_features": ""}
 EXPORTS = {"WindowFeatures": "transformer"}

@@ -11,6 +11,7 @@ from protonn_edge.boards import Board
 from protonn_edge.chain.activity import Sizes
 from protonn_edge.chain.checks import Float32, Float64
 from protonn_edge.chain.head import Head, Remedies, Size, addition, member
+from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.chain.model import Model
 from protonn_edge.errors import InputError
 from protonn_edge.kinds.protonn.voters import FloatVoters
@@ -102,6 +103,11 @@ class ProtoNNHead(Head):
     def values_a_point(self) -> int:
         """Values per point."""
         return self.n_prototypes
+
+    @property
+    def landmarks(self) -> tuple[Float64, IntArray]:
+        """The prototypes (m, d) in the projected space, and the class (m,) that each favours."""
+        return self.prototypes.T.astype(np.float64), self.labels.argmax(axis=0)
 
     def scores(self, X: Any) -> Float64:
         """Return the scores (n, L) of normalized points X (n, D)."""

@@ -19,8 +19,8 @@ from protonn_edge.chain.file import load_model, save_model
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.conversion.converting import from_sklearn
 from protonn_edge.conversion.reading import StoredClassifier
-from protonn_edge.conversion.stored_networks import load_network
 from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.convert.stored_networks import load_network
 from protonn_edge.features.deskew.integers import PixelScale
 from protonn_edge.quantization import quantize
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.errors import InputError
 from protonn_edge.features.average_pooling.integers import IntegerAveragePooling
 from protonn_edge.features.convolution.integers import IntegerConvolution
@@ -24,7 +25,6 @@ from protonn_edge.features.convolution.train import network as networks
 from protonn_edge.features.convolution.train.notation import Layout, shapes_of
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages
 from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.train import DenseNetwork

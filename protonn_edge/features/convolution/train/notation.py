@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.errors import InputError
-from protonn_edge.features.images.image_rows import ImageShape
 
 MOST_LAYERS = 12
 MOST_CHANNELS = 128

@@ -14,10 +14,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout
-from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.pooling.integers import IntegerPooling
 from protonn_edge.training.points import Float32
 

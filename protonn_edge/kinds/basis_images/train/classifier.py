@@ -14,6 +14,7 @@ import numpy as np
 from protonn_edge.chain.feature_stage import FeatureStage, Shape
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.errors import InputError
 from protonn_edge.features.convolution.integers import SIDES
 from protonn_edge.features.convolution.train.layers import Layer, Normalization, Rectifier
@@ -37,7 +38,6 @@ from protonn_edge.features.convolution.train.notation import (
 from protonn_edge.features.convolution.train.request import ConvolutionRequest
 from protonn_edge.features.convolution.train.rounding import integer_stages
 from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.kinds.basis_images.parameters import BasisImagesParameters
 from protonn_edge.kinds.basis_images.train import images as basis
 from protonn_edge.kinds.dense.train import DenseClassifier, DenseNetwork

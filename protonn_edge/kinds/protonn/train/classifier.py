@@ -100,6 +100,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
     # what answers in place of the model, as a device that was changed would, until the next `fit`
     on_device: Any = field(init=False, default=None)
 
+    starts_from: ClassVar[str] = "protonn"
     refusals: ClassVar[tuple[Refusal, ...]] = (
         *(each for rows in brought("protonn.refusals").values() for each in rows),
         *unused(

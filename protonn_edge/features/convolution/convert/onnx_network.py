@@ -8,11 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from protonn_edge.chain.integer_stage import check_counts
-from protonn_edge.conversion.networks import MOST_HIDDEN, FloatNetwork
-from protonn_edge.conversion.onnx_chain import Float64, OnnxChain, Reader, Window, check_apart
-from protonn_edge.conversion.onnx_file import Node, OnnxGraph
 from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.convert.networks import MOST_HIDDEN, FloatNetwork
+from protonn_edge.features.convolution.convert.onnx_chain import (
+    Float64,
+    OnnxChain,
+    Reader,
+    Window,
+    check_apart,
+)
+from protonn_edge.features.convolution.convert.onnx_file import Node, OnnxGraph
 from protonn_edge.features.convolution.integers import SIDES, STRIDES
 from protonn_edge.features.convolution.train.layers import Convolution, Pooling, Rectifier
 from protonn_edge.features.convolution.train.notation import ConvolutionLayout, PoolingLayout

@@ -14,16 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protonn_edge.conversion.converting import from_sklearn
-from protonn_edge.conversion.int8_network import Int8Network
 from protonn_edge.conversion.kept import Conversion
-from protonn_edge.conversion.networks import FloatNetwork
-from protonn_edge.conversion.onnx_file import OnnxGraph, load_graph, with_pairs
-from protonn_edge.conversion.onnx_int8 import QUANTIZATION, Int8Builder, TfliteBuilder
-from protonn_edge.conversion.onnx_network import NetworkBuilder
-from protonn_edge.conversion.onnx_operators import OPERATORS, Builder
 from protonn_edge.conversion.reading import StoredClassifier, refusing
-from protonn_edge.conversion.tflite_file import IDENTIFIER, tflite_graph
 from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.convert.int8_network import Int8Network
+from protonn_edge.features.convolution.convert.networks import FloatNetwork
+from protonn_edge.features.convolution.convert.onnx_file import OnnxGraph, load_graph, with_pairs
+from protonn_edge.features.convolution.convert.onnx_int8 import (
+    QUANTIZATION,
+    Int8Builder,
+    TfliteBuilder,
+)
+from protonn_edge.features.convolution.convert.onnx_network import NetworkBuilder
+from protonn_edge.features.convolution.convert.onnx_operators import OPERATORS, Builder
+from protonn_edge.features.convolution.convert.tflite_file import IDENTIFIER, tflite_graph
 from protonn_edge.features.convolution.integers import WEIGHT_BITS
 from protonn_edge.features.convolution.train.layers import Convolution
 from protonn_edge.quantization import check_counts

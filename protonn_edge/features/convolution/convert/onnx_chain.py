@@ -13,11 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.conversion.onnx_decision import BEGINNINGS, Decision
-from protonn_edge.conversion.onnx_file import FLOATS, MOST_VALUES, TYPES, Node, OnnxGraph
+from protonn_edge.chain.shapes import ImageShape, image_text
 from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.errors import InputError, shortened
-from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, ImageShape, Margins, image_text
+from protonn_edge.features.convolution.convert.onnx_decision import BEGINNINGS, Decision
+from protonn_edge.features.convolution.convert.onnx_file import (
+    FLOATS,
+    MOST_VALUES,
+    TYPES,
+    Node,
+    OnnxGraph,
+)
+from protonn_edge.features.images.image_rows import MOST_IN_A_ROW, Margins
 
 Float64 = NDArray[np.float64]
 Reader = Callable[[Any, Node], None]

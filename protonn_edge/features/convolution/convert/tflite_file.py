@@ -14,11 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.conversion.flatbuffer import FlatTable
-from protonn_edge.conversion.int8_network import INT8_ZERO
-from protonn_edge.conversion.onnx_file import MOST_AXES, MOST_VALUES, Node, OnnxGraph
 from protonn_edge.conversion.reading import LARGEST
 from protonn_edge.errors import InputError, counted
+from protonn_edge.features.convolution.convert.flatbuffer import FlatTable
+from protonn_edge.features.convolution.convert.int8_network import INT8_ZERO
+from protonn_edge.features.convolution.convert.onnx_file import (
+    MOST_AXES,
+    MOST_VALUES,
+    Node,
+    OnnxGraph,
+)
 
 IDENTIFIER = b"TFL3"
 _INPUT = "input"

@@ -8,34 +8,34 @@ rounded network is trained further on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.head import Head
+from protonn_edge.chain.head import Head, Remedies
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.model import Model
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import AffineMap, rows_in_order
-from protonn_edge.datasets.division import held_out_rows
-from protonn_edge.errors import InputError
-from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
+from protonn_edge.errors import CheckFailed
+from protonn_edge.features.convolution.convert.tuning import Tuning
 from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.convolution.train.layers import Convolution, Layer, Pooling, Rectifier
 from protonn_edge.features.convolution.train.learning import Images, Schedule, Training
 from protonn_edge.features.convolution.train.network import Network, features_of, innermost
 from protonn_edge.features.convolution.train.rounding import Bits, integer_stages, sum_ends
 from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.kinds.dense.head import DenseHead
 from protonn_edge.kinds.dense.train import DenseNetwork
 from protonn_edge.kinds.linear.head import LinearHead
-from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.quantization import quantize
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Indices
 
@@ -50,15 +50,11 @@ _WIDEST = 8.0  # times the range of the points, with the padding
 _MOST_STEPS = 4.0  # from the padding of a channel to its byte
 _SHOWN = 4
 _RATES = {8: 0.002, 4: 0.002, 2: 0.005}  # of training on a network's scores, by bits of weights
-_MOST_TUNED = 20_000  # number of labelled points to train on, or to choose the best pass by
-_TUNED_PASSES = 1 / 3  # passes over them per requested epoch, at each of the rates
-_TUNED_RATES = (0.01, 0.03)
-_HELD_OUT = 0.2  # the share of labelled points that choose the rate and the pass
 _LEAST_FACTOR = np.float32(1e-3)
 
 
 @dataclass(frozen=True, eq=False)
-class FloatNetwork:
+class FloatNetwork(Rule):
     """A trained network in floats; a `Rule` for points whose images have the channels innermost."""
 
     layers: tuple[Layer, ...]  # normalizations are folded in
@@ -71,6 +67,7 @@ class FloatNetwork:
     shift: Float32 = field(default_factory=lambda: np.zeros(1, np.float32))
     bits: Bits = field(default_factory=lambda: Bits(shared=True))
     landmarks = None
+    not_tuned: ClassVar[str] = ""
 
     def after(self, features: AffineMap) -> Self:
         """Return the network for the points before a map of features; without layers on images."""
@@ -176,85 +173,36 @@ class FloatNetwork:
             "no padding"
         )
 
+    def best(self, search: ModelSearch) -> Candidate:
+        """Return the network, its layers on images in integers."""
+        network, X, seed = self.after(search.estimator.features), search.X, search.seed
+        tuning = None if search.y is None else Tuning.of(X, search.y, search.epochs, seed)
+        models = network_models(network, X, search.classes, search.epochs, seed, tuning)
+        names = search.estimator.feature_names
+        remedies = Remedies.only("a network with fewer channels, units or weights")
+        limited = search.advising(remedies)
+        steps: tuple[tuple[str, Model], ...] = ()
+        candidates: list[Candidate] = []
+        for name, model in models:
+            steps, too_large = (*steps, (name, replace(model, feature_names=names))), None
+            try:
+                candidates.append(limited.candidate(*steps))
+            except CheckFailed as error:  # training fills zeros, which take no flash
+                if not candidates:
+                    raise
+                too_large = str(error)
+        if tuning is None:
+            return max(candidates, key=lambda candidate: candidate.agreement)
+        return _tuned(candidates, tuning, too_large)
+
+    def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
+        """Return a warning if no byte is near to the padding of the first layer."""
+        return self.warning(X, model.feature_stage)
+
     def answers(self, Z: NDArray[Any]) -> Indices:
         """Return the class index of each point Z (n, D)."""
         classes: Indices = self.scores(Z).argmax(axis=1).astype(np.int64)
         return classes
-
-
-@dataclass(frozen=True, eq=False)
-class Tuning:
-    """Labelled points, and the training on them."""
-
-    X: Float32  # (n, D)
-    y: Indices  # (n,)
-    tested: NDArray[np.bool_]  # (n,): which points only choose the rate and the pass
-    passes: int
-    seed: int
-
-    @classmethod
-    def of(cls, X: Float32, y: Indices, epochs: int, seed: int) -> Self:
-        """Return the tuning on points X with classes y; refuses too few points."""
-        rows = slice(None, None, -(-len(X) // _MOST_TUNED))
-        X, y = X[rows], y[rows]
-        if np.bincount(y).max() < 3 or epochs == 0:
-            raise InputError(
-                f"fine-tuning has {len(y):,} labelled points and {epochs:,} epochs, but needs at "
-                "least three points of one class, and one epoch; give more points or epochs, or "
-                "omit fine-tuning"
-            )
-        tested = held_out_rows(y, _HELD_OUT, seed)
-        return cls(X, y, tested, max(1, round(epochs * _TUNED_PASSES)), seed)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """The numbers of points that are trained on, and of those tested."""
-        tested = int(self.tested.sum())
-        return {"points": len(self.y) - tested, "tested": tested}
-
-    def right(self, chain: IntegerChain) -> float:
-        """Return the share of tested points that a device classifies correctly."""
-        return share_right(chain.predict(chain.quantize(self.X[self.tested])), self.y[self.tested])
-
-    def train(
-        self,
-        network: Network,
-        earlier: Sequence[Float32],
-        n_classes: int,
-        given: Callable[[Float32], NDArray[Any]],
-    ) -> None:
-        """Train a rounded network in place, and keep the pass with the most correct test points.
-
-        It starts with its own parameters or with `earlier` ones, whichever are better by this
-        measure. `given` returns its inputs (n, h, w, channels).
-        """
-        shown, tested, y = self.X[~self.tested], self.X[self.tested], self.y[self.tested]
-        inputs = innermost(given(tested))
-        best, most = [each.copy() for each in network.parameters], -1.0
-
-        def keep(*_: Any) -> None:
-            nonlocal best, most
-            scores = network.head.scores(network.features(inputs))
-            if (now := share_right(scores.argmax(axis=1), y)) > most:
-                best, most = [each.copy() for each in network.parameters], now
-
-        keep()
-        _move(network, earlier)
-        keep()
-        start = best
-        Y = np.eye(n_classes, dtype=np.float32)[self.y[~self.tested]]
-        images = Images(shown, Y, None, (1, 1), given)
-        schedule = Schedule(self.passes, moved_share=0.0)
-        for rate in _TUNED_RATES:
-            _move(network, start)
-            generator = np.random.default_rng(self.seed)
-            Training(images, schedule, generator, keep).fine_tune(network, rate)
-        _move(network, best)
-
-
-def _move(network: Network, arrays: Sequence[Float32]) -> None:
-    for array, values in zip(network.parameters, arrays, strict=True):
-        array[...] = values
 
 
 def network_models(
@@ -425,3 +373,14 @@ def _equalized(network: FloatNetwork, X: Float32) -> FloatNetwork:
         values = layers[place].forward(values)[0]
     W = W * np.tile(taken, W.shape[1] // len(taken))
     return replace(network, layers=tuple(layers), weights=(W, *network.weights[1:]))
+
+
+def _tuned(candidates: Sequence[Candidate], tuning: Tuning, too_large: str | None) -> Candidate:
+    """Return the last candidate if more held-out points are right than without tuning."""
+    untuned = (each for each in candidates if each.steps[-1][0] != "tuned")
+    before = max(untuned, key=lambda candidate: candidate.agreement)
+    was, now = (tuning.right(each.integers) for each in (before, candidates[-1]))
+    best = candidates[-1] if now > was else before
+    record = {**tuning.sizes, "before": was, "after": max(was, now), "too_large": too_large}
+    *steps, (name, model) = best.steps
+    return replace(best, steps=(*steps, (name, replace(model, record={"fine_tuning": record}))))

@@ -15,18 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from protonn_edge.conversion import ubjson
 from protonn_edge.conversion.affine import Float64
-from protonn_edge.conversion.boosters import (
+from protonn_edge.conversion.reading import StoredClassifier, refusing
+from protonn_edge.errors import InputError
+from protonn_edge.kinds.forest.convert import ubjson
+from protonn_edge.kinds.forest.convert.boosters import (
     Indices,
     StoredTree,
     boosted_rule,
     by_category,
     vector,
 )
-from protonn_edge.conversion.reading import StoredClassifier, refusing
-from protonn_edge.conversion.trees import check_gaps, unsupported
-from protonn_edge.errors import InputError
+from protonn_edge.kinds.forest.convert.trees import check_gaps, unsupported
 from protonn_edge.quantization import check_counts
 from protonn_edge.system.files import read_file
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
-from protonn_edge.boards import Board
-from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
-from protonn_edge.codegen import Limits, Plan, make_plan
 from protonn_edge.conversion.affine import Float64
-from protonn_edge.conversion.estimators import FittedEstimator, LinearRule
-from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.conversion.search import Candidate, FittedEstimator, ModelSearch, SizeLimit
+from protonn_edge.errors import CheckFailed, InputError, ProtoNNEdgeError
 from protonn_edge.kinds.protonn.head import ProtoNNHead, rbf
 from protonn_edge.kinds.protonn.prototypes.integers import RBF_CUTOFF
 from protonn_edge.kinds.protonn.train.budget_rules import ModelSizes, sizes_within
-from protonn_edge.projects.checks import check_estimate
-from protonn_edge.quantization import IntegerChain
+from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
 from protonn_edge.training.calibration import fitted_sharpness
 from protonn_edge.training.clusters import sample_with_all_classes
 from protonn_edge.training.initialization import (
@@ -30,8 +27,6 @@ from protonn_edge.training.initialization import (
 )
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32, Indices
-
-_REMEDIES = Remedies.only("fewer projections or prototypes")
 
 PROJECTIONS = 20
 PROTOTYPES_A_CLASS, PROTOTYPES = 10, 40
@@ -87,10 +82,10 @@ def reduced_model(
 
 def _axes(estimator: FittedEstimator, Z: Float64, d: int) -> Float64:
     """Return W of shape (d, k), with fewer rows if there are fewer directions."""
-    if not isinstance(estimator.rule, LinearRule):
+    differences = estimator.rule.directions
+    if differences is None:
         given = np.zeros(len(Z), np.int64), d, None, np.random.default_rng(0)  # d counts
         return initial_projection("pca", Z.astype(np.float32), *given).astype(np.float64)
-    differences = estimator.rule.differences
     values = (Z @ differences.T).astype(np.float32)
     most = min(d, int(np.linalg.matrix_rank(differences)))
     directions: Float64 = principal_projection(values, most).astype(np.float64) @ differences
@@ -121,63 +116,101 @@ def _fitted_labels(K: Float64, targets: Float64) -> Float64:
     return np.asarray(labels.T, dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class SizeLimit:
-    """The size limits of a converted model."""
-
-    board: Board  # the board that its firmware must fit
-    budget: int | None = None  # bytes of int8 parameters
-    n_projections: int | None = None  # d and m, if they are given
-    n_prototypes: int | None = None
-    remedies: Remedies = _REMEDIES  # for a model that does not fit
-
-    def plan(self, model: IntegerChain) -> Plan:
-        """Return the fastest plan that fits the board and the budget, or raise `CheckFailed`."""
-        limits = Limits.of(self.board)
-        plan = make_plan(model, limits)
-        flash = self.remedies.flash[0]
-        if not limits.hold(plan):
-            remedy = self.remedies.sram if plan.sram_bytes > limits.sram_bytes else flash
-            raise CheckFailed(
-                f"the model needs about {plan.flash_bytes:,} B of flash and {plan.sram_bytes:,} B "
-                f"of SRAM, but {self.board.name} has {self.board.flash_bytes:,} B and "
-                f"{self.board.sram_bytes:,} B; try {remedy}"
-            )
-        check_estimate(plan, self.board, self.remedies)
-        if self.budget is not None and model.model_bytes > self.budget:
-            raise CheckFailed(
-                f"the model takes {model.model_bytes:,} B of int8 parameters, but the budget is "
-                f"{self.budget:,}; try {flash}"
-            )
-        return plan
-
-    def sizes(
-        self, *, n_features: int, n_classes: int, n_points: int, most_projections: int
-    ) -> Iterator[ModelSizes]:
-        """Yield sizes to try, largest first, with no more projections than are useful.
-
-        If both d and m are given, these are the only sizes. Sizes whose parameters exceed the
-        board's flash are left out.
-        """
-        sizes = {"n_features": n_features, "n_classes": n_classes, "n_points": n_points}
-        given_d = None if self.n_projections is None else min(self.n_projections, most_projections)
-        wanted = ModelSizes(
-            given_d or min(PROJECTIONS, most_projections),
-            min(self.n_prototypes or max(PROTOTYPES, PROTOTYPES_A_CLASS * n_classes), n_points),
+def reduced(search: ModelSearch) -> Candidate:
+    """Return the largest reduced model that fits, trained if that is better."""
+    if len(np.unique(search.answers)) < len(search.classes):
+        raise InputError(
+            f"the {search.estimator.name} predicts only {len(np.unique(search.answers)):,} of its "
+            f"{len(search.classes):,} classes for these points; use points of every class"
         )
-        if self.n_projections is not None and self.n_prototypes is not None:
-            yield wanted
-            return
-        taken = wanted.device_bytes(n_features, n_classes)
-        budget = float(taken if self.budget is None else self.budget)
-        if self.budget is None and taken <= self.board.flash_bytes:
-            yield wanted
-            budget *= _SHRINK
-        budget = min(budget, self.board.flash_bytes)
-        while (largest := _within(int(budget), given_d, most_projections, sizes)) is not None:
-            m = largest.n_prototypes
-            yield ModelSizes(largest.n_projections, min(self.n_prototypes or m, m))
-            budget *= _SHRINK
+    start = _largest_that_fits(search)
+    if start is None:
+        raise CheckFailed(
+            f"not even the smallest model of {search.X.shape[1]:,} features and "
+            f"{len(search.classes):,} classes is small enough for the {search.limit.board.name} or "
+            "the budget; use fewer features, or choose a larger board or budget"
+        )
+    if search.epochs == 0:
+        return start
+    learner = ProtoNNClassifier(
+        initial_model=start.model, epochs=search.epochs, random_state=search.seed
+    )
+    trained = learner.fit(search.X, search.answers).to_model(
+        classes=search.classes, feature_names=search.estimator.feature_names
+    )
+    candidates = [start]
+    with suppress(ProtoNNEdgeError):  # too large, or without integers
+        candidates.insert(0, search.candidate(*start.steps, ("trained", trained)))
+    return max(candidates, key=lambda candidate: candidate.agreement)  # the first of equals
+
+
+def _largest_that_fits(search: ModelSearch) -> Candidate | None:
+    given = search.limit.n_projections is not None and search.limit.n_prototypes is not None
+    for sizes in sizes_to_try(
+        search.limit,
+        n_features=search.X.shape[1],
+        n_classes=len(search.classes),
+        n_points=len(search.X),
+        most_projections=_directions(search),
+    ):
+        try:
+            return _reduced_candidate(search, sizes)
+        except CheckFailed:
+            if given:
+                raise
+    return None
+
+
+def _reduced_candidate(search: ModelSearch, sizes: ModelSizes) -> Candidate:
+    """Return a model of these sizes, with the narrowest RBF that can be quantized."""
+    for numerator in GAMMA_NUMERATORS:
+        given = search.estimator, search.X, search.answers, search.inputs, search.classes
+        model = reduced_model(*given, sizes, search.seed, numerator)
+        try:
+            return search.candidate(("reduced", model))
+        except InputError:  # the prototypes are too far apart for integers
+            continue
+    raise InputError(
+        "integers cannot represent both the outliers and the other points; clip or scale the "
+        f"features, and fit the {search.estimator.name} again"
+    )
+
+
+def _directions(search: ModelSearch) -> int:
+    """Return the maximum number of dimensions of the estimator's features."""
+    directions = search.estimator.rule.directions
+    if directions is None:
+        return search.estimator.features.n_outputs
+    return max(1, int(np.linalg.matrix_rank(directions)))
+
+
+def sizes_to_try(
+    limit: SizeLimit, *, n_features: int, n_classes: int, n_points: int, most_projections: int
+) -> Iterator[ModelSizes]:
+    """Yield sizes to try, largest first, with no more projections than are useful.
+
+    If both d and m are given, these are the only sizes. Sizes whose parameters exceed the
+    board's flash are left out.
+    """
+    sizes = {"n_features": n_features, "n_classes": n_classes, "n_points": n_points}
+    given_d = None if limit.n_projections is None else min(limit.n_projections, most_projections)
+    wanted = ModelSizes(
+        given_d or min(PROJECTIONS, most_projections),
+        min(limit.n_prototypes or max(PROTOTYPES, PROTOTYPES_A_CLASS * n_classes), n_points),
+    )
+    if limit.n_projections is not None and limit.n_prototypes is not None:
+        yield wanted
+        return
+    taken = wanted.device_bytes(n_features, n_classes)
+    budget = float(taken if limit.budget is None else limit.budget)
+    if limit.budget is None and taken <= limit.board.flash_bytes:
+        yield wanted
+        budget *= _SHRINK
+    budget = min(budget, limit.board.flash_bytes)
+    while (largest := _within(int(budget), given_d, most_projections, sizes)) is not None:
+        m = largest.n_prototypes
+        yield ModelSizes(largest.n_projections, min(limit.n_prototypes or m, m))
+        budget *= _SHRINK
 
 
 def _within(

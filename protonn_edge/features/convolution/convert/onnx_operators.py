@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.conversion.int8_network import Pair
-from protonn_edge.conversion.onnx_chain import MOVING, Reader, Window, listed, sized
-from protonn_edge.conversion.onnx_file import MOST_AXES, Node
-from protonn_edge.conversion.onnx_int8 import Int8Builder
-from protonn_edge.conversion.onnx_network import NetworkBuilder
+from protonn_edge.chain.shapes import ImageShape
 from protonn_edge.conversion.reading import LARGEST
-from protonn_edge.features.images.image_rows import ImageShape
+from protonn_edge.features.convolution.convert.int8_network import Pair
+from protonn_edge.features.convolution.convert.onnx_chain import (
+    MOVING,
+    Reader,
+    Window,
+    listed,
+    sized,
+)
+from protonn_edge.features.convolution.convert.onnx_file import MOST_AXES, Node
+from protonn_edge.features.convolution.convert.onnx_int8 import Int8Builder
+from protonn_edge.features.convolution.convert.onnx_network import NetworkBuilder
 
 _MOST_WINDOWS = 2**20  # values in all windows of a convolution
 _PER_AXIS = ("strides", "dilations")
 _PADDINGS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
-Builder = NetworkBuilder | Int8Builder
+Builder: TypeAlias = NetworkBuilder | Int8Builder
 
 
 def _convolution(net: Builder, node: Node) -> None:

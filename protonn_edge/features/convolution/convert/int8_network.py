@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from protonn_edge.chain.head import Remedies
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import policy_of
+from protonn_edge.chain.shapes import image_text
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
 from protonn_edge.conversion.affine import rows_in_order
+from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
 from protonn_edge.features.convolution.making import Layer, layered
 from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.features.images.image_rows import image_text
 from protonn_edge.kinds.linear.head import LinearHead
 
 INT8_ZERO = 128  # the byte of an int8 value of 0
@@ -25,7 +26,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Int8Network:
+class Int8Network(Rule):
     """The layers of a network, and the scales of its input and output; a `Rule`."""
 
     layers: tuple[Layer, ...]
@@ -34,6 +35,7 @@ class Int8Network:
     output_zero: int  # the byte of the output's zero point
     order: NDArray[np.intp]  # (D,): the places of a point's values in the network's own input
     landmarks = None
+    not_tuned: ClassVar[str] = "has int8 layers"
 
     @property
     def n_inputs(self) -> int:
@@ -63,6 +65,11 @@ class Int8Network:
             return (outputs[:, 0] > self.output_zero).astype(np.int64)
         first: NDArray[np.int64] = outputs.argmax(axis=1)
         return first
+
+    def best(self, search: ModelSearch) -> Candidate:
+        """Return the model of the layers, unchanged."""
+        limited = search.advising(self.remedies)
+        return limited.candidate(("exact", self.model(search.X, search.classes)))
 
     def model(self, X: NDArray[Any], classes: tuple[str, ...]) -> Model:
         """Return the model, whose scores are the outputs' int8 values; X are some points."""

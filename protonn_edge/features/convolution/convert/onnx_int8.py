@@ -20,8 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
-from protonn_edge.conversion.int8_network import INT8_ZERO, Int8Network, Pair
-from protonn_edge.conversion.onnx_chain import (
+from protonn_edge.chain.shapes import ImageShape
+from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.convert.int8_network import INT8_ZERO, Int8Network, Pair
+from protonn_edge.features.convolution.convert.onnx_chain import (
     Float64,
     OnnxChain,
     Reader,
@@ -29,11 +31,9 @@ from protonn_edge.conversion.onnx_chain import (
     check_apart,
     check_plain,
 )
-from protonn_edge.conversion.onnx_decision import Decision
-from protonn_edge.conversion.onnx_file import FLOATS, Node, OnnxGraph
-from protonn_edge.errors import InputError
+from protonn_edge.features.convolution.convert.onnx_decision import Decision
+from protonn_edge.features.convolution.convert.onnx_file import FLOATS, Node, OnnxGraph
 from protonn_edge.features.deskew.integers import PixelScale
-from protonn_edge.features.images.image_rows import ImageShape
 from protonn_edge.features.int8_layer.integers import MOST_RIGHT, IntegerInt8Layer
 from protonn_edge.features.pooling.integers import IntegerPooling
 

@@ -6,9 +6,9 @@ Trees are read and checked node by node, without scikit-learn's compiled code.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,11 @@ from protonn_edge.chain.model import Model
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.conversion import reading
 from protonn_edge.conversion.affine import AffineMap, Float64
-from protonn_edge.errors import InputError, counted
+from protonn_edge.conversion.search import Candidate, ModelSearch, Rule
+from protonn_edge.errors import CheckFailed, InputError, counted
 from protonn_edge.kinds.forest.head import ForestHead
 from protonn_edge.kinds.forest.integers import LEAF, Trees, sum_of_leaves
-from protonn_edge.kinds.forest.train import GrownTrees, preorder
+from protonn_edge.kinds.forest.train import GrownTrees, fitting, preorder
 from protonn_edge.training.normalization import normalizer_from
 from protonn_edge.training.points import Float32
 
@@ -38,11 +39,13 @@ _ROUNDED = 1e-4  # more than the rounding error of a scaler for a whole number
 _WHOLE, _MOST_NUMBERS = 0.1, 16  # of counts that are rounded; of numbers to try
 _TELLING = 20  # splits that hardly all send missing values to one side by chance
 BY_GAPS = 2  # the side of a split between missing values and all numbers
+# Leaves become finer until this share of answers agrees.
+_NEARLY_ALL, _PARTS = 0.9998, (1, 2, 3, 4, 6, 8)
 _LEAST_SHARE = float(np.finfo(np.float32).eps)  # as scikit-learn bounds the shares of classes
 
 
 @dataclass(frozen=True, eq=False)
-class TreeRule:
+class TreeRule(Rule):
     """The class with the largest sum of values over the leaves that a point reaches."""
 
     grown: GrownTrees  # trees with thresholds of the estimator's own features
@@ -54,6 +57,7 @@ class TreeRule:
     # (leaves of the first round's trees,): the shares of training points; empty if unknown
     shares: Float64 = field(default_factory=lambda: np.empty(0))
     landmarks = None
+    not_tuned: ClassVar[str] = "consists of trees"
 
     def answers(self, Z: Float64) -> Indices:
         """Return the class index of each point Z (n, k), in float32 as in scikit-learn.
@@ -77,6 +81,59 @@ class TreeRule:
             features = np.where(self.gaps[:n_nodes] & inner, features + Z.shape[1], features)
             z = np.hstack([np.where(np.isnan(z), end, z) for end in (np.inf, -np.inf)])
         return Trees(features).leaves_of(z, self.grown.thresholds[:n_nodes][inner])
+
+    def best(self, search: ModelSearch) -> Candidate:
+        """Return the trees: unchanged if they fit, otherwise pruned, with shares or with votes."""
+        pruned = [self._pruned(search)]
+        if pruned[0] is None or pruned[0].steps[0][0] != "exact":
+            pruned += [] if self.grown.boosted else [self._pruned(search, GrownTrees.voting)]
+        fitting_ones = [candidate for candidate in pruned if candidate is not None]
+        if not fitting_ones:
+            raise CheckFailed(
+                f"no subset of the {search.estimator.name}'s trees is small enough for the "
+                f"{search.limit.board.name} or the budget; fit smaller trees, use fewer classes, "
+                "or choose a larger board or budget"
+            )
+        return max(fitting_ones, key=lambda candidate: candidate.agreement)
+
+    def _pruned(
+        self,
+        search: ModelSearch,
+        finished: Callable[[GrownTrees], GrownTrees] = lambda trees: trees,
+    ) -> Candidate | None:
+        """Return the largest pruned form of these trees that fits."""
+        for budget in cuts(search.limit.budget, search.limit.board.flash_bytes):
+            try:
+                trees = fitting(self.grown, budget, finished)[0]
+            except InputError:  # no tree is left
+                return None
+            name = "exact" if trees is self.grown else "pruned"
+            try:
+                return replace(self, grown=trees)._divided(search, name)
+            except CheckFailed:
+                continue
+        return None
+
+    def _divided(self, search: ModelSearch, name: str) -> Candidate:
+        """Return these trees, with finer leaves if these fit and change fewer answers."""
+        candidates: list[Candidate] = []
+        for parts in _PARTS if self.fine else (0,):
+            trees = self.grown.divided(parts) if parts else self.grown
+            features, rule = search.estimator.features, replace(self, grown=trees)
+            model = forest_model(rule, features, search.X, search.names)
+            try:
+                candidates.append(search.candidate((name, model)))
+            except CheckFailed:
+                if not candidates:
+                    raise
+                break
+            if candidates[-1].agreement >= _NEARLY_ALL:
+                break
+        return max(candidates, key=lambda candidate: candidate.agreement)
+
+    def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
+        """Return a warning if missing values in training are probable, for raw points X (n, D)."""
+        return self.warning(features.apply(X))
 
     def warning(self, Z: Float64) -> str | None:
         """Return a warning if missing values in training are probable, for points Z (n, k)."""

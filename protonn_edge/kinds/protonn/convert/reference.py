@@ -119,6 +119,11 @@ def to_reference(model: Model, features: Features = "raw") -> ReferenceModel:
     return folded
 
 
+def cutoff_of(model: Model) -> float:
+    """Return the RBF value below which a ProtoNN ignores prototypes; the other programs do not."""
+    return protonn_head(model, "the reference implementation").cutoff
+
+
 def _check(refused: bool, what: str, remedy: str) -> None:
     if refused:
         raise InputError(f"the model {what}, which a matrix cannot do; {remedy}")

@@ -1,0 +1,188 @@
+"""The search for the model that agrees best with an estimator, among those that fit a board.
+
+The rule of a fitted classifier is in the folder of the kind of model that it becomes, and makes its
+own candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.boards import Board
+from protonn_edge.chain.head import Remedies
+from protonn_edge.chain.model import Model
+from protonn_edge.chain.registry import converter_with
+from protonn_edge.chain.statistics import InputStatistics
+from protonn_edge.codegen import Limits, Plan, make_plan
+from protonn_edge.conversion.affine import AffineMap, Float64, filling
+from protonn_edge.errors import CheckFailed
+from protonn_edge.evaluation.accuracy import share_right
+from protonn_edge.projects.checks import check_estimate
+from protonn_edge.quantization import IntegerChain, quantize
+from protonn_edge.training.points import Float32, Indices, check_varying
+
+_COMPARED_POINTS = 10_000
+_REMEDIES = Remedies.only("fewer projections or prototypes")
+
+
+class Rule:
+    """Maps an estimator's own features to the index of a class."""
+
+    landmarks: Float64 | None  # the points (m, k) that inputs are compared with, if any
+    not_tuned: ClassVar[str] = "is not a network"  # why it has no fine-tuning; empty if it has
+
+    def answers(self, Z: Float64) -> Indices:
+        """Return the class index of each point Z (n, k)."""
+        raise NotImplementedError
+
+    @property
+    def directions(self) -> Float64 | None:
+        """The only directions (L, k) along which answers change, if they are few."""
+        return None
+
+    def best(self, search: ModelSearch) -> Candidate:
+        """Return the model that fits and agrees best; raises `CheckFailed` if none fits."""
+        return search.reduced()
+
+    def warned(self, X: Float32, features: AffineMap, model: Model) -> str | None:  # noqa: ARG002
+        """Return a warning if the model may answer differently than the rule, given raw points."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEstimator:
+    """A fitted estimator, from raw features to the label of a class."""
+
+    name: str  # the classifier's, such as "SVC"
+    features: AffineMap  # the steps before the classifier, from the features x in use
+    rule: Rule
+    labels: NDArray[Any]  # (L,): the labels, in the order of class indices
+    feature_names: tuple[str, ...]  # the names of x, if the estimator was fitted with names
+    # the same steps without values that fill gaps only for the device, if there are such values
+    own: AffineMap | None = None
+
+    @property
+    def accepts_gaps(self) -> bool:
+        """Whether the classifier has answers to points with missing values."""
+        return getattr(self.rule, "gaps", None) is not None
+
+    def filling(self, values: Sequence[float]) -> Self:
+        """Return this estimator for a device that gets `values` (D,) in place of gaps."""
+        return replace(self, features=filling(self.features, values), own=self.features)
+
+    def answers_with_gaps(self, X: Any, what: str) -> Indices | None:
+        """Return the class index of each raw point X (n, D) if it keeps its gaps (NaN).
+
+        None if no gap is left to the estimator, or if it refuses gaps.
+        """
+        if self.own is None or not self.accepts_gaps:
+            return None
+        x = self.own.with_gaps(X, what)
+        return self.rule.answers(self.own.apply(x)) if np.isnan(x).any() else None
+
+    def answers(self, X: NDArray[Any]) -> Indices:
+        """Return the class index of each raw point X."""
+        return self.rule.answers(self.features.apply(X))
+
+
+@dataclass(frozen=True)
+class SizeLimit:
+    """The size limits of a converted model."""
+
+    board: Board  # the board that its firmware must fit
+    budget: int | None = None  # bytes of int8 parameters
+    n_projections: int | None = None  # d and m, if they are given
+    n_prototypes: int | None = None
+    remedies: Remedies = _REMEDIES  # for a model that does not fit
+
+    def plan(self, model: IntegerChain) -> Plan:
+        """Return the fastest plan that fits the board and the budget, or raise `CheckFailed`."""
+        limits = Limits.of(self.board)
+        plan = make_plan(model, limits)
+        flash = self.remedies.flash[0]
+        if not limits.hold(plan):
+            remedy = self.remedies.sram if plan.sram_bytes > limits.sram_bytes else flash
+            raise CheckFailed(
+                f"the model needs about {plan.flash_bytes:,} B of flash and {plan.sram_bytes:,} B "
+                f"of SRAM, but {self.board.name} has {self.board.flash_bytes:,} B and "
+                f"{self.board.sram_bytes:,} B; try {remedy}"
+            )
+        check_estimate(plan, self.board, self.remedies)
+        if self.budget is not None and model.model_bytes > self.budget:
+            raise CheckFailed(
+                f"the model takes {model.model_bytes:,} B of int8 parameters, but the budget is "
+                f"{self.budget:,}; try {flash}"
+            )
+        return plan
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A model that fits, its integers, and its named float predecessors."""
+
+    integers: IntegerChain
+    steps: tuple[tuple[str, Model], ...]
+    agreement: float
+    plan: Plan
+
+    @property
+    def model(self) -> Model:
+        """The model itself."""
+        return self.steps[-1][1]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelSearch:
+    """Finds the model that fits and whose integers agree best with an estimator."""
+
+    estimator: FittedEstimator
+    X: Float32  # (n, D): raw representative points
+    classes: tuple[str, ...]
+    limit: SizeLimit
+    epochs: int
+    seed: int
+    y: Indices | None = None  # (n,): the classes of the points, if a network is trained on them
+
+    @cached_property
+    def inputs(self) -> InputStatistics:
+        """The statistics of the points."""
+        return InputStatistics.of(self.X)
+
+    @cached_property
+    def answers(self) -> Indices:
+        """The estimator's answers (n,) to the points."""
+        return self.estimator.answers(self.X)
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The names of classes and features, for a `Model`."""
+        return {"classes": self.classes, "feature_names": self.estimator.feature_names}
+
+    def best(self) -> Candidate:
+        """Return the best model; raises `CheckFailed` if none fits."""
+        check_varying(self.inputs.lower, self.inputs.upper)
+        return self.estimator.rule.best(self)
+
+    def reduced(self) -> Candidate:
+        """Return a model of a kind that can approximate any rule."""
+        made: Candidate = converter_with("reduced")(self)
+        return made
+
+    def advising(self, remedies: Remedies) -> ModelSearch:
+        """Return the same search with this advice if a model does not fit."""
+        return replace(self, limit=replace(self.limit, remedies=remedies))
+
+    def candidate(self, *steps: tuple[str, Model]) -> Candidate:
+        """Return the last of these models as a candidate; raises if it does not fit."""
+        integers = quantize(steps[-1][1])
+        plan = self.limit.plan(integers)
+        some = slice(None, None, -(-len(self.X) // _COMPARED_POINTS))
+        predicted = integers.predict(integers.quantize(self.X[some]))
+        agreement = share_right(predicted, self.answers[some])
+        return Candidate(integers, steps, agreement, plan)

@@ -1,0 +1,66 @@
+"""Averages requested as features: pool:4x4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.shapes import shape_text
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.features.images.train import pixel_scale
+from protonn_edge.training import features
+from protonn_edge.training import refusals as rows
+from protonn_edge.training.parameters import FeatureParameters
+
+_PIXELS_SEARCHED = (2, 3)  # approximate side of an area
+_POOLED = rows.Refusal(lambda case: AveragePooling.kind in case.kinds, "images are pooled")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PoolingRequest(features.ImageRequest):
+    """Averages over areas of an image: `shape` is their number in height and width."""
+
+    kind: ClassVar[str] = AveragePooling.kind
+    word: ClassVar[str] = "pool"
+    form: ClassVar[str] = "pool:4x4"
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
+        rows.Refusal(
+            lambda case: AveragePooling.kind in case.kinds and case.sparse,
+            "the images are pooled to averages, but the points are sparse; give dense images",
+        ),
+        *rows.unclipped(_POOLED),
+    )
+
+    shape: Shape
+
+    @property
+    def all_at_once(self) -> bool:
+        """Whether the request needs all training points at once."""
+        return self.deskew
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Read the request from its only term."""
+        return cls(shape=features.two_of(features.only_term(terms), cls.form), **image)
+
+    @classmethod
+    def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield areas of about 2x2 and 3x3 pixels."""
+        for n in _PIXELS_SEARCHED:
+            areas = tuple(-(-side // n) for side in shape)
+            yield f"{cls.word}:{shape_text((areas[0], areas[1]))}", {"clip": 0.0}
+
+    def continues(self, stage: FeatureStage | None, settings: FeatureParameters) -> bool:
+        """Return whether the initial model pools its images in the same way."""
+        if not isinstance(stage, AveragePooling) or settings.image_shape is None:
+            return False
+        there = (stage.image_shape, stage.cropped_shape, stage.shape)
+        same = (*self.shapes(settings), self.shape) == there
+        return same and self.deskew == (stage.deskewed is not None)
+
+    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
+        """Return average pooling."""
+        scale = pixel_scale(given) if self.deskew else None
+        return AveragePooling(*self.shapes(settings), self.shape, scale)

@@ -1,0 +1,64 @@
+"""Gradients requested as features: gradients:4x4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from protonn_edge.chain.feature_stage import FeatureStage, Shape
+from protonn_edge.chain.shapes import shape_text
+from protonn_edge.features.gradients.integers import DIRECTIONS, IntegerGradients
+from protonn_edge.features.gradients.making import fitted_to, gradient_features
+from protonn_edge.features.images.train import pixel_scale
+from protonn_edge.training import features
+from protonn_edge.training import refusals as rows
+from protonn_edge.training.parameters import FeatureParameters
+
+_CELLS_SEARCHED = (4, 5, 3)  # numbers of cells per side
+_SUMMED = rows.Refusal(lambda case: IntegerGradients.kind in case.kinds, "gradients are summed")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GradientRequest(features.ImageRequest):
+    """Sums of gradients over `cells`, up to 8 rows and columns, in 4 or 8 `directions`."""
+
+    kind: ClassVar[str] = IntegerGradients.kind
+    word: ClassVar[str] = "gradients"
+    form: ClassVar[str] = "gradients:4x4 or gradients:4x4/4"
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
+        rows.models_all_at_once(IntegerGradients.kind, "gradients"),
+        *rows.refuse_each(
+            _SUMMED.when,
+            "gradients cannot be summed, because <but>; leave {features} out",
+            rows.SPARSE,
+            rows.IN_BLOCKS,
+        ),
+        *rows.unclipped(_SUMMED, why=", and the bytes of their sums are not clipped"),
+    )
+
+    cells: Shape
+    directions: int = 8
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Read the request from its only term."""
+        term = features.only_term(terms)
+        cells, directions = features.sides_of(term, cls.form)
+        if directions not in (None, *DIRECTIONS):
+            raise features.unread(term, f"has {directions} directions, but must have 8 or 4")
+        return cls(cells=cells, directions=directions or cls.directions, **image)
+
+    @classmethod
+    def alternatives(cls, shape: Shape) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield a few numbers of cells per side that the image can have."""
+        for n in _CELLS_SEARCHED:
+            cells = (min(shape[0], n), min(shape[1], n))
+            yield f"{cls.word}:{shape_text(cells)}", {"clip": 0.0}
+
+    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
+        """Return sums of gradients."""
+        pixels = pixel_scale(given)
+        numbers = *self.shapes(settings), self.cells, self.directions
+        made = gradient_features(*numbers, pixels, deskew=self.deskew)
+        return fitted_to(given.points, made)

@@ -1,0 +1,12 @@
+"""What the requests for several kinds of features of images share."""
+
+from __future__ import annotations
+
+from protonn_edge.chain.statistics import common_range
+from protonn_edge.features.deskew.integers import PixelScale
+from protonn_edge.training.features import FeatureData
+
+
+def pixel_scale(given: FeatureData) -> PixelScale:
+    """Return the conversion of raw pixels to bytes."""
+    return PixelScale.between(*common_range(given.points, given.weights))

@@ -1,0 +1,61 @@
+"""Features of windows requested by their names: mean,max,bands:4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.features.window_features.integers import IntegerWindowFeatures
+from protonn_edge.features.window_features.making import fitted_to
+from protonn_edge.features.window_features.windows import KINDS, FeatureSet
+from protonn_edge.system.lazy import later
+from protonn_edge.training import features
+from protonn_edge.training import refusals as rows
+from protonn_edge.training.parameters import FeatureParameters
+
+_of_samples = later("protonn_edge.training.requests", "of_samples")  # which imports this module
+_of_windows = later("protonn_edge.training.requests", "of_windows")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WindowRequest(features.FeatureRequest):
+    """Some features of each channel of a window."""
+
+    kind: ClassVar[str] = IntegerWindowFeatures.kind
+    words: ClassVar[tuple[str, ...]] = KINDS
+    form: ClassVar[str] = "mean,max,bands:4"
+    of_samples: ClassVar[bool] = True
+    refusals: ClassVar[tuple[rows.Refusal, ...]] = (
+        rows.models_all_at_once(IntegerWindowFeatures.kind, "windows of samples"),
+        rows.Refusal(
+            lambda case: case.settings.window_shape is not None and not case.kinds & _of_windows(),
+            "{window_shape} is given, but no features of windows are requested; name features "
+            "with {features}, or leave {window_shape} out",
+        ),
+        *rows.unused(
+            "sample_rate",
+            lambda case: case.asked is None or not case.asked.of_samples,
+            "no features of windows are requested with {features}",
+        ),
+        *rows.refuse_each(
+            lambda case: bool(case.kinds & _of_samples()),
+            "features of windows cannot be computed, because <but>; leave {features} out",
+            rows.SPARSE,
+            rows.AUGMENTED,
+            rows.IN_BLOCKS,
+        ),
+    )
+
+    kinds: FeatureSet
+
+    @classmethod
+    def read(cls, terms: Sequence[str], **image: Any) -> Self:
+        """Read the features that the terms name."""
+        return cls(kinds=FeatureSet.of(",".join(terms)), **image)
+
+    def stage_for(self, settings: FeatureParameters, given: features.FeatureData) -> FeatureStage:
+        """Return features of windows."""
+        shape = settings.window_shape or (given.points.shape[1], 1)
+        return fitted_to(given.points, self.kinds, shape, settings.sample_rate)
