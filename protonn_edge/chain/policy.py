@@ -63,7 +63,7 @@ class PolicyRule(ABC):
     name: ClassVar[str]
     other_answers: ClassVar[tuple[OtherAnswer, ...]] = ()
     c_functions: ClassVar[tuple[str, ...]] = ()  # public ones, without prefix
-    # words for scores of which this rule does not judge, such as "without rejection"
+    # words for scores that this rule does not judge, which begin with "without"
     without: ClassVar[str] = ""
 
     def judged(
@@ -184,7 +184,7 @@ class Policy(Generic[AnyRule]):
 
     @property
     def without_words(self) -> str:
-        """Words for scores of which the rules do not judge, such as " without rejection"."""
+        """Words for scores that the rules do not judge, after a space; empty without rules."""
         return "".join(f" {rule.without}" for rule in self.rules if rule.without)
 
     def answers(self, scores: NDArray[Any], nearest: NDArray[Any]) -> IntArray:

@@ -85,7 +85,7 @@ class ReferenceAnswers:
     ----------
     scores : ndarray of int64, shape (n, n_classes)
     classes : ndarray of int64, shape (n,), optional
-        Given if they do not follow from the scores alone, as in a model that rejects; compared
+        Given if they do not follow from the scores alone, as with rules of a policy; compared
         without tolerance.
     tolerance : int
         Tolerated difference of a score, only for float builds. The expected score of the class must

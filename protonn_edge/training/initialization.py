@@ -9,8 +9,8 @@ centres of clusters, in that space.
 One-class models are trained on normal points only. There are no other points from which to separate
 these, so nothing is optimized. The normal points are clustered, and the projection separates the
 clusters as if they were classes, relative to the variation within clusters. Prototypes are the
-centres of finer clusters in that space; a point far from all of them is not normal. As for every
-model that rejects, the distance threshold is chosen afterwards on held-out points.
+centres of finer clusters in that space; a point far from all of them is not normal. The threshold
+of the distance is chosen afterwards, on held-out points.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ static const struct usual {
 static struct observations {
     uint32_t tag; /* OBSERVED_TAG if the SRAM was kept */
     uint32_t cycles;
-    uint16_t rejected, unusual;
+    uint16_t unknown, unusual;
     uint16_t margins[4];
     uint16_t classes[PNN_CLASSES];
     uint8_t level, alarms;
@@ -136,7 +136,7 @@ static PNN_NOINLINE void count_unusual(uint8_t added)
 static void observe(uint8_t answer, uint8_t best, uint8_t runner_up, uint16_t margin, uint16_t sum)
 {
     count_one(&observations.margins[bin_of(margin)]);
-    count_one(answer == best ? &observations.classes[best] : &observations.rejected);
+    count_one(answer == best ? &observations.classes[best] : &observations.unknown);
     const uint8_t added = added_by(best, runner_up, margin, sum);
     if (added != 0) {
         count_unusual(added);
