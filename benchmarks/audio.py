@@ -176,10 +176,8 @@ def measure(spoken: Spoken, seed: int, clips: int, speakers: bool) -> Record:
         "mismatches": on_host.mismatches + on_uno.mismatches + on_uno.lost,
         "listened": len(test.recordings[:clips]),
         **listened,
-        "plan_sample": plan.push.value + plan.push.call,
         "cycles": {"mean": float(np.mean(cycles)), "max": max(cycles)},
         "plan_mean": plan.mean_cycles,
-        "plan_worst": plan.worst_cycles,
         "held_out": held_out,
         "held_out_mean": float(np.mean(list(held_out.values()))) if held_out else None,
         "flash_bytes": usage.flash_bytes,
@@ -277,7 +275,6 @@ COLUMNS = [
     ("mismatches", lambda r: f"{r['mismatches']}"),
     ("heard at A0", lambda r: f"{r['listened']}"),
     ("mismatches", lambda r: f"{r['listening_mismatches']}"),
-    ("a push, at most", lambda r: f"{r['plan_sample']:,}"),
     (
         "with interrupts (max)",
         lambda r: f"{r['sample']['mean']:,.0f} ({r['sample']['max']:,})",

@@ -80,7 +80,7 @@ def measure_case(name: str, dataset: Dataset) -> dict[str, Any]:
         "accuracy": record["accuracy"],
         "mismatches": record["mismatches"] + record["lost"],
         "cycles": round(record["cycles"]["mean"]),
-        "bound": record["plan"]["cycles"]["worst"],
+        "bound": record["bound"],
         **{each: record[each] for each in FIGURES if each.endswith("_bytes")},
         "model": record["model_sha256"][:16],
     }

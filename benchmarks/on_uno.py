@@ -27,10 +27,10 @@ CYCLES_COLUMN = (
     "cycles mean (max)",
     lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})",
 )
-BOUND_COLUMN = ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}")
+BOUND_COLUMN = ("bound", lambda r: f"{r['bound']:,}")
 CYCLES: Columns = [
     CYCLES_COLUMN,
-    ("planned", lambda r: f"{r['plan']['cycles']['mean']:,.0f}"),
+    ("planned", lambda r: f"{r['plan']['mean_cycles']:,.0f}"),
     BOUND_COLUMN,
 ]
 ACCURACY_COLUMN = ("Uno %", accuracy_cell)
@@ -103,10 +103,11 @@ def run_on_uno(
         record: dict[str, Any] = measure(
             trial.project, (dataset.X_test, dataset.y_test), board
         ).to_json()
-        plan = trial.plan
+        plan, possible = trial.plan, trial.possible
         others = {} if beside is None else beside(trial, reference, Q)
     record["mismatches"] += verify_host(reference, Q).mismatches
     record |= {"model_bytes": reference.model_bytes, "plan": plan.to_json()}
+    record["bound"] = possible.most if possible.proven else None
     if not reference.score_tolerance:
         record |= {"inputs": reference.n_inputs, "classes": reference.n_classes}
     return OnUno(reference, Q, plan, record | others)

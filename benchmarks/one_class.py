@@ -59,7 +59,7 @@ COLUMNS = [
     ),
     ("mismatches", lambda r: f"{r['mismatches'] + r['lost']}"),
     ("cycles mean (max)", lambda r: f"{r['cycles']['mean']:,.0f} ({r['cycles']['max']:,})"),
-    ("bound", lambda r: f"{r['plan']['cycles']['worst']:,}"),
+    ("bound", lambda r: f"{r['bound']:,}"),
     ("flash B", lambda r: f"{r['flash_bytes']:,}"),
     ("SRAM + stack B", lambda r: f"{r['sram_bytes']:,} + {r['stack_bytes']:,}"),
 ]

@@ -316,7 +316,7 @@ def measure_cycles(case: Case) -> Record:
                 answers = [session.predict(point) for point in tested]
             assert [a.label for a in answers] == with_taught(integers, own).predict(tested).tolist()
             cycles.append(np.array([answer.cycles for answer in answers]))
-        bound = trial.plan.worst_cycles
+        bound = trial.possible.most
     added = cycles[1] - cycles[0]
     return {
         "name": case.name,

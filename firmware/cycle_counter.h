@@ -70,15 +70,6 @@ static inline cycle_timer_t cycle_span_end(void)
     return end;
 }
 
-#if CYCLE_TIMER_BITS == 16
-/* Cycles of a span shorter than the timer's 65,536; with an 8-bit timer, no span is that short. */
-static inline uint16_t cycle_span(uint16_t start, uint16_t end)
-{
-    return end - start - cycle_span_overhead;
-}
-
-#endif
-
 /* A span of any length: an interrupt counts the timer's overflows, so interrupts must be enabled
  * for most of it. Call the first just before cycle_span_begin(), the second just after
  * cycle_span_end(), both with interrupts disabled. */

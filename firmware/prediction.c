@@ -9,17 +9,12 @@
 
 #include <avr/interrupt.h>
 
-/* If the model's plan holds all features, they are pushed when the last one has arrived, with
- * interrupts enabled. The next request may arrive during that time; the cycles of receiving it are
- * known exactly and are subtracted.
+/* If the model's plan holds all features, they are pushed when the last one has arrived. Otherwise,
+ * they are collected into a chunk and pushed together, since each call loads and stores the sums.
  *
- * Otherwise, they are collected into a chunk and pushed together with interrupts disabled. In that
- * time, a byte arrives every 1,389 cycles at 115,200 baud; the receiver holds two, plus a third in
- * its shift register, and loses the fourth about 2,778 cycles after the first. So a chunk may take
- * at most PNN_CHUNK_CYCLES. The generated header states the maximum cycles of a feature and of a
- * call of pnn_push_many. A larger chunk is faster, since each call loads and stores the sums;
- * features of 0 take almost no time, and a chunk can hold many of them. A single feature is pushed
- * however long it takes.
+ * Interrupts stay enabled: bytes that arrive meanwhile wait in the receiver's ring, and the cycles
+ * of receiving them are known exactly and are subtracted. The ring holds all that the host may send
+ * in that time, as a build is refused whose features take longer than they take to arrive.
  */
 #if defined(SOFTWARE_UART) && !PREDICTION_HOLDS_FEATURES
 #error                                                                                             \
@@ -28,9 +23,6 @@
 
 static pnn_input_t chunk[PNN_CHUNK_FEATURES];
 static uint16_t chunk_count;
-#if !PREDICTION_HOLDS_FEATURES
-static uint16_t chunk_cycles;
-#endif
 static uint16_t features_missing;
 static bool out_of_range;
 static uint32_t cycles;
@@ -39,26 +31,31 @@ static uint32_t saturations;
 /* Not inlined: that saves flash, and the call is outside the span. */
 static __attribute__((noinline)) void count(uint32_t span) { cycles += span; }
 
-#if !PREDICTION_HOLDS_FEATURES
-static void start_chunk(void)
-{
-    chunk_count = 0;
-    chunk_cycles = PNN_PUSH_CALL_CYCLES;
-}
+/* A span that is measured, and the work in it. The SEI and the CLI, one cycle each, are part of it. */
+#define MEASURED(span, work)                                                                       \
+    do {                                                                                           \
+        uint16_t start;                                                                            \
+        uint16_t end;                                                                              \
+        uint8_t before;                                                                            \
+                                                                                                   \
+        cli();                                                                                     \
+        cycle_long_span_prepare();                                                                 \
+        before = uart_before_computing();                                                          \
+        CYCLE_SPAN_IS(span);                                                                       \
+        start = cycle_span_begin();                                                                \
+        sei();                                                                                     \
+        work;                                                                                      \
+        cli();                                                                                     \
+        end = cycle_span_end();                                                                    \
+        count(cycle_long_span(start, end) - uart_cycles_since(before));                            \
+        sei();                                                                                     \
+    } while (0)
 
+#if !PREDICTION_HOLDS_FEATURES
 static void push_chunk(void)
 {
-    uint16_t start;
-    uint16_t end;
-
-    cli();
-    CYCLE_SPAN_IS(push);
-    start = cycle_span_begin();
-    pnn_push_many(chunk, chunk_count);
-    end = cycle_span_end();
-    count(cycle_span(start, end));
-    sei();
-    start_chunk();
+    MEASURED(push, pnn_push_many(chunk, chunk_count));
+    chunk_count = 0;
 }
 #endif
 
@@ -67,20 +64,9 @@ void prediction_begin(void)
     features_missing = PNN_FEATURES;
     out_of_range = false;
     cycles = 0;
-#if PREDICTION_HOLDS_FEATURES
     chunk_count = 0;
-#else
-    uint16_t start;
-    uint16_t end;
-
-    start_chunk();
-    cli();
-    CYCLE_SPAN_IS(begin);
-    start = cycle_span_begin();
-    pnn_begin();
-    end = cycle_span_end();
-    count(cycle_span(start, end));
-    sei();
+#if !PREDICTION_HOLDS_FEATURES
+    MEASURED(begin, pnn_begin());
 #endif
 }
 
@@ -101,9 +87,7 @@ void prediction_push(uint8_t feature)
     }
     chunk[chunk_count++] = feature;
 #if !PREDICTION_HOLDS_FEATURES
-    chunk_cycles += feature ? PNN_PUSH_CYCLES : PNN_PUSH_ZERO_CYCLES;
-    if (chunk_cycles + PNN_PUSH_CYCLES > PNN_CHUNK_CYCLES || chunk_count == PNN_CHUNK_FEATURES ||
-        features_missing == 0) {
+    if (chunk_count == PNN_CHUNK_FEATURES || features_missing == 0) {
         push_chunk();
     }
 #endif
@@ -111,28 +95,13 @@ void prediction_push(uint8_t feature)
 
 static uint8_t finish(void)
 {
-    uint16_t start;
-    uint16_t end;
-    uint8_t before;
     uint8_t label;
 
-    /* This may take longer than bytes can wait, so interrupts stay enabled. The SEI and the CLI,
-     * one cycle each, are part of the span. */
-    cli();
-    cycle_long_span_prepare();
-    before = uart_before_computing();
-    CYCLE_SPAN_IS(finish);
-    start = cycle_span_begin();
-    sei();
 #if PREDICTION_HOLDS_FEATURES
-    label = pnn_predict(chunk);
+    MEASURED(finish, label = pnn_predict(chunk));
 #else
-    label = pnn_finish();
+    MEASURED(finish, label = pnn_finish());
 #endif
-    cli();
-    end = cycle_span_end();
-    count(cycle_long_span(start, end) - uart_cycles_since(before));
-    sei();
     return label;
 }
 

@@ -20,10 +20,13 @@ import numpy as np
 from checkout import CHECKOUT
 from generated_programs import write_c
 
+from protonn_edge.avr.paths import Paths
+from protonn_edge.avr.program import read_program
+from protonn_edge.boards import load_board
 from protonn_edge.codegen import Plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.quantization import IntegerChain
-from protonn_edge.verification.agreement import StatedFacts
+from protonn_edge.verification.agreement import StatedFacts, prediction_paths
 
 OWN_LEVEL = "-O2"
 """The level of optimization in `platformio.ini`."""
@@ -126,6 +129,11 @@ def build_program(
     around = [_FIRMWARE / "prediction.c", folder / "main.c", *_objects()]
     _compile(level, *_LINKING, f"-I{folder}", *around, compiled, "-o", elf, folder=folder)
     return elf
+
+
+def bounds_of(elf: Path, plan: Plan) -> Paths:
+    """Return the longest and the shortest prediction of a program of `build_program`."""
+    return prediction_paths(read_program(elf), plan, load_board("uno"))
 
 
 def model_object(folder: Path) -> Path:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from fake_device import HostileDevice, ReferenceModel, SimulatedHost
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.codegen import Plan
 from protonn_edge.device.connection import Link
@@ -44,7 +45,9 @@ class SimulatedBoard:
     def __init__(self, project: Project) -> None:
         self._reference, plan = project.generated()
         assert isinstance(plan, Plan)
-        possible = PossibleCycles.of(plan, load_board("uno"))
+        board = load_board("uno")
+        program = read_program(project.compile(board))
+        possible = PossibleCycles.of_program(program, plan, board)
         self._cycles = (possible.least + possible.most) // 2
         self._most = possible.most
 

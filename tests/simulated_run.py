@@ -22,9 +22,11 @@ from protonn_edge.evaluation import measurement
 from protonn_edge.projects.checks import Usage
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.verification import agreement
+from protonn_edge.verification.agreement import PossibleCycles
 
 BOARD = load_board("uno")
 STACK_BYTES = 60  # what the linked program would take
+POSSIBLE = PossibleCycles(2_000, 3_000, proven=True)  # what its machine code would show
 N = 20
 
 
@@ -38,8 +40,8 @@ def subject() -> tuple[IntegerChain, Plan, np.ndarray, np.ndarray]:
 
 def honest_model() -> ReferenceModel:
     """Return what a device that does all right answers."""
-    reference, plan, _, _ = subject()
-    return ReferenceModel(reference, plan.worst_cycles - 1)
+    reference, _, _, _ = subject()
+    return ReferenceModel(reference, POSSIBLE.most - 1)
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def measure_on(
     usage = Usage(4_000, 300, STACK_BYTES, ())
     with (
         mock.patch.object(agreement, "open_session", open_session),
+        mock.patch.object(PossibleCycles, "of_program", return_value=POSSIBLE),
         mock.patch.multiple(
             measurement,
             exclusive=lambda _: nullcontext(),

@@ -81,7 +81,7 @@ def worst_inputs(
             model, generator.integers(1, model.inputs.maximum + 1, (count, model.n_inputs))
         )
         return _drawn_points(model, generator)[:count] if fed is None else fed
-    costs = plan.of("prototypes").costs
+    costs = prototype_costs(plan)
     middles = _middles(model, generator)
     targets = _climb(model, middles, costs, generator, effort)[:_TARGETS]
     most = np.full(model.n_inputs, model.inputs.maximum)
@@ -101,6 +101,12 @@ def _drawn_points(model: IntegerChain, generator: np.random.Generator) -> NDArra
     assert model.feature_stage is not None  # or inputs are what the device is fed
     examples = model.feature_stage.examples(_POINTS - len(noise))
     return np.concatenate([noise.astype(np.uint8), examples])
+
+
+def prototype_costs(plan: Plan) -> Int64:
+    """Return the cycles (d + 1,) of a prototype far by 1..d coordinates, and of a near one."""
+    voting = plan.of("prototypes").voting
+    return np.append(voting.left_after, voting.near)
 
 
 def prototype_cycles(model: IntegerChain, points: Int64, costs: Int64) -> Int64:
@@ -314,7 +320,7 @@ def _refine(
     before: Callable[[NDArray[np.uint8]], Int64] | None = None,
 ) -> NDArray[np.uint8]:
     """Change values a little where points then take longer, `before` included; the worst first."""
-    costs, weights = plan.of("prototypes").costs, plan.of("projection").matvec.push.more
+    costs, weights = prototype_costs(plan), np.subtract(*plan.of("projection").matvec.cycles[::-1])
 
     def cycles(tried: Int64) -> Int64:
         fed = tried.astype(np.uint8)

@@ -2,9 +2,7 @@
 
 The machine code is followed from every ``cli`` and every write to SREG that may disable interrupts
 to where interrupts are on again, and every handler from its vector to its end, along all branches
-and into all calls; the longest path counts. A loop's code does not show a bound, so the caller must
-pass one for each function that loops with interrupts off; the plan has the bounds of generated
-functions.
+and into all calls; the longest path counts. No function may loop with interrupts off.
 """
 
 from __future__ import annotations
@@ -50,14 +48,13 @@ class MaskedSpans:
         return self.program.cycles + sum(handler.cycles for handler in self.handlers.values())
 
 
-def masked_spans(program: LinkedProgram, bounds: Mapping[str, int]) -> MaskedSpans:
+def masked_spans(program: LinkedProgram) -> MaskedSpans:
     """Return how long a firmware keeps interrupts off.
 
-    `bounds` gives the maximum cycles of a call for functions with loops. Raises `CheckFailed` if
-    there is no bound, because another function loops or returns with interrupts off; the message
-    names it.
+    Raises `CheckFailed` if there is no bound, because a function loops or returns with interrupts
+    off; the message names it.
     """
-    return _Spans(program, bounds).all()
+    return _Spans(program).all()
 
 
 class _Longest(NamedTuple):
@@ -74,7 +71,7 @@ _Next = tuple[int, int | bool]
 class _Spans:
     """The spans of one program, each function worked out once."""
 
-    def __init__(self, program: LinkedProgram, bounds: Mapping[str, int]) -> None:
+    def __init__(self, program: LinkedProgram) -> None:
         self._program = program
         self._names = program.names
         self._steps = CodeSteps(program, {})
@@ -85,10 +82,6 @@ class _Spans:
         for function in functions_from(program, [0, *self._handlers.values()]).values():
             for place, flag in function.flags.items():
                 self._flags[place] = self._flags.get(place, flag) | flag
-        for name, cycles in bounds.items():
-            address = self._names.address_of(name)
-            if address is not None:
-                self._called[address] = _Longest(None, cycles)
 
     def all(self) -> MaskedSpans:
         handlers = {each: self._handler(each, entry) for each, entry in self._handlers.items()}

@@ -49,6 +49,7 @@ from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile
 from protonn_edge.tuning.trial import Points, check_points
 from protonn_edge.tuning.workers import InProcessWorkers, Processes, Workers
+from protonn_edge.verification.agreement import PROVEN
 
 _SLOW = ("basis-images",)  # one trial, with its teacher, takes most of the time of the others
 _TRIALS = 100_000  # the time ends the search
@@ -325,9 +326,9 @@ def _sentences(
     record: dict[str, Any], refitted: choices.Refitted, points: Points, choice: choices.Choice
 ) -> list[str]:
     board, figures, linked = points.board, refitted.fit.figures, refitted.linked
-    most, by = figures.worst_cycles, "estimated by the plan"
+    bound = ""
     if linked is not None and linked.possible.proven:
-        most, by = linked.possible.most, f"proven from {linked.possible.by}"
+        bound = f", at most {board.milliseconds(linked.possible.most):.3f} ms, {PROVEN}"
     metric = "" if points.metric == ACCURACY else f"{points.metric} "
     sizes = "".join(f", {size.symbol} = {size.number}" for size in refitted.model.sizes)
     kind, settings = settings_of_kind(refitted.candidate.settings)
@@ -337,8 +338,7 @@ def _sentences(
         f"chosen ({record['choice']}): trial "
         f"{refitted.candidate.number}{f' ({noted})' if noted else ''}, "
         f"{metric}{100 * refitted.candidate.score:.2f} % in cross-validation{sizes}; "
-        f"{board.milliseconds(figures.mean_cycles):.3f} ms on average, at most "
-        f"{board.milliseconds(most):.3f} ms, {by}"
+        f"{board.milliseconds(figures.mean_cycles):.3f} ms on average{bound}"
     )
     passed = refitted.passed_over.items()
     said = [*(f"trial {number} is not taken: {reason}" for number, reason in passed), chosen]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
+from protonn_edge.avr.program import read_program
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.model import Model, why_clamped
@@ -45,8 +46,8 @@ def verify_command(
         "Port of a board that runs this model's firmware, for example /dev/ttyACM0."
     ),
     folder: Path | None = option(
-        "The project folder of the firmware at --port, whose plan gives the range of possible "
-        "cycles.  [default: the current folder, if it has this model]",
+        "The project folder of the firmware at --port, whose machine code gives the range of "
+        "possible cycles.  [default: the current folder, if it has this model]",
         FOLDER,
         flag="--project",
     ),
@@ -70,9 +71,9 @@ def verify_command(
 
     emulator = _emulator(out, emulator, board)
     device = _Device(out, board, reference, Q)
-    plan_at_port = None
+    possible_at_port = None
     if port is not None:
-        plan_at_port = _plan_at_port(folder, reference)
+        possible_at_port = _possible_at_port(folder, reference, board, out)
         with compared.open_session(port, reference, device.chip):
             pass  # fail at once if the board is missing or has another model
     with out.status("host C"):
@@ -80,7 +81,7 @@ def verify_command(
     if emulator is not None:
         agreements.append(device.emulated(model, emulator))
     if port is not None:
-        agreements.append(device.at(port, port, device.possible_at_port(plan_at_port)))
+        agreements.append(device.at(port, port, possible_at_port))
 
     out.say("scores against the NumPy model:", _table(agreements))
     say_agreement(agreements, out, reference.score_tolerance)
@@ -157,30 +158,35 @@ class _Device:
             say_unproven(trial.possible, self.out)
             return agreement
 
-    def possible_at_port(self, plan: DevicePlan | None) -> compared.PossibleCycles | None:
-        """Return the possible cycles of a prediction; None if cycles are not counted."""
-        if not self.board.is_chip:
-            return None
-        if plan is not None:
-            return compared.PossibleCycles.of(plan, self.board)
-        self.out.say(
-            "the plan of the firmware at --port is unknown, so the cycles of any plan are "
-            "accepted; use --project to name the folder that 'build' wrote"
-        )
-        return compared.PossibleCycles.of_any_plan(self.reference, self.board)
 
-
-def _plan_at_port(folder: Path | None, reference: IntegerChain) -> DevicePlan | None:
-    """Return the plan of the firmware at --port, if its folder is known."""
-    project = Project(folder or Path())
-    if folder is None and not (project.built and project.is_of(reference)):
+def _possible_at_port(
+    folder: Path | None, reference: IntegerChain, board: Board, out: Output
+) -> compared.PossibleCycles | None:
+    """Return the possible cycles of a prediction; None if cycles are not counted."""
+    if not board.is_chip:
         return None
+    project = Project(folder or Path())
+    if folder is not None or (project.built and project.is_of(reference)):
+        plan = _plan_of(project, reference)
+        linked = project.linked(board)
+        if linked is not None:
+            return compared.PossibleCycles.of_program(read_program(linked), plan, board)
+    out.say(
+        "the machine code of the firmware at --port is unknown, so any number of cycles is "
+        "accepted; use --project to name the folder that 'build' wrote"
+    )
+    return compared.PossibleCycles.by_clock(board)
+
+
+def _plan_of(project: Project, reference: IntegerChain) -> DevicePlan:
+    """Return the plan of a project's firmware, which must have this model."""
     check_project(project.folder)
     built, plan = project.generated()
     if built.model_sha256 != reference.model_sha256:
         raise InputError(
-            f"--project is {folder}, whose firmware has the model {built.model_sha256[:16]}, but "
-            f"MODEL is {reference.model_sha256[:16]}; choose another folder, or omit --project"
+            f"--project is {project.folder}, whose firmware has the model "
+            f"{built.model_sha256[:16]}, but MODEL is {reference.model_sha256[:16]}; choose "
+            "another folder, or omit --project"
         )
     return plan
 

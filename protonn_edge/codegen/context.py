@@ -26,7 +26,7 @@ from protonn_edge.chain.raw_inputs import (
 from protonn_edge.codegen.plan import Plan
 from protonn_edge.datasets.naming import channel_names
 from protonn_edge.extensions import parts_of
-from protonn_edge.kernels.kernel import CHUNK_CYCLES, Kernel
+from protonn_edge.kernels.kernel import Kernel
 from protonn_edge.quantization import MODEL_HASH_BYTES, IntegerChain
 
 API_VERSION = 1
@@ -58,7 +58,8 @@ class StageContext:
     template: str
     k: Kernel
     held_by_firmware: bool = False
-    watched: range = range(0)  # inputs; see `chain.observation`
+    watched: range = range(0)  # inputs; see `chain.watch`
+    watching: str = ""  # the template of what watches them
     previous: StageContext | None = None
     next: StageContext | None = None
 
@@ -74,7 +75,6 @@ def program_context(model: IntegerChain, plan: Any) -> dict[str, Any]:
         "tool_version": __version__,
         "api_version": API_VERSION,
         "bound_flags": BOUND_FLAGS,
-        "chunk_cycles": CHUNK_CYCLES,
         "model": model,
         "plan": plan,
         "hash_bytes": hash_bytes(model.model_sha256),
@@ -89,7 +89,6 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
         **program_context(model, plan),
         "stages": _stage_contexts(plan, len(model.feature_stages)),
         "parts": parts_of(model),
-        "observed": getattr(plan.kernels[-1].stage, "expected", None),
     }
 
 
@@ -100,9 +99,11 @@ def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ..
     for name, kernel in plan.named.items():
         title = name.replace("_", " ").capitalize()
         held = plan.buffered and not contexts
-        watched = expected.watched if expected and len(contexts) == n_feature_stages else range(0)
+        watched, watching = range(0), ""
+        if expected is not None and len(contexts) == n_feature_stages:
+            watched, watching = expected.watched, expected.template
         template = f"{kernel.kind}/{kernel.kind}.j2"
-        contexts.append(StageContext(name, title, template, kernel, held, watched))
+        contexts.append(StageContext(name, title, template, kernel, held, watched, watching))
     for one, other in pairwise(contexts):
         object.__setattr__(one, "next", other)
         object.__setattr__(other, "previous", one)

@@ -78,15 +78,18 @@ def plans(
     """Return the plans worth trying: the fastest that are expected to fit first, at least one.
 
     `kernel` ("columns", "masked", "unrolled", "packed") restricts the first matrix product to this
-    kernel. Without an activity, the fastest plan is chosen for inputs that are never 0, and mean
-    cycles are unknown. The last plan is the smallest: if it does not fit, no plan does.
+    kernel. Without an activity, the fastest plan is chosen for inputs that are never 0. The last
+    plan is the smallest: if it does not fit, no plan does.
     """
     limits = limits or Limits()
     every = list(_pareto_plans(_able(model, limits.core, kernel), activity))
     fitting = [plan for plan in every if limits.hold(plan)]
     small_enough = [plan for plan in every if plan.sram_bytes <= limits.sram_bytes]
     smallest = min(small_enough or every, key=lambda plan: (plan.flash_bytes, plan.sram_bytes))
-    return [*sorted(fitting, key=_cycles), *([] if smallest in fitting else [smallest])]
+    return [
+        *sorted(fitting, key=lambda plan: plan.mean_cycles),
+        *([] if smallest in fitting else [smallest]),
+    ]
 
 
 def device_plans(
@@ -174,7 +177,3 @@ def _named(able: tuple[Kernel, ...], name: str) -> tuple[Kernel, ...]:
             f"{', '.join(kernel.name for kernel in able)}"
         )
     return named
-
-
-def _cycles(plan: Plan) -> float:
-    return plan.worst_cycles if plan.mean_cycles is None else plan.mean_cycles

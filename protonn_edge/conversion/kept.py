@@ -95,7 +95,7 @@ class Conversion(Deployable):
             "model_bytes": self.model_bytes,
             "flash_bytes": self.flash_bytes,
             "sram_bytes": self.plan.sram_bytes,
-            "worst_cycles": self.plan.worst_cycles,
+            "mean_cycles": self.plan.mean_cycles,
         }
 
     def __str__(self) -> str:
@@ -123,10 +123,10 @@ class Conversion(Deployable):
         if self.lost is not None:
             word = "lost" if self.lost >= 0 else "gained"
             lines.append(f"  {word} {100 * abs(self.lost):.2f} percentage points of accuracy")
-        cycles = self.plan.worst_cycles
+        cycles = self.plan.mean_cycles
         lines.append(
             f"  needs about {self.plan.flash_bytes:,} B of flash and {self.plan.sram_bytes:,} B of "
-            f"SRAM on the {self.board.name}; a prediction takes up to about {cycles:,} cycles, "
+            f"SRAM on the {self.board.name}; a prediction takes about {cycles:,.0f} cycles, "
             f"{self.board.milliseconds(cycles):.3g} ms"
         )
         lines += [f"  warning: {self.warning}"] if self.warning else []

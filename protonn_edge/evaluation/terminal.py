@@ -89,12 +89,12 @@ def saturation_fact(saturations: int, values: int, why: str = "") -> tuple[str, 
 def plan_rows(plan: DevicePlan) -> list[tuple[str, ...]]:
     """Return name, kernel, flash and mean cycles of each stage, and of all."""
     flash = sum(stage.flash_bytes for stage in plan.steps)  # without the rest of the firmware
-    rows = [(each.name, each.kernel, each.flash_bytes, each.mean) for each in plan.steps]
-    rows.append(("prediction", "", flash, plan.mean_cycles))
-    return [
-        (name, kernel, f"{size:,}", "-" if mean is None else f"{mean:,.0f}")
-        for name, kernel, size, mean in rows
+    rows = [
+        (each.name, each.kernel, f"{each.flash_bytes:,}", f"{each.mean:,.0f}")
+        for each in plan.steps
     ]
+    mean = "-" if plan.mean_cycles is None else f"{plan.mean_cycles:,.0f}"
+    return [*rows, ("prediction", "", f"{flash:,}", mean)]
 
 
 def plan_table(plan: DevicePlan) -> Table:
@@ -106,14 +106,11 @@ def plan_table(plan: DevicePlan) -> Table:
 PLAN_CAPTION = f"estimated before compiling, for {BOUND_FLAGS}"
 
 
-def bound_facts(possible: PossibleCycles, plan: DevicePlan, board: Board) -> list[tuple[str, str]]:
-    """Return the row of a prediction's bound: proven, else the plan's; float builds have none."""
-    most, by = possible.most, f"proven from {possible.by}"
+def bound_facts(possible: PossibleCycles, board: Board) -> list[tuple[str, str]]:
+    """Return the row of a prediction's bound, if there is one."""
     if not possible.proven:
-        if plan.worst_cycles is None:
-            return []
-        most, by = plan.worst_cycles, "estimated by the plan"
-    return [("bound", f"{most:,} cycles, {board.milliseconds(most):.3f} ms, {by}")]
+        return []
+    return [("bound", f"{possible.bound}, {board.milliseconds(possible.most):.3f} ms")]
 
 
 def run_facts(summary: Summary, board: Board) -> list[tuple[str, str]]:

@@ -195,7 +195,9 @@ def _rendered(kind: Kind, library: Library, board: Board) -> dict[str, str]:
     for name, template in _templates(kind, library).items():
         files[name] = environment.get_template(f"{template}.j2").render(context)
     if library.windowing is not None:
-        live = context | library.windowing.context(library.plan) | {"trained": ()}
+        windowing = library.windowing
+        ring_samples = windowing.ring_samples(library.plan)
+        live = context | windowing.context(ring_samples) | {"trained": ()}
         for sketch, template in library.live_sketches.items():
             text = environment.get_template(template).render(live)
             files[f"examples/{sketch}/{sketch}.ino"] = text

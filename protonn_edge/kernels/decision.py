@@ -4,43 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from protonn_edge.avr.cores import Core
-from protonn_edge.chain import observation
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import IntegerDecision
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
-
-# Of the compiler's code (avr-gcc 5.4 at -O2): cycles of calling the search, where two functions
-# need it and it is large. The code before the loop takes less than a class, and is counted as one.
-_CALL_CYCLES = 50
-
-# For counting an answer and watching inputs: mean and maximum cycles, and flash with its other
-# functions but without the rows of classes; SRAM for watching.
-_OBSERVATION, _ROW_BYTES, _WATCHING_BYTES = (130, 280, 480), 10, 5
 
 # On a chip without a multiplier: time of the compiler's loops relative to the assembly.
 _PORTABLE_LARGEST, _PORTABLE_REST = 10.1, 4.0
-
-OBSERVED = "largest, observed"
-"""The kernel's name in the plan of a model that is observed."""
 
 
 @dataclass(frozen=True, eq=False)
 class DecisionKernel(Kernel):
     """A single pass over the scores."""
 
-    observation: ClassVar[Any] = observation
-
     stage: IntegerDecision
     name: str = "largest"
 
     @classmethod
     def of(cls, stage: Any, core: Core) -> tuple[Kernel, ...]:
-        """Return the only kernel; its name shows whether answers are observed."""
-        return (cls(stage, core, "largest" if stage.expected is None else OBSERVED),)
+        """Return the only kernel; its name shows whether answers are watched."""
+        watch = stage.expected
+        return (cls(stage, core, "largest" if watch is None else watch.kernel),)
 
     @property
     def second(self) -> bool:
@@ -50,7 +37,7 @@ class DecisionKernel(Kernel):
 
     @property
     def summed(self) -> str:
-        """The observed bytes of a score, as letters of assembly operands; "" if none."""
+        """The watched bytes of a score, as letters of assembly operands; "" if none."""
         expected = self.stage.expected
         return "" if expected is None else "ABCD"[expected.shifted_bytes :][:2]
 
@@ -97,32 +84,28 @@ class DecisionKernel(Kernel):
         """The passes of its loop."""
         return {"class": Passed(self.stage.n_inputs - 1, self.stage.n_inputs - 1)}
 
-    def cost(self, _: Feed | None, __: Push | None, activity: Activity | None, /) -> Cost:
-        """Return its cost."""
-        worst, least = (
-            self.stage.n_inputs * int(cycles("class", ["class"], {"class": 1}))
-            for cycles in (self.search.worst, self.search.least)
-        )
-        mean = None if activity is None else worst
-        call = _CALL_CYCLES if self.second or self.stage.score_bits == 32 else 0
-        decision = Step("decision", self.name, 0, mean, worst + call, least)
-        steps = [decision.on(self.core, _PORTABLE_LARGEST)]
+    def cost(self, _: Feed | None, __: float, ___: Activity, /) -> Cost:
+        """Return its cost: no class is expected to be the largest more often than another."""
+        mean = self.stage.n_inputs * self._class_cycles
+        steps = [Step("decision", self.name, 0, mean).on(self.core, _PORTABLE_LARGEST)]
         costs = [(rule.name, rule.cost()) for rule in self.stage.policy.rules]
         for name, each in costs:
             if each is not None:
-                mean = None if activity is None else each.cycles
-                step = Step(name, each.kernel, each.flash, mean, each.cycles, 0)
+                step = Step(name, each.kernel, each.flash, each.cycles)
                 steps.append(step.on(self.core, _PORTABLE_REST))
         flash = sum(each.flash for _, each in costs if each is not None)
-        if (expected := self.stage.expected) is None:
+        if self.stage.expected is None:
             return Cost(tuple(steps), tables=0, code=flash, state=0)
-        usual, cycles, code = _OBSERVATION
-        mean = None if activity is None else usual
-        step = Step("observation", "counters", code, mean, cycles, 0)
+        watch = self.stage.expected.cost
+        step = Step(watch.step, watch.kernel, watch.code, watch.cycles)
         steps.append(step.on(self.core, _PORTABLE_REST))
-        tables = _ROW_BYTES * self.stage.n_inputs
-        state = expected.n_bytes + _WATCHING_BYTES * bool(expected.watched)
-        return Cost(tuple(steps), tables, flash + code, state)
+        return Cost(tuple(steps), watch.tables, flash + watch.code, watch.state)
+
+    @property
+    def _class_cycles(self) -> int:
+        """The most cycles of a class: if it is the largest so far, or else the second."""
+        ways = ({"not_larger": larger, "next": 0, "class": 1} for larger in (0, 1))
+        return max(self.search.path("class", ["class"], odds) for odds in ways)
 
 
 def _compared(score: str, size: int) -> str:

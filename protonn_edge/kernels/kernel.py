@@ -1,19 +1,16 @@
-"""An implementation of an integer stage on a chip: its cost, and its template's variables.
+"""An implementation of an integer stage on a chip: its mean cost, and its template's variables.
 
-Values are pushed from stage to stage. Costs are computed from the last stage to the first, because
-the cost of pushing into a stage is part of the previous stage's cost.
+Plans are chosen by mean cycles. Bounds come from the linked program alone (`avr.paths`). Costs are
+computed from the last stage to the first, because the call of the next stage is part of a stage's
+cost.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import ceil
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
@@ -21,36 +18,15 @@ from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.registry import STAGES
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 
-CHUNK_CYCLES = 2_500
-"""The maximum cycles of a push by the firmware, with interrupts disabled.
-
-At 115,200 baud a byte arrives every 1,389 cycles, and the fourth after the first would be lost.
-"""
-
 SAVED_BY_CALLEE = range(2, 18)
 """Registers that a function must save before it changes them, besides the pointers."""
 
 SAVED_REGISTER_CYCLES = 4  # cycles of saving a register: push and pop
 
 
-@dataclass(frozen=True, eq=False)
-class Push:
-    """Upper bounds of the cycles of pushing values into a stage."""
-
-    # cycles of a value, and of a value of 0
-    value: int
-    zero: int
-    call: int  # cycles of a call, without the values
-    whole: int  # cycles of all calls, without the values, if all values are available at once
-    # (n,): additional cycles of each value if it is not 0
-    more: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    least: int = 0  # minimum cycles of all values
-    whole_mean: float = 0.0  # approximate mean of `whole`, if it is known
-
-
 @dataclass(frozen=True)
 class Feed:
-    """How firmware feeds the first stage: at most `chunk` of its `values` at once."""
+    """How firmware feeds the first stage: `chunk` of its `values` at once, and then the rest."""
 
     values: int
     chunk: int
@@ -60,19 +36,10 @@ class Feed:
         """Whether one call passes all values."""
         return self.chunk >= self.values
 
-    def chunks(self, push: Push, costs: Sequence[float]) -> list[int]:
-        """Return how many values the firmware pushes in each call, given the `costs` of values."""
-        chunks, cycles = [0], float(push.call)
-        for each in costs:
-            chunks[-1], cycles = chunks[-1] + 1, cycles + each
-            if cycles + push.value > CHUNK_CYCLES or chunks[-1] == self.chunk:
-                chunks.append(0)
-                cycles = float(push.call)
-        return chunks if chunks[-1] else chunks[:-1]
-
-    def calls(self, push: Push, costs: Sequence[float]) -> int:
-        """Return how many calls the firmware needs, given the `costs` of values."""
-        return len(self.chunks(push, costs))
+    @property
+    def calls(self) -> int:
+        """The number of calls."""
+        return -(-self.values // self.chunk)
 
 
 @dataclass(frozen=True)
@@ -83,17 +50,13 @@ class Step:
     name: str
     kernel: str
     flash_bytes: int  # of constants and, approximately, code
-    mean: float | None  # cycles on points with the plan's activity; None if unknown
-    worst: int  # upper bound of the cycles for any input
-    least: int  # lower bound of the cycles for any input
+    mean: float  # cycles on points with the plan's activity
 
     def on(self, core: Core, portable: float) -> Step:
         """Return the step on a chip; without a multiplier, C takes `portable` times the cycles."""
         if core.multiplies:
             return self
-        mean = None if self.mean is None else portable * self.mean
-        worst = ceil(portable * self.worst)
-        return replace(self, kernel="portable C", mean=mean, worst=worst, least=0)
+        return replace(self, kernel="portable C", mean=portable * self.mean)
 
 
 @dataclass(frozen=True)
@@ -106,10 +69,9 @@ class Cost:
     code: int
     state: int  # SRAM of variables
     buffer: int = 0  # SRAM of the firmware's buffer, if this is the first stage
-    # the cost of pushing into the kernel; None if it reads the previous stage's values in place
-    push: Push | None = None
-    begin: int = 0  # maximum cycles of ``pnn_begin``, included above
-    exclusive: int = 0  # cycles in the bounds that no input can cause together
+    # mean cycles of a call that pushes all values, without its work for the values; 0 if the kernel
+    # reads the previous stage's values in place
+    called: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,30 +119,27 @@ class Kernel(ABC):
     def feedings(self) -> tuple[bool, ...]:
         """Whether firmware may hold all values of a first stage: the options, preferred first.
 
-        Pushing needs a known time.
+        Without a multiplier, a chip is too slow for the line.
         """
         if not self.core.multiplies:
             return (True,)
         return (True, False) if self.holds_inputs else (False,)
 
     @abstractmethod
-    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None, /) -> Cost:
+    def cost(self, feed: Feed | None, following: float, activity: Activity, /) -> Cost:
         """Return its cost.
 
         - `feed`: how the firmware feeds it; None if there is a previous stage.
-        - `following`: the cost of pushing into the next stage; None if that reads values in place.
-        - `activity`: for mean cycles.
+        - `following`: mean cycles of a call that pushes all values into the next stage.
+        - `activity`: the points for which cycles are estimated.
         """
 
-    def _in_one_step(
-        self, cycles: tuple[float | None, float, int], flash: tuple[int, int], **more: Any
-    ) -> Cost:
-        """Return the cost of a single step with these mean, maximum and minimum cycles.
+    def _in_one_step(self, mean: float, flash: tuple[int, int], **more: Any) -> Cost:
+        """Return the cost of a single step with these mean cycles.
 
         `flash` is for tables and code; `more` are fields of `Cost`.
         """
-        mean, worst, least = cycles
-        step = Step(self.kind, self.name, sum(flash), mean, ceil(worst), least)
+        step = Step(self.kind, self.name, sum(flash), mean)
         return Cost((step.on(self.core, self.portable),), *flash, **more)
 
 
@@ -202,8 +161,7 @@ class HeldInputs:
     """Inputs in a buffer of the firmware, which then feeds all at once, or of the library."""
 
     n_inputs: int  # their number
-    # mean and maximum cycles of a call that copies inputs, besides the loop (avr-gcc 5.4 at -O2)
-    call: ClassVar[tuple[int, int]] = (48, 80)
+    called: ClassVar[int] = 48  # cycles of a call that copies inputs, besides the loop
     copying: ClassVar[Listing] = Listing(
         """
         copied: ld r0, X+
@@ -224,18 +182,13 @@ class HeldInputs:
         """Cycles of copying an input."""
         return int(self.copying.path("copied", ["copied"], {"brne copied": 1}))
 
-    def copied(self, feed: Feed | None, *, at_most: bool) -> int:
-        """Return the mean or maximum cycles of copying inputs, with the firmware's calls."""
+    def copied(self, feed: Feed | None) -> int:
+        """Return the cycles of copying inputs, with the firmware's calls."""
         if feed is None:  # the previous stage counts its calls
             return self.value * self.n_inputs
         if feed.whole:  # the firmware's own array is read
             return 0
-        return self.value * feed.values + self.call[at_most] * -(-feed.values // feed.chunk)
-
-    @property
-    def push(self) -> Push:
-        """The cost of pushing into the stage."""
-        return Push(self.value, self.value, self.call[1], self.call[1])
+        return self.value * feed.values + self.called * feed.calls
 
     def state(self, feed: Feed | None) -> int:
         """Return the SRAM of the inputs and, after another stage, of the next input's position."""
@@ -255,8 +208,8 @@ class HeldKernel(Kernel):
 
     @property
     @abstractmethod
-    def around(self) -> tuple[int, int]:
-        """Mean and maximum cycles of the compiler's code around the assembly."""
+    def around(self) -> int:
+        """Cycles of the compiler's code around the assembly."""
 
     @property
     @abstractmethod
@@ -264,19 +217,15 @@ class HeldKernel(Kernel):
         """Flash of tables and, approximately, of code."""
 
     @abstractmethod
-    def assembly(self, activity: Activity | None) -> tuple[float | None, int, int]:
-        """Return the cycles of the assembly: mean, maximum and minimum."""
+    def assembly(self, activity: Activity) -> float:
+        """Return the mean cycles of the assembly."""
 
-    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
+    def cost(self, feed: Feed | None, _: float, activity: Activity, /) -> Cost:
         """Return its cost."""
-        held, (around_mean, around_worst) = self.held, self.around
-        mean, worst, least = self.assembly(activity)
-        worst += around_worst + 2 * self.core.call_cycles
+        held, mean = self.held, self.assembly(activity) + self.around
         more: dict[str, Any] = {"state": self.stage.n_outputs * self.stage.output_bits // 8}
         if held is not None:
-            around_mean += held.copied(feed, at_most=False)
-            worst += held.copied(feed, at_most=True)
+            mean += held.copied(feed)
             more["state"] += held.state(feed)
-            more |= {"buffer": held.buffer(feed), "push": held.push}
-        mean = None if mean is None else mean + around_mean
-        return self._in_one_step((mean, worst, least), self.flash, **more)
+            more |= {"buffer": held.buffer(feed), "called": held.called}
+        return self._in_one_step(mean, self.flash, **more)

@@ -7,7 +7,7 @@ ATmega328P.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -67,8 +67,6 @@ class Passed(NamedTuple):
 
 
 Facts = Mapping[str, Passed | list[Passed]]  # facts about labels, by label
-Combine = Callable[[float, float, float], float]
-"""Combines the cycles of a branch's two ways, given the share of the first, to one number."""
 
 
 @dataclass(frozen=True)
@@ -145,28 +143,17 @@ class Listing:
         """Return the lines as a template prints them in a statement of inline assembly."""
         return "\n".join(f"        {line}" for line in self.lines)
 
-    def worst(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
-        """Return the maximum cycles from a label to any of the ends; see `mean`."""
-        return _folded(self, start, tuple(ends), tuple(odds.items()), "worst")
-
-    def least(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
-        """Return the minimum cycles from a label to any of the ends; see `mean`."""
-        return _folded(self, start, tuple(ends), tuple(odds.items()), "least")
-
     def mean(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
         """Return the mean cycles from a label to any of the ends.
 
         - `ends`: labels at which a path ends, after its first instruction.
         - `odds`: the share, 0..1, of branches taken to a label, or of skips by ``sbrc rN, b`` (by
-          its operands); or of all of one mnemonic in front of that. For bounds, missing ones can
-          go both ways.
+          its operands); or of all of one mnemonic in front of that. Others are not taken.
         """
-        return _folded(self, start, tuple(ends), tuple(odds.items()), "mean")
+        return _mean(self, start, tuple(ends), tuple(odds.items()))
 
-    def fold(
-        self, start: str, ends: Collection[str], odds: Mapping[str, float], combine: Combine
-    ) -> float:
-        """Return the cycles of all paths to the ends; `combine` merges them at each branch.
+    def fold(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
+        """Compute `mean`, without remembering it.
 
         It uses a stack instead of recursion, because a path may have thousands of instructions.
         """
@@ -186,8 +173,8 @@ class Listing:
             opened.add(place)
             begun += missing
             if not missing:
-                cycles_from[place] = _combined(ways, share, cycles_from, combine)
-        return _combined(*self._ways(first, odds), cycles_from, combine)
+                cycles_from[place] = _combined(ways, share, cycles_from)
+        return _combined(*self._ways(first, odds), cycles_from)
 
     def path(self, start: str, ends: Collection[str], odds: Mapping[str, float]) -> int:
         """Return the cycles of the path that odds of 0 or 1 select from a label to an end.
@@ -207,9 +194,9 @@ class Listing:
         if len(ways) == 1:
             return ways, 1.0
         share = odds.get(keys[0], odds.get(keys[1]))
-        if share is None:
-            return ways, 0.0
-        return (ways[share == 0 :][:1] if share in (0, 1) else ways), share
+        if share is None or share == 0:
+            return ways[1:], 1.0
+        return (ways[:1] if share == 1 else ways), share
 
     @cached_property
     def _steps(self) -> list[tuple[_Ways, tuple[str, str]]]:
@@ -240,34 +227,18 @@ class Listing:
 _Ways = tuple[tuple[int, int], ...]  # cycles to each of one or two next places, with that place
 
 
-def _combined(
-    ways: _Ways, share: float, cycles_from: Mapping[int, float], combine: Combine
-) -> float:
-    """Return the cycles to the ends, given the cycles from the next places."""
+def _combined(ways: _Ways, share: float, cycles_from: Mapping[int, float]) -> float:
+    """Return the mean cycles to the ends, given the cycles from the next places."""
     left = [cycles + cycles_from[there] for cycles, there in ways]
-    return left[0] if len(left) == 1 else combine(left[0], left[1], share)
+    return left[0] if len(left) == 1 else share * left[0] + (1 - share) * left[1]
 
 
 @lru_cache(maxsize=1024)
-def _folded(
-    listing: Listing,
-    start: str,
-    ends: tuple[str, ...],
-    odds: tuple[tuple[str, float], ...],
-    combined: str,
+def _mean(
+    listing: Listing, start: str, ends: tuple[str, ...], odds: tuple[tuple[str, float], ...]
 ) -> float:
-    """Compute `Listing.fold`, cached because a planner often repeats the same question."""
-    return listing.fold(start, ends, dict(odds), _COMBINE[combined])
-
-
-_COMBINE: Mapping[str, Combine] = {
-    "worst": lambda one, other, _: max(one, other),
-    "least": lambda one, other, _: min(one, other),
-    "mean": lambda one, other, share: share * one + (1 - share) * other,
-}
-
-Fold = Callable[[Listing, str, Collection[str], Mapping[str, float]], float]
-"""`Listing.worst`, `Listing.least`, or a mean with its own odds."""
+    """Compute `Listing.mean`, cached because a planner often repeats the same question."""
+    return listing.fold(start, ends, dict(odds))
 
 
 def repeated(over: Iterable[object], *lines: str) -> str:

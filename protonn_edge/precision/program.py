@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from protonn_edge.chain.integer_chain import IntegerChain
 from protonn_edge.codegen.plan import ENTRY_BYTES
-from protonn_edge.kernels.kernel import Push, Step
+from protonn_edge.kernels.kernel import Step
 from protonn_edge.precision import NAME
 from protonn_edge.precision.model import FloatProtoNN
 from protonn_edge.system.facts_repr import FactsRepr
@@ -20,7 +20,7 @@ _FLOAT_BYTES = 4
 
 @dataclass(frozen=True)
 class Float32Plan(FactsRepr):
-    """Bounds of the costs of a float build: lower bounds of bytes, upper bounds of cycles."""
+    """Lower bounds of the bytes of a float build."""
 
     # flash of the constant tables; the linked program adds its code and the float routines
     table_bytes: int
@@ -28,16 +28,13 @@ class Float32Plan(FactsRepr):
 
     kernel = NAME
     choices: ClassVar[dict[str, str]] = {"projection": kernel}
-    begin_cycles = 20
 
     # Neither stages nor cycles are predicted.
     steps: ClassVar[tuple[Step, ...]] = ()
-    core = mean_cycles = worst_cycles = None
+    core = mean_cycles = None
+    feature_cycles = 0.0  # a push only copies them
     buffered = False
     chunk_features = 0
-
-    # A push only copies a byte; measured on the emulator for avr-gcc at -O2, with a margin.
-    push = Push(value=15, zero=15, call=80, whole=80)
 
     def facts(self) -> dict[str, str]:
         """Return the kernel; nothing else is predicted."""
@@ -46,11 +43,6 @@ class Float32Plan(FactsRepr):
     def to_json(self) -> dict[str, Any]:
         """Return the kernel; a float build's cycles are not predicted."""
         return {"kernel": self.kernel}
-
-    @property
-    def fed_feature_cycles(self) -> float:
-        """Bound of the cycles per feature when features arrive over the serial line."""
-        return self.push.value + self.push.call
 
 
 def plan_for(model: IntegerChain) -> Float32Plan:

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protonn_edge.avr.interrupts import MaskedSpans, masked_spans
+from protonn_edge.avr.interrupts import masked_spans
 from protonn_edge.avr.program import LinkedProgram, constants_in_sram, float_routines
 from protonn_edge.avr.stack import worst_case_stack
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import FEWER_FEATURES, Remedies
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.planner import READABLE_BYTES
-from protonn_edge.errors import CheckFailed
-from protonn_edge.kernels.kernel import CHUNK_CYCLES
+from protonn_edge.errors import CheckFailed, InputError
+from protonn_edge.verification.agreement import longest_pushes
 
 # Receiving and decoding a byte take the rest of the 1,389 cycles between two bytes; measured on the
 # emulator with a model that takes a given time per feature.
@@ -75,7 +75,7 @@ class OverBudget(CheckFailed):
 
 
 def check_estimate(plan: DevicePlan, board: Board, remedies: Remedies) -> None:
-    """Raise `CheckFailed` if tables or variables alone are too large, or a push is too slow."""
+    """Raise `CheckFailed` if tables or variables alone are too large, or pushes are too slow."""
     if plan.table_bytes > board.flash_bytes:
         raise CheckFailed(
             f"the model's tables alone need {plan.table_bytes:,} B of flash, but {board.name} has "
@@ -86,11 +86,15 @@ def check_estimate(plan: DevicePlan, board: Board, remedies: Remedies) -> None:
             f"the model's variables alone need {plan.state_bytes:,} B of SRAM, but {board.name} "
             f"has {board.sram_bytes:,} B; {_sram_remedy(remedies, board)}"
         )
-    if plan.fed_feature_cycles > _FEATURE_CYCLES_LIMIT:
+    _check_pace(plan.feature_cycles, board, remedies)
+
+
+def _check_pace(cycles: float, board: Board, remedies: Remedies) -> None:
+    """Raise `CheckFailed` if features take these cycles each, while others arrive."""
+    if cycles > _FEATURE_CYCLES_LIMIT:
         raise CheckFailed(
-            f"the model needs {plan.fed_feature_cycles:,.0f} cycles for each feature, but at "
-            f"{board.baud:,} baud the serial line leaves only {_FEATURE_CYCLES_LIMIT:,} cycles; "
-            f"try {remedies.cycles}"
+            f"the model needs {cycles:,.0f} cycles for each feature, but at {board.baud:,} baud "
+            f"the serial line leaves only {_FEATURE_CYCLES_LIMIT:,} cycles; try {remedies.cycles}"
         )
 
 
@@ -119,15 +123,17 @@ def check_linked(
 ) -> None:
     """Check a linked firmware; its object files lie below the same folder.
 
-    Raises `CheckFailed` if an integer build computes in floats, constants are in SRAM, or
-    interrupts are disabled for too long.
+    Raises `CheckFailed` if an integer build computes in floats, constants are in SRAM, features
+    arrive faster than they are pushed, or interrupts are disabled for too long.
     """
     if isinstance(plan, Plan):
         check_no_floats(program)
+        if not plan.buffered:
+            check_pace(program, plan, board, remedies)
     check_constants_in_flash(program)
     check_constants_within_reach(program, remedies)
     if board.serial != "software":  # such a line is idle while anything is computed
-        check_interrupts(program, plan, board)
+        check_interrupts(program, board)
 
 
 def check_no_floats(program: LinkedProgram) -> None:
@@ -166,9 +172,22 @@ def check_constants_within_reach(program: LinkedProgram, remedies: Remedies) -> 
         )
 
 
-def check_interrupts(program: LinkedProgram, plan: DevicePlan, board: Board) -> None:
+def check_pace(program: LinkedProgram, plan: Plan, board: Board, remedies: Remedies) -> None:
+    """Raise `CheckFailed` if the features of some point arrive faster than they are pushed.
+
+    Those that arrive during a push wait in the receiver's ring, which holds more of them than a
+    chunk at this pace.
+    """
+    try:
+        longest = longest_pushes(program, plan, board)
+    except (CheckFailed, InputError):  # a stage without facts, or firmware of the user's
+        return
+    _check_pace(longest.cycles / plan.feed.values, board, remedies)
+
+
+def check_interrupts(program: LinkedProgram, board: Board) -> None:
     """Raise `CheckFailed` if a byte on the serial line could wait too long for its handler."""
-    spans, limit = spans_without_interrupts(program, plan), receiver_limit(board)
+    spans, limit = masked_spans(program), receiver_limit(board)
     if spans.worst_delay > limit:
         raise CheckFailed(
             f"a byte on the serial line may wait {spans.worst_delay:,} cycles because of the "
@@ -176,17 +195,6 @@ def check_interrupts(program: LinkedProgram, plan: DevicePlan, board: Board) -> 
             f"interrupts disabled), but at {board.baud:,} baud a byte is lost after {limit:,} "
             "cycles; disable interrupts for a shorter time"
         )
-
-
-def spans_without_interrupts(program: LinkedProgram, plan: DevicePlan) -> MaskedSpans:
-    """Return how long a firmware disables interrupts, for any features."""
-    if plan.buffered:  # pushed with interrupts enabled, the line idle
-        return masked_spans(program, {})
-    bounds = {
-        "pnn_begin": plan.begin_cycles,
-        "pnn_push_many": max(CHUNK_CYCLES, plan.push.call + plan.push.value),
-    }
-    return masked_spans(program, bounds)
 
 
 def receiver_limit(board: Board) -> int:

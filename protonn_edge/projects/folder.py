@@ -20,18 +20,17 @@ from protonn_edge import __version__, codegen, quantization
 from protonn_edge.avr.cores import CORES
 from protonn_edge.boards import Board
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
 from protonn_edge.errors import InputError
-from protonn_edge.kernels.decision import OBSERVED
+from protonn_edge.extensions import brought
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system import files
 from protonn_edge.system.files import resolved, resource, write_atomically
 from protonn_edge.system.folders import InUse, locked_folder
-from protonn_edge.system.schema import Check, list_of, number, one_of, optional, record_of, text
+from protonn_edge.system.schema import Check, list_of, number, one_of, record_of, text
 from protonn_edge.toolchain.platformio import build_firmware, description_file, environment_section
 
 PLAN_FILE = "build.json"
@@ -48,7 +47,7 @@ _FORMAT = 1  # increase it if a key changes; files of other formats are refused
 _LARGEST_FILE = 64 << 10
 _AGAIN = "run 'protonn-edge build' again"
 
-_MEAN = optional(number(0, 1e15))
+_MEAN = number(0, 1e15)
 _STAGES = list_of(lambda each: isinstance(each, dict) and _MEAN(each.get("mean")), most=100)
 _READ: dict[str, Check] = {  # the rest is only compared
     "model_sha256": text(64),
@@ -68,7 +67,7 @@ class WrittenPlan:
     core: str | None  # the kind of chip for which cycles are counted; None for a float build
     choices: Mapping[str, str]  # see `Plan.choices`
     # mean cycles of each stage, which depend on the points that the plan was made for
-    means: tuple[float | None, ...]
+    means: tuple[float, ...]
 
     def plan_of(self, model: IntegerChain) -> DevicePlan | None:
         """Return the model's plan with these choices; None if there is none."""
@@ -121,7 +120,7 @@ def read_plan(path: Path) -> WrittenPlan:
     if not record_of(_READ)(own):
         raise not_as_written(path)
     stages = own.pop("plan").get("stages", [])
-    return WrittenPlan(**own, means=tuple(stage.get("mean") for stage in stages))
+    return WrittenPlan(**own, means=tuple(stage["mean"] for stage in stages))
 
 
 def not_as_written(path: Path) -> InputError:
@@ -166,8 +165,10 @@ class Project:
         for each in quantization.device_models(model):
             if quantization.precision_of(each) != written.precision:
                 continue
-            is_observed = OBSERVED in written.choices.values()
-            reference = observed(each, model) if is_observed else each
+            reference = each
+            for choice, extended in brought("device model").values():
+                if choice in written.choices.values():
+                    reference = extended(reference, model)
             plan = written.plan_of(reference)
             if plan is not None:
                 self._check_generated(reference, plan)

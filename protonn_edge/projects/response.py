@@ -16,6 +16,7 @@ from protonn_edge.avr.flow import interrupt_handlers
 from protonn_edge.avr.paths import Times, longest_part
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.errors import CheckFailed
+from protonn_edge.projects.load import Load
 from protonn_edge.projects.windowing import Windowing
 
 _ENTRY_CYCLES = 4 + 3  # the chip's response to an interrupt, and the vector's jump
@@ -27,14 +28,10 @@ _EACH_FEATURE = ("window_features_samples", "audio_samples", "held")
 
 
 @dataclass(frozen=True)
-class Response:
-    """The longest time from when a window's last sample is kept until its class is known."""
+class Response(Load):
+    """The most cycles of live firmware."""
 
-    cycles: int
-    # the loop's share for that sample, and for each other one that may wait
-    ending_cycles: int
-    sample_cycles: int
-    interrupt_cycles: int  # of all interrupts of a sample
+    cycles: int  # from when a window's last sample is kept until its class is known
 
 
 def response_of(program: LinkedProgram, windowing: Windowing) -> Response:
@@ -55,7 +52,8 @@ def response_of(program: LinkedProgram, windowing: Windowing) -> Response:
         busy = _busy(demand, interrupts, windowing.sampling.period_cycles)
         since = max(0, waiting * period - interrupts)  # the first of them; its own may be late
         longest = max(longest, math.ceil(busy) - since)
-    return Response(longest, last, each, interrupts)
+    sample = last if windowing.overlapping else each
+    return Response(max(whole, last), last, sample, interrupts, longest)
 
 
 def _turn_cycles(program: LinkedProgram, windowing: Windowing, *, taken: int, finished: int) -> int:

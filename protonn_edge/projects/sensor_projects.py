@@ -112,35 +112,49 @@ def build_live(model: Model, windowing: Windowing) -> LiveBuild:
     for plan in _choices(model, windowing):
         if plan.state_bytes >= too_much_state:
             continue
-        files = live_files(windowing, plan)
-        ring_bytes = windowing.ring_samples(plan) * len(windowing.used)
         try:
-            usage, response = _linked(files, model, windowing)
+            return _built(plan, model, windowing)
         except OverBudget as failure:
             failures.append(failure)
             if failure.usage.flash_bytes <= board.flash_bytes:  # then it is the SRAM
                 too_much_state = plan.state_bytes
-            continue
-        return LiveBuild(files, plan, ring_bytes, usage, response)
     smallest = min(failures, key=lambda failure: failure.usage.sram_bytes)
     if windowing.overlapping and smallest.usage.flash_bytes <= board.flash_bytes:
         raise CheckFailed(
             f"the firmware needs {smallest.usage.sram_bytes + smallest.usage.stack_bytes:,} B of "
-            f"SRAM, of which {ring_bytes:,} B hold the samples of overlapping windows, but "
+            f"SRAM, of which at least {windowing.window * len(windowing.used):,} B hold the "
+            "samples of overlapping windows, but "
             f"{board.name} has {board.sram_bytes:,} B; give --hop {windowing.window}, or train on "
             "shorter windows or fewer channels"
         )
     raise smallest
 
 
-def live_files(windowing: Windowing, plan: Plan) -> dict[str, str]:
-    """Return the files of the PlatformIO project, by their names."""
+def _built(plan: Plan, model: Model, windowing: Windowing) -> LiveBuild:
+    """Return the project of a plan, with as large a buffer as its machine code needs."""
+    needed, ring = windowing.ring_samples(plan), 0
+    while needed > ring:
+        ring = needed
+        files = live_files(windowing, plan, ring)
+        usage, response = _linked(files, model, windowing)
+        if response is not None:
+            needed = windowing.ring_samples(response)
+    return LiveBuild(files, plan, ring * len(windowing.used), usage, response)
+
+
+def live_files(windowing: Windowing, plan: Plan, ring_samples: int | None = None) -> dict[str, str]:
+    """Return the files of the PlatformIO project, by their names.
+
+    `ring_samples` are those that the buffer holds, by default as many as are estimated.
+    """
+    if ring_samples is None:
+        ring_samples = windowing.ring_samples(plan)
     firmware = resource("firmware")
     generated = render_c(windowing.model, plan)
     added = [f"{part.name}.h" for part in parts_of(windowing.model) if part.receives]
     copied = (*_OF_THE_FIRMWARE, *added)
     return {
-        **windowing.sampling.project("live", windowing.context(plan)),
+        **windowing.sampling.project("live", windowing.context(ring_samples)),
         PLAN_FILE: plan_text(windowing.model, plan),
         **{f"src/{name}": text for name, text in generated.items()},
         **{f"src/{name}": (firmware / name).read_text("utf-8") for name in copied},

@@ -28,6 +28,7 @@ from protonn_edge.device.protocol import frame_bytes
 from protonn_edge.device.sensor_board import NAME_LIMIT, sent_name
 from protonn_edge.errors import CheckFailed, InputError, counted, shortened
 from protonn_edge.extensions import parts_of
+from protonn_edge.projects.load import Load, estimated_load
 from protonn_edge.projects.sampling import Sampling, byte_cycles, bytes_carried, used_channels
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.sensors import Instrument, SensorKind
@@ -41,12 +42,9 @@ _CLASSES_LIMIT = 250
 _NAME_BYTES = NAME_LIMIT + 1
 _SAY_S = 1.0
 # In cycles, rounded up from measurements on simulated boards.
-_QUANTIZE_CYCLES = 250
-_KEEP_CYCLES = 100
 _EXTREMES_CYCLES = 40
 _SENT_BYTE_CYCLES = 600  # in addition to the line's time
 _WINDOW_CYCLES = 2_000
-_OUTPUT_CYCLES = 1_000  # for each output of the first stage at the end of a window
 _SHARE = 0.9  # of the remaining time, as a safety margin
 _HEAD_BYTES = 15
 _SAID_BYTES = 48
@@ -282,19 +280,19 @@ class Windowing:
             every = f"one from each onset of sound, at least {self.hop / rate:.3g} s apart"
         return f"windows of {counted(self.window, 'sample')} at {rate:.6g} Hz, {every}{votes}{rest}"
 
-    def ring_samples(self, plan: Plan) -> int:
-        """Return the samples that the buffer must hold; `CheckFailed` if it cannot keep up."""
-        period, values = self.sampling.period_cycles, len(self.used)
-        interrupts = self.sampling.interrupt_cycles + _KEEP_CYCLES + _QUANTIZE_CYCLES * values
-        interrupts += _EXTREMES_CYCLES * len(self.trained)
-        free = 1 - interrupts / period
-        fed = plan.push.call + plan.push.value * values
-        byte = _sent_byte_cycles(self._board)
-        computed = plan.worst_cycles
-        if not self.overlapping:  # each sample is a call
-            computed += plan.push.call * self.window
-        whole = computed + self.sending_cycles
-        said = self._said_bytes * byte
+    def ring_samples(self, load: Load | Plan) -> int:
+        """Return the samples that the buffer must hold; `CheckFailed` if it cannot keep up.
+
+        The load of a plan is estimated.
+        """
+        if isinstance(load, Plan):
+            interrupts = self.sampling.interrupt_cycles + _EXTREMES_CYCLES * len(self.trained)
+            shape = self.window, len(self.used)
+            load = estimated_load(load, *shape, interrupts, overlapping=self.overlapping)
+        period = self.sampling.period_cycles
+        free = 1 - load.interrupt_cycles / period
+        whole = load.window_cycles + self.sending_cycles
+        said = self._said_bytes * _sent_byte_cycles(self._board)
         if free <= 0 or whole > _SHARE * free * self.hop * period:
             raise CheckFailed(
                 f"a window takes up to {self._board.milliseconds(whole):.1f} ms to compute and "
@@ -304,14 +302,13 @@ class Windowing:
             )
         if self.overlapping:
             return self.window + self._meanwhile(whole + said, free)
-        feeding = min(fed, computed / self.window)
-        if feeding > _SHARE * free * period:
+        if load.sample_cycles > _SHARE * free * period:
             raise CheckFailed(
-                f"a sample takes {feeding:,.0f} cycles and its interrupts take {interrupts:,}, but "
-                f"a sample arrives every {period:,} cycles; try a lower --rate"
+                f"a sample takes {load.sample_cycles:,.0f} cycles and its interrupts take "
+                f"{load.interrupt_cycles:,.0f}, but a sample arrives every {period:,} cycles; try "
+                "a lower --rate"
             )
-        end = whole - computed + min(computed, fed + _end_cycles(plan))
-        return self._meanwhile(end + said, free)
+        return self._meanwhile(load.ending_cycles + self.sending_cycles + said, free)
 
     @property
     def sending_cycles(self) -> float:
@@ -338,9 +335,7 @@ class Windowing:
         """The maximum bytes sent once a second."""
         ranges = frame_bytes(8 * len(self.trained)) if self.trained else 0
         added = sum(frame_bytes(part.status_bytes) for part in parts_of(self.model))
-        expected = self.model.expected
-        health = 0 if expected is None else frame_bytes(2 + expected.n_bytes)
-        return _SAID_BYTES + len(self.used) + ranges + added + health + _NAME_BYTES
+        return _SAID_BYTES + len(self.used) + ranges + added + _NAME_BYTES
 
     def check_line(self) -> None:
         """Raise `InputError` if the serial line is too slow for the answers."""
@@ -352,7 +347,7 @@ class Windowing:
                 f"{baud:,} baud can carry only {bytes_carried(baud):,.0f}; give a larger --hop"
             )
 
-    def context(self, plan: Plan) -> dict[str, object]:
+    def context(self, ring_samples: int) -> dict[str, object]:
         """Return all that the templates of live firmware need."""
         longest = max(len(name.encode()) for name in self.model.classes)
         return self.sampling.context(
@@ -364,7 +359,7 @@ class Windowing:
             receives=any(part.receives for part in parts_of(self.model)),
             trained=self.trained,
             quiet=QUIET,
-            ring_samples=self.ring_samples(plan),
+            ring_samples=ring_samples,
             said_every=max(1, round(_SAY_S * self.sampling.actual_rate)),
             name_size=min(longest + 1, _NAME_BYTES),
         )
@@ -385,13 +380,6 @@ def _check_names(classes: tuple[str, ...]) -> None:
                 f"the same for {shortened(repr(other))} and {shortened(repr(name))}; rename one of "
                 "these classes, and train again"
             )
-
-
-def _end_cycles(plan: Plan) -> int:
-    """Return the maximum cycles of ``pnn_finish``, which plans only state with the pushes."""
-    outputs = plan.kernels[1].stage.n_inputs
-    following = sum(step.worst for cost in plan.costs[1:] for step in cost.steps)
-    return _OUTPUT_CYCLES * outputs + following
 
 
 def windowing_of(

@@ -101,22 +101,16 @@ class Evidence:
         return Quality.of(self.confusion, self.reference.classes)
 
     @property
-    def worst_cycles(self) -> int | None:
-        """The bound of a prediction's cycles, or the plan's estimate; a float build has none."""
+    def bound_cycles(self) -> int | None:
+        """The most cycles of a prediction, proven from the machine code; None if that has none."""
         possible = self.firmware.possible
-        return possible.most if possible.proven else self.firmware.plan.worst_cycles
-
-    @property
-    def bound_by(self) -> str:
-        """The evidence for the bound."""
-        possible = self.firmware.possible
-        return f"proven from {possible.by}" if possible.proven else "estimated by the plan"
+        return possible.most if possible.proven else None
 
 
 def evidence_facts(one: Evidence) -> list[tuple[str, str]]:
     """Return the rows of a report's facts about a run."""
     rows = run_facts(one.summary, one.board)
-    rows += bound_facts(one.firmware.possible, one.firmware.plan, one.board)
+    rows += bound_facts(one.firmware.possible, one.board)
     rows += budget_facts(one.firmware.usage, one.board)
     if one.points is not None:
         points = one.points

@@ -19,7 +19,7 @@ from protonn_edge.chain.feature_stage import Shape
 from protonn_edge.chain.model import Model, known_image_shape
 from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.plan import plan_with
-from protonn_edge.device import Origin, check_finished, read_results
+from protonn_edge.device import Origin, Result, check_finished, read_results
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.accuracy import is_labelled
 from protonn_edge.evaluation.measurement import check_rows
@@ -77,16 +77,7 @@ def gather(
     generated = [(project, *project.generated()) for project in projects if project.built]
     model_hash = reference.model_sha256
     built = [(project, plan) for project, of, plan in generated if of.model_sha256 == model_hash]
-    if built:
-        possible = PossibleCycles.of_one_of([plan for _, plan in built], board)
-    else:
-        possible = PossibleCycles.of_any_plan(reference, board)
-    for result in possible.outside(results)[:1]:
-        raise InputError(
-            f"{path} has {result.cycles:,} cycles at index {result.index}, but a prediction takes "
-            f"{possible}; delete the file and run `protonn-edge hil` again, or use --project to "
-            "name the folder of the measured firmware"
-        )
+    _check_cycles(path, results, built, board)
     firmware = _firmware_of(model, reference, built, board)
     if points is not None:
         firmware = _with_means(firmware, reference, points)
@@ -103,6 +94,26 @@ def gather(
         data_name=data_name,
         on_host=verify_host(reference, points.fed) if points and has_compiler() else None,
     )
+
+
+def _check_cycles(
+    path: Path,
+    results: Sequence[Result],
+    built: Sequence[tuple[Project, DevicePlan]],
+    board: Board,
+) -> None:
+    """Refuse results with cycles that none of the projects' linked programs can take."""
+    linked = ((project.linked(board), plan) for project, plan in built)
+    possible = [
+        PossibleCycles.of_program(read_program(elf), plan, board) for elf, plan in linked if elf
+    ] or [PossibleCycles.by_clock(board)]
+    every = [{result.index: result for result in each.outside(results)} for each in possible]
+    for index in sorted(set.intersection(*map(set, every)))[:1]:
+        raise InputError(
+            f"{path} has {every[0][index].cycles:,} cycles at index {index}, but a prediction "
+            f"takes {' or '.join(map(str, possible))}; delete the file and run `protonn-edge hil` "
+            "again, or use --project to name the folder of the measured firmware"
+        )
 
 
 def _checked(shape: Shape | None, model: Model) -> Shape | None:

@@ -210,11 +210,11 @@ def headlines_of(one: Evidence) -> list[tuple[str, str, str, str]]:
         ("SRAM", f"{sram:,}", "B", f"of {board.sram_bytes:,} B, with the stack"),
     ]
     if summary.latency_ms is not None and summary.energy_mj is not None:
-        worst = one.worst_cycles
-        bound = f"bound {board.milliseconds(worst):.3f}" if worst is not None else "per prediction"
+        most = one.bound_cycles
+        note = f"bound {board.milliseconds(most):.3f}" if most is not None else "per prediction"
         mean, energy = summary.latency_ms.mean, summary.energy_mj.mean
         headlines[1:1] = [
-            ("latency", f"{mean:.3f}", "ms", bound),
+            ("latency", f"{mean:.3f}", "ms", note),
             ("energy", f"{energy:.4f}", "mJ", f"at {board.power_watts} W"),
         ]
     return headlines
@@ -251,7 +251,7 @@ def _best(texts: Sequence[str], better: Callable[[Iterable[float]], float]) -> l
 def _figures(one: Evidence) -> dict[str, str]:
     summary, usage = one.summary, one.firmware.usage
     low, high = wilson_interval(sum(r.predicted == r.label for r in one.results), summary.n)
-    latency, energy, worst = summary.latency_ms, summary.energy_mj, one.worst_cycles
+    latency, energy, bound = summary.latency_ms, summary.energy_mj, one.bound_cycles
     unknown = {
         other.name: f"{100 * summary.unknown / summary.n:.2f} %"
         for other in one.reference.policy.other_answers
@@ -264,7 +264,7 @@ def _figures(one: Evidence) -> dict[str, str]:
         **unknown,
         "latency, mean": "-" if latency is None else f"{latency.mean:.3f} ms",
         "latency, maximum": "-" if latency is None else f"{latency.max:.3f} ms",
-        "bound": "-" if worst is None else f"{one.board.milliseconds(worst):.3f} ms",
+        "bound": "-" if bound is None else f"{one.board.milliseconds(bound):.3f} ms",
         "energy, mean": "-" if energy is None else f"{energy.mean:.4f} mJ",
         "flash": f"{usage.flash_bytes:,} B",
         "SRAM with stack": f"{usage.sram_bytes + usage.stack_bytes:,} B",

@@ -18,6 +18,7 @@ from protonn_edge.report import figures
 from protonn_edge.report.content import Battery, PageTable, Panel
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.system.schema import list_of, number
+from protonn_edge.verification.agreement import PROVEN
 
 _NOTHING = 1e-9  # an objective that never exceeds this is not shown
 
@@ -40,16 +41,15 @@ def latency_panels(one: Evidence) -> list[Panel]:
     if summary.cycles is None or summary.latency_ms is None:
         return []
     cycles = np.array([r.cycles for r in one.answered], np.float64)
-    plan, worst = one.firmware.plan, one.worst_cycles
-    mean = plan.mean_cycles
+    mean, bound = one.firmware.plan.mean_cycles, one.bound_cycles
     drawn = figures.latency_figure(
         cycles * board.milliseconds(1),
-        None if worst is None else board.milliseconds(worst),
+        None if bound is None else board.milliseconds(bound),
         None if mean is None else board.milliseconds(mean),
     )
     ms, count = summary.latency_ms, summary.cycles
     caption = f"{ms.mean:.3f} ms on average, 99 % within {ms.p99:.3f} ms, {ms.max:.3f} ms at most"
-    caption += "." if worst is None else f"; the bound is {board.milliseconds(worst):.3f} ms."
+    caption += "." if bound is None else f"; the bound is {board.milliseconds(bound):.3f} ms."
     rows = [
         ("minimum", f"{count.min:,.0f}", f"{ms.min:.3f}"),
         ("mean", f"{count.mean:,.0f}", f"{ms.mean:.3f}"),
@@ -58,8 +58,8 @@ def latency_panels(one: Evidence) -> list[Panel]:
     ]
     if mean is not None:
         rows.append(("planned mean", f"{mean:,.0f}", f"{board.milliseconds(mean):.3f}"))
-    if worst is not None:
-        rows.append((f"bound, {one.bound_by}", f"{worst:,}", f"{board.milliseconds(worst):.3f}"))
+    if bound is not None:
+        rows.append((f"bound, {PROVEN}", f"{bound:,}", f"{board.milliseconds(bound):.3f}"))
     table = PageTable("Per prediction", ("", "cycles", "ms"), tuple(rows))
     return [Panel.drawn(drawn, caption, title="Histogram of latencies. "), Panel(table=table)]
 

@@ -30,7 +30,6 @@ _SAVED = (4, 5, 6, 7)  # other registers that a caller may use
 
 # Flash and SRAM, and the maximum cycles of compiled code around the loop.
 _CODE_BYTES, _STATE_BYTES = 1200, 3
-_AROUND_CYCLES = 40
 
 
 @dataclass(frozen=True)
@@ -251,8 +250,7 @@ class TaughtVoting(VotersKernel):
     @property
     def cost(self) -> Cost:
         """Its cost, from no examples to as many as there is room for."""
-        worst = self.worst + _AROUND_CYCLES
-        step = Step("taught", "in EEPROM", _CODE_BYTES, float(self.none), worst, self.none)
+        step = Step("taught", "in EEPROM", _CODE_BYTES, float(self.none))
         state = self.teaching.slots + self.stage.n_inputs + _STATE_BYTES
         state += _ENTRY_BYTES * (self.teaching.neighbours + 2)
         return Cost((step,), tables=0, code=_CODE_BYTES, state=state)
@@ -261,23 +259,6 @@ class TaughtVoting(VotersKernel):
     def none(self) -> int:
         """Cycles without examples."""
         return self.comparing.path(BEGIN, [END], {})
-
-    @property
-    def worst(self) -> int:
-        """Cycles if each slot has an example that is nearer than all before it."""
-        path, teaching = self.comparing.path, self.teaching
-        moved = path("place", ["place"], {})
-        rest = self.stage.n_inputs - len(_COORDINATES)
-        each = path("far", ["slot"], {"brne slot": 1}) + path("slot", ["near"], {})
-        if rest > 1:
-            each += (rest - 1) * path("coordinate", ["coordinate"], {"brne coordinate": 1})
-        each += path("near", ["place"], {}) + teaching.neighbours * moved
-        each += path("place", ["far"], {"brsh here": 1})
-        around = path(BEGIN, ["none"], {"brne some": 1}) + path("none", ["far"], {})
-        around += (teaching.neighbours - 1) * path("none", ["none"], {"brne none": 1})
-        around += path("far", ["voter"], {})
-        votes = teaching.neighbours * path("voter", ["voter"], {"brne voter": 1, "nearer": 0})
-        return around + teaching.slots * each + votes + path("done", [END], {})
 
 
 _ADDED = """

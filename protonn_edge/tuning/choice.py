@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -196,9 +197,10 @@ def refit(
 ) -> Refitted:
     """Train candidates on all points until one is within the limits and as good as promised.
 
-    The limits hold for the linked firmware, too. If the integers of all that are within the limits
-    are worse than their floats, or than in cross-validation, the one with the least shortfall is
-    returned.
+    The limits hold for the linked firmware, too, for any input; candidates are left out that take
+    as long on average as one that exceeds the latency. If the integers of all that are within the
+    limits are worse than their floats, or than in cross-validation, the one with the least
+    shortfall is returned.
 
     - `ranked`: in order of preference.
     - `search`: facts about the search for the model's record.
@@ -207,8 +209,12 @@ def refit(
     one's reason.
     """
     reasons: dict[int, str] = {}
-    within = []
-    for candidate in ranked[:_ATTEMPTS]:
+    within, too_slow = [], math.inf
+    for candidate in ranked:
+        if len(reasons) == _ATTEMPTS:
+            break
+        if cycles_of(candidate) >= too_slow:
+            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             classifier = points.untrained(candidate.settings, seed)
@@ -218,6 +224,8 @@ def refit(
             refitted = _checked(model, candidate, points, search)
         except CheckFailed as failure:
             reasons[candidate.number] = str(failure)
+            if isinstance(failure, _TooSlow):
+                too_slow = cycles_of(candidate)
             continue
         within.append(refitted)
         if not refitted.fidelity.shortfall:
@@ -231,6 +239,10 @@ def refit(
     taken = min(within, key=lambda each: each.fidelity.shortfall)
     reasons.pop(taken.candidate.number, None)
     return replace(taken, passed_over=reasons)
+
+
+class _TooSlow(CheckFailed):
+    """The bound of the linked program exceeds the limit of the latency."""
 
 
 def _checked(model: Model, candidate: Record, points: Points, search: dict[str, Any]) -> Refitted:
@@ -262,13 +274,11 @@ def _linked(model: Model, points: Points, fit: Fit) -> Linked | None:
         return None
     limits, possible = points.limits, linked.possible
     longest = points.board.milliseconds(possible.most if possible.proven else 0)
-    for what, taken, limit in (
-        ("B flash", share.flash_bytes, limits.flash_bytes),
-        ("B SRAM", share.sram_bytes, limits.sram_bytes),
-        ("ms at most", longest, limits.latency_ms),
+    for what, taken, limit, failure in (
+        ("B flash", share.flash_bytes, limits.flash_bytes, CheckFailed),
+        ("B SRAM", share.sram_bytes, limits.sram_bytes, CheckFailed),
+        ("ms at most", longest, limits.latency_ms, _TooSlow),
     ):
         if limit is not None and taken > limit:
-            raise CheckFailed(
-                f"the linked model takes {taken:,g} {what}, but the limit is {limit:,g}"
-            )
+            raise failure(f"the linked model takes {taken:,g} {what}, but the limit is {limit:,g}")
     return linked

@@ -26,7 +26,7 @@ from protonn_edge.tuning.store import Outcome, Record, SearchFile
 from protonn_edge.tuning.trial import RUNGS, FoldResult, Job, Points, sketch
 from protonn_edge.tuning.workers import Workers
 
-_FORMAT = 5  # of trials, their order and their records; raise it when one of them changes
+_FORMAT = 6  # of trials, their order and their records; raise it when one of them changes
 
 # After these shares of training, a trial is pruned if a trial that needs no more resources is ahead
 # by this plus the uncertainty of the first fold.
@@ -324,7 +324,6 @@ def _most(figures: list[Figures]) -> Figures:
         kernel=largest.kernel,
         flash_bytes=largest.flash_bytes,
         sram_bytes=max(each.sram_bytes for each in figures),
-        worst_cycles=max(each.worst_cycles for each in figures),
         mean_cycles=sum(each.mean_cycles for each in figures) / len(figures),
     )
 

@@ -41,7 +41,6 @@ _FIGURES = schema.record_of(
         "kernel": schema.one_of(*PLANS),
         "flash_bytes": schema.whole(-(10**5), 10**9),  # below 0 of an overestimated firmware
         "sram_bytes": schema.whole(0, 10**9),
-        "worst_cycles": schema.whole(0, 10**15),
         "mean_cycles": schema.number(0, 1e15),
     }
 )
@@ -173,7 +172,6 @@ class Record:
             "fold_accuracies": list(self.accuracies),
             "log_loss": self.loss,
             **asdict(figures),
-            "worst_ms": board.milliseconds(figures.worst_cycles),
             "mean_ms": board.milliseconds(figures.mean_cycles),
             "mean_mj": board.millijoules(figures.mean_cycles),
             "settings": dict(self.settings),

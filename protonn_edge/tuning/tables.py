@@ -52,7 +52,7 @@ def _table(
     rows: Sequence[Record], board: Board, columns: Columns, metric: Metric, title: str | None = None
 ) -> Table:
     shares = ("%",) if metric == ACCURACY else (f"{metric} %", "accuracy %")
-    figures = ("trial", *shares, "flash B", "SRAM B", "ms mean", "ms max")
+    figures = ("trial", *shares, "flash B", "SRAM B", "ms mean")
     texts = range(len(figures), len(figures) + len(columns))  # only settings may be folded
     cells = [
         (
@@ -61,7 +61,6 @@ def _table(
             f"{each.measured.flash_bytes:,}",
             f"{each.measured.sram_bytes:,}",
             f"{board.milliseconds(each.measured.mean_cycles):.3f}",
-            f"{board.milliseconds(each.measured.worst_cycles):.3f}",
             *(
                 ", ".join(shown(each.settings[name]) for name in names if name in each.settings)
                 for names in columns.values()
@@ -75,14 +74,13 @@ def _table(
 
 def kind_table(best: Mapping[str, Record], board: Board, metric: Metric) -> Table:
     """Return the best candidate of each kind, by `best_of_kinds`."""
-    headings = "kind", f"{metric} %", "over folds", "ms mean", "ms max", "flash B"
+    headings = "kind", f"{metric} %", "over folds", "ms mean", "flash B"
     rows = [
         (
             kind,
             f"{100 * each.score:.2f}",
             f"±{100 * each.deviation:.2f}",
             f"{board.milliseconds(each.measured.mean_cycles):.3f}",
-            f"{board.milliseconds(each.measured.worst_cycles):.3f}",
             f"{each.measured.flash_bytes:,}",
         )
         for kind, each in best.items()

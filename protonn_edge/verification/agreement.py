@@ -4,17 +4,17 @@ The NumPy integer model is the reference; the host build of the generated C, the
 a real one must give the same scores for every point. Any difference is a bug; only float builds
 have a tolerance, `IntegerStage.score_tolerance`.
 
-The cycles that devices report must be possible: within the bounds of an integer build on a chip
-with a multiplier; of float builds and other chips, more than 0 and within the watchdog's time.
+The cycles that devices report must be possible: within the bounds that follow from the machine code
+of an integer build on a chip with a multiplier; of other builds, or if the linked program is not
+known, more than 0 and within the watchdog's time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -24,7 +24,7 @@ from protonn_edge.avr.facts import Fact, facts_of, span_labels
 from protonn_edge.avr.graph import first_write
 from protonn_edge.avr.program import LinkedProgram
 from protonn_edge.boards import Board
-from protonn_edge.codegen import DevicePlan, Plan, every_plan
+from protonn_edge.codegen import DevicePlan, Plan
 from protonn_edge.codegen.host import host_program
 from protonn_edge.device import Host, ReferenceAnswers, Result, Session, run
 from protonn_edge.emulator.uno import EmulatedBoard, EmulatorStats, Watch
@@ -32,12 +32,14 @@ from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.quantization import IntegerChain
 
 if TYPE_CHECKING:
-    from protonn_edge.avr.paths import Paths
+    from protonn_edge.avr.paths import Path, Paths
 
 _IO_REGISTERS = 0x20  # where they begin, in data addresses
 _LONGEST_WATCH = 100_000  # characters of the emulator's option
-_MOST_PLANS = 1_000  # to consider if the built plan is not known
 _LONGEST_S = 3  # the watchdog ends a computation after 2 s by its own clock
+
+PROVEN = "proven from the machine code"
+"""The evidence for a bound."""
 
 
 @dataclass(frozen=True)
@@ -47,51 +49,24 @@ class PossibleCycles:
     # both are possible
     least: int
     most: int
-    proven: bool  # whether they are proven for the program
-    by: str = ""  # their source; empty if they follow from the clock only
-
-    @classmethod
-    def of(cls, plan: DevicePlan, board: Board) -> Self:
-        """Return the range for a plan on a board."""
-        if not isinstance(plan, Plan) or plan.estimated:
-            return cls._by_clock(board)
-        return cls(plan.least_cycles, plan.worst_cycles, proven=False, by="the plan")
+    proven: bool  # whether they follow from the program's machine code, not only from the clock
 
     @classmethod
     def of_program(cls, program: LinkedProgram, plan: DevicePlan, board: Board) -> Self:
-        """Return the range for a linked program, by its machine code, else by its plan."""
-        if not isinstance(plan, Plan) or plan.estimated:
-            return cls._by_clock(board)
-        try:
-            paths = prediction_paths(program, plan, board)
-        except (CheckFailed, InputError):  # a stage without facts, or firmware of the user's
-            return cls.of(plan, board)
-        return cls(paths.shortest.cycles, paths.longest.cycles, proven=True, by="the machine code")
+        """Return the range for a linked program, by its machine code if that can be followed."""
+        if isinstance(plan, Plan) and not plan.estimated:
+            try:
+                paths = prediction_paths(program, plan, board)
+            except (CheckFailed, InputError):  # a stage without facts, or firmware of the user's
+                pass
+            else:
+                return cls(paths.shortest.cycles, paths.longest.cycles, proven=True)
+        return cls.by_clock(board)
 
     @classmethod
-    def _by_clock(cls, board: Board) -> Self:
+    def by_clock(cls, board: Board) -> Self:
+        """Return the range for any program."""
         return cls(1, _LONGEST_S * board.clock_hz, proven=False)
-
-    @classmethod
-    def of_any_plan(cls, model: IntegerChain, board: Board) -> Self:
-        """Return the range if the built plan is not known."""
-        if model.score_tolerance:
-            return cls._by_clock(board)
-        plans = list(islice(every_plan(model, board.cpu), _MOST_PLANS + 1))
-        if len(plans) > _MOST_PLANS:
-            return cls._by_clock(board)
-        return cls.of_one_of(plans, board)
-
-    @classmethod
-    def of_one_of(cls, plans: Iterable[DevicePlan], board: Board) -> Self:
-        """Return the range if one of these plans was built."""
-        ranges = [cls.of(plan, board) for plan in plans]
-        return cls(
-            min(each.least for each in ranges),
-            max(each.most for each in ranges),
-            proven=False,
-            by="the plan" if all(each.by for each in ranges) else "",
-        )
 
     def outside(self, results: Sequence[Result]) -> list[Result]:
         """Return the answers with impossible cycles."""
@@ -108,9 +83,7 @@ class PossibleCycles:
 
     @property
     def _why(self) -> str:
-        if not self.by:
-            return f"that is, up to {_LONGEST_S} s"
-        return f"{'proven from' if self.proven else 'estimated by'} {self.by}"
+        return PROVEN if self.proven else f"that is, up to {_LONGEST_S} s"
 
     def __str__(self) -> str:
         return f"{self.least:,} to {self.most:,}, {self._why}"
@@ -119,14 +92,25 @@ class PossibleCycles:
 @lru_cache(maxsize=4)  # what watches facts asks for them, and what compares cycles
 def prediction_paths(program: LinkedProgram, plan: Plan, board: Board) -> Paths:
     """Return the paths of the measured part of a prediction, as `paths_between`."""
+    spans = {"finish": 1} if plan.buffered else {"begin": 1, "push": plan.feed.calls, "finish": 1}
+    return _paths_of_spans(program, spans, board, whole=plan.buffered)
+
+
+def longest_pushes(program: LinkedProgram, plan: Plan, board: Board) -> Path:
+    """Return the longest path of all pushes of a prediction, if features are pushed as they arrive.
+
+    Raises as `paths_between`.
+    """
+    return _paths_of_spans(program, {"push": plan.feed.calls}, board, whole=False).longest
+
+
+def _paths_of_spans(
+    program: LinkedProgram, spans: Mapping[str, int], board: Board, *, whole: bool
+) -> Paths:
     from protonn_edge.avr.paths import Times, paths_between  # noqa: PLC0415 - they take SciPy
 
-    once, feed, push = Times(1, 1), plan.feed, plan.push
-    spans = {"finish": once}
-    if not plan.buffered:
-        pushes = (feed.calls(push, [each] * feed.values) for each in (push.zero, push.value))
-        spans |= {"begin": once, "push": Times(*sorted(pushes))}
-    return paths_between(program, _register(board), spans, whole=plan.buffered)
+    times = {name: Times(number, number) for name, number in spans.items()}
+    return paths_between(program, _register(board), times, whole=whole)
 
 
 class _Sum(NamedTuple):

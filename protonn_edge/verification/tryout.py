@@ -134,13 +134,13 @@ def trial_points(model: Model, reference: IntegerChain, count: int) -> NDArray[n
 
 def _count(reference: IntegerChain, plan: DevicePlan, board: Board) -> int:
     """Return the number of points that take a fraction of a second to emulate."""
-    cycles = plan.worst_cycles
+    cycles = plan.mean_cycles
     if cycles is None:
         cycles = _FLOAT_CYCLES * reference.model_bytes // 4
     on_line = reference.n_features * BITS_PER_BYTE * board.clock_hz // board.baud
     if board.serial != "software":
         on_line //= _ASLEEP
-    return max(_LEAST, min(_MOST, _CYCLES // (cycles + on_line + _EXCHANGE_CYCLES)))
+    return max(_LEAST, min(_MOST, int(_CYCLES / (cycles + on_line + _EXCHANGE_CYCLES))))
 
 
 def _checked(agreement: Agreement) -> Tried:

@@ -21,8 +21,8 @@ CLI_AND_SEI = 2
 ONE_MORE = 4  # the longest instruction that may still run after SEI
 
 
-def spans_of(compile_avr, text, **bounds):
-    return masked_spans(read_program(compile_avr(PRELUDE + text)), bounds)
+def spans_of(compile_avr, text):
+    return masked_spans(read_program(compile_avr(PRELUDE + text)))
 
 
 def test_straight_code_takes_what_its_instructions_take(compile_avr):
@@ -125,18 +125,6 @@ def test_a_handler_that_ends_by_ret_or_never_is_no_surprise(compile_avr):
 def test_a_loop_with_interrupts_off_is_refused_by_its_functions_name(compile_avr):
     with pytest.raises(CheckFailed, match="main runs a loop .* with interrupts disabled"):
         spans_of(compile_avr, "int main(void) { cli(); while (sink) {} sei(); for (;;) {} }")
-
-
-def test_a_function_with_a_loop_counts_as_its_bound_says(compile_avr):
-    spans = spans_of(
-        compile_avr,
-        """
-        SEPARATE void push(void) { while (sink) {} }
-        int main(void) { cli(); push(); sei(); for (;;) {} }
-        """,
-        push=1000,
-    )
-    assert 1000 < spans.program.cycles < 1020
 
 
 def test_a_function_that_leaves_interrupts_off_is_refused(compile_avr):

@@ -53,15 +53,14 @@ def test_return_addresses_take_their_bytes(compile_for, mcu, core):
 
 def test_calls_and_handlers_take_longer_with_three_byte_return_addresses(compile_for):
     uno, mega = (
-        masked_spans(read_program(compile_for(NESTED, mcu)), {})
-        for mcu in ("atmega328p", "atmega2560")
+        masked_spans(read_program(compile_for(NESTED, mcu))) for mcu in ("atmega328p", "atmega2560")
     )
     calls = 3  # of outer, and of inner twice
     assert mega.program.cycles == uno.program.cycles + 2 * calls
     (on_uno,), (on_mega,) = uno.handlers.values(), mega.handlers.values()
     assert on_uno.cycles == 4 + 3 + 4  # the response, a JMP, the RETI
     assert on_mega.cycles == on_uno.cycles + 2
-    (on_tiny,) = masked_spans(read_program(compile_for(NESTED, "attiny85")), {}).handlers.values()
+    (on_tiny,) = masked_spans(read_program(compile_for(NESTED, "attiny85"))).handlers.values()
     assert on_tiny.cycles == on_uno.cycles - 1
 
 

@@ -7,11 +7,12 @@ import pytest
 from avr_tools import needs_emulated_avr
 from model_factory import random_model
 
+from protonn_edge.avr.interrupts import masked_spans
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
 from protonn_edge.device import protocol
 from protonn_edge.emulator import EmulatedUno
-from protonn_edge.projects.checks import receiver_limit, spans_without_interrupts
+from protonn_edge.projects.checks import receiver_limit
 from protonn_edge.projects.project import trial_build
 from protonn_edge.quantization import quantize
 from protonn_edge.verification.agreement import verify_device
@@ -33,7 +34,7 @@ def test_no_byte_is_lost_at_wire_speed_when_no_feature_is_zero(
     Q = np.full((4, 200), integer_model.inputs.maximum, np.uint8)
     requests = [protocol.ScoresRequest(q.tobytes()) for q in Q]
     with trial_build(model, board) as trial, EmulatedUno(trial.elf, board=board) as uno:
-        bound = spans_without_interrupts(read_program(trial.elf), trial.plan)
+        bound = masked_spans(read_program(trial.elf))
         agreement, _ = verify_device("simavr", uno.url, integer_model, Q)
         answers = avr8js(trial.elf.with_suffix(".hex"), requests)
         assert (agreement.mismatches, agreement.lost, uno.stats().overruns) == (0, 0, 0)

@@ -51,11 +51,11 @@ def test_model_that_a_serial_line_feeds_too_fast_is_refused_unless_it_waits_for_
         return plan_with(model, "columns", buffered=buffered)
 
     check_estimate(plan(50, buffered=False), UNO, REMEDIES)
-    check_estimate(plan(120, buffered=True), UNO, REMEDIES)
+    check_estimate(plan(140, buffered=True), UNO, REMEDIES)
     with pytest.raises(
         CheckFailed, match="cycles for each feature, .* the serial line leaves only 1,000 cycles"
     ):
-        check_estimate(plan(120, buffered=False), UNO, REMEDIES)
+        check_estimate(plan(140, buffered=False), UNO, REMEDIES)
 
 
 @needs_avr_gcc

@@ -12,9 +12,8 @@ from model_factory import random_model
 from protonn_edge.chain.raw_inputs import float_quantizer
 from protonn_edge.codegen import make_plan
 from protonn_edge.codegen.context import raw_context, render_context
-from protonn_edge.codegen.plan import ENTRY_BYTES, plan_with
+from protonn_edge.codegen.plan import ENTRY_BYTES
 from protonn_edge.codegen.planner import plan_of
-from protonn_edge.kernels.kernel import CHUNK_CYCLES
 from protonn_edge.precision.model import in_floats
 from protonn_edge.precision.program import plan_for
 from protonn_edge.quantization import quantize
@@ -46,18 +45,12 @@ def test_a_float_build_keeps_its_input_its_projection_and_its_scores() -> None:
     plan = plan_for(in_floats(model, quantize(model)))
     assert plan.table_bytes == 4 * (6 * 30 + 6 * 7 + 5 * 7 + 6)
     assert plan.state_bytes == ENTRY_BYTES + 30 + 2 * 4 * 5
-    assert plan.fed_feature_cycles == 95
 
 
-def test_a_feature_is_fed_with_its_share_of_a_call() -> None:
+def test_a_feature_takes_its_share_of_the_first_stage_unless_all_are_held() -> None:
     model = quantize(random_model(features=200, projections=10))
     assert make_plan(model).buffered
-    assert plan_with(make_plan(model).kernels).buffered
-    assert make_plan(model).fed_feature_cycles == 0
+    assert make_plan(model).feature_cycles == 0
     plan = plan_of(model, {"feeding": "streamed"})
-    together = (CHUNK_CYCLES - plan.push.call) // plan.push.value
-    assert together > 1
-    assert plan.fed_feature_cycles == plan.push.value + plan.push.call / together
-    slow = replace(plan.push, value=CHUNK_CYCLES)  # one a call, though it takes longer
-    costs = (replace(plan.costs[0], push=slow), *plan.costs[1:])
-    assert replace(plan, costs=costs).fed_feature_cycles == slow.value + slow.call
+    assert plan.feature_cycles == plan.steps[0].mean / 200
+    assert (plan.feed.chunk, plan.feed.calls) == (64, 4)

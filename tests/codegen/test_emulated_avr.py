@@ -10,12 +10,7 @@ import pytest
 from avr_tools import needs_emulated_avr
 from chains import numbers_of, replace
 from generated_programs import (
-    READING_THE_TIMER,
-    compile_model,
     compile_with,
-    cycles_of_each_span,
-    link_with,
-    longest_pushes,
 )
 from model_factory import (
     random_images,
@@ -25,7 +20,6 @@ from model_factory import (
     random_window_model,
     window_features_of,
 )
-from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
@@ -36,7 +30,6 @@ from protonn_edge.device import Result
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.features.average_pooling.integers import AveragePooling
 from protonn_edge.features.deskew.integers import BYTES
-from protonn_edge.kernels.matvec.kernels import KERNELS, KernelName
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import BuildOptions, build, trial_build
 from protonn_edge.quantization import quantize
@@ -133,14 +126,22 @@ def assert_firmware_agrees(
 def assert_cycles_are_the_emulators(
     alone: list[int], marked: int, results: Sequence[Result]
 ) -> None:
-    """Compare what the firmware says with the emulator's marks, one request in flight or more."""
+    """Compare what the firmware says with the emulator's marks, one request in flight or more.
+
+    Bytes that arrive while features are pushed, and overflows of the timer, are interrupts.
+    """
     assert [result.cycles for result in results] == alone
-    overflows = (marked - sum(alone)) // OVERFLOW_CYCLES
-    assert marked == sum(alone) + overflows * OVERFLOW_CYCLES
-    assert 0 <= overflows <= marked // 65_536
+    interrupted = marked - sum(alone)
+    most = marked // 65_536
+    assert any(
+        interrupted >= overflows * OVERFLOW_CYCLES
+        and (interrupted - overflows * OVERFLOW_CYCLES) % RECEIVING_CYCLES == 0
+        for overflows in range(most + 1)
+    )
 
 
 OVERFLOW_CYCLES = 35  # of the timer's interrupt
+RECEIVING_CYCLES = 57  # of a byte's
 POOLINGS = [
     AveragePooling((28, 28), (28, 28), (16, 16)),
     AveragePooling((28, 28), (24, 24), (12, 12)),
@@ -173,72 +174,6 @@ def test_variables_take_the_bytes_that_the_plan_says(
     program = '#include "pnn_model.h"\nint main(void) { return 0; }\n'
     sections = read_program(compile_with(model, program, tmp_path, plan=plan)).sections
     assert sections.sram_bytes == plan.state_bytes
-
-
-# Pushes three images in chunks of so many pixels, at first of less.
-PUSH_IMAGES = """
-static void push_all(uint8_t most)
-{
-    for (uint8_t image = 0; image < 3; ++image) {
-        uint8_t count = most - image * 5 % most;
-        pnn_begin();
-        for (uint16_t done = 0; done < PNN_FEATURES; done += count, count = most) {
-            for (uint8_t i = 0; i < count; ++i) {
-                features[i] = image < 2 || (done + i) % (PNN_FEATURES / 8 + 5) < 20 ? 255 : 0;
-            }
-            push(count);
-        }
-    }
-}
-"""
-
-
-@pytest.mark.parametrize("projections", [1, 33])
-@pytest.mark.parametrize(
-    "pooling",
-    [
-        *POOLINGS[:4],
-        AveragePooling((8, 8), (8, 8), (6, 6)),
-        AveragePooling((30, 3), (30, 2), (15, 1)),
-        AveragePooling((50, 1), (50, 1), (35, 1)),
-    ],
-    ids=str,
-)
-def test_pushing_pixels_stays_within_the_bound_that_the_header_states(
-    tmp_path: Path, pooling: AveragePooling, projections: int
-) -> None:
-    model = quantize(random_pooling_model(pooling, projections=projections, prototypes=3))
-    plan = make_plan(model)
-    compiled = compile_model(model, tmp_path, plan)
-    assert plan.push.zero == plan.push.value
-    counts = (1, 7, 32)
-    for count, taken in zip(counts, longest_pushes(compiled, PUSH_IMAGES, counts), strict=True):
-        bound = plan.push.call + count * plan.push.value
-        assert 0 < taken <= bound + READING_THE_TIMER, count
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(
-    ("projections", "gamma_numerator"), [(1, 2.5), (10, 2.5), (10, 9.0), (20, 2.5), (33, 9.0)]
-)
-def test_pushing_stays_within_the_bound_that_the_header_states(
-    tmp_path: Path, projections: int, gamma_numerator: float, kernel: KernelName
-) -> None:
-    """The firmware disables interrupts for that long and counts on it."""
-    model = quantize(
-        random_model(
-            features=100, projections=projections, prototypes=3, gamma_numerator=gamma_numerator
-        )
-    )
-    model = of_weights_for(kernel, model)
-    plan = plan_with(model, kernel)
-    compiled = compile_model(model, tmp_path, plan)
-    pushes = [(count, feature) for count in (0, 1, 13, 16) for feature in (0, 1)]
-    texts = (PUSH.replace("COUNT", str(c)).replace("FEATURE", str(f)) for c, f in pushes)
-    elf = link_with(compiled, PUSHES.replace("PUSHED", "".join(texts)))
-    for (count, feature), taken in zip(pushes, cycles_of_each_span(elf, len(pushes)), strict=True):
-        bound = plan.push.value if feature else plan.push.zero
-        assert 0 < taken <= plan.push.call + count * bound, (count, feature)
 
 
 @pytest.mark.parametrize(

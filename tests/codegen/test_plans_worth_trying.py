@@ -31,11 +31,11 @@ MODELS: dict[str, Callable[[], IntegerChain]] = {
 
 
 def cycles_of(plan: Plan) -> float:
-    return plan.worst_cycles if plan.mean_cycles is None else plan.mean_cycles
+    return plan.mean_cycles
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("known", [False, True], ids=["worst", "mean"])
+@pytest.mark.parametrize("known", [False, True], ids=["never 0", "mean"])
 def test_the_fastest_of_all_plans_that_fit_is_the_first(name: str, known: bool) -> None:
     model = MODELS[name]()
     Q = np.random.default_rng(0).integers(
@@ -103,11 +103,9 @@ def test_a_kernel_that_a_chip_does_not_have_is_one_sentence() -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_without_a_multiplier_the_firmware_holds_all_values(name: str) -> None:
-    """Pushing needs a known time, which the compiler's loops do not have."""
+    """The compiler's loops are too slow for the line."""
     every = list(every_plan(MODELS[name](), CORES["avr25"]))
-    assert {(plan.buffered, plan.estimated, plan.least_cycles) for plan in every} == {
-        (True, True, 0)
-    }
+    assert {(plan.buffered, plan.estimated) for plan in every} == {(True, True)}
 
 
 def test_choices_that_are_left_out_are_the_first_ones() -> None:

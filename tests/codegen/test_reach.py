@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from chains import numbers_of, replace
 from model_factory import random_model, tiny_integer_model
-from worst_inputs import moved_cycles, prototype_cycles, worst_inputs
+from worst_inputs import moved_cycles, prototype_costs, prototype_cycles, worst_inputs
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import named_stages
@@ -95,7 +95,7 @@ def test_images_to_search_are_deskewed_and_take_longer_for_it() -> None:
 
 def test_worst_inputs_take_long_and_none_is_0() -> None:
     model = quantize(random_model(features=60, projections=8, prototypes=40))
-    plan, costs = make_plan(model), make_plan(model).of("prototypes").costs
+    plan, costs = make_plan(model), prototype_costs(make_plan(model))
     rng = np.random.default_rng(0)
     ordinary = rng.integers(1, model.inputs.maximum + 1, (500, 60)).astype(np.uint8)
     found = worst_inputs(model, plan, 3)

@@ -14,7 +14,7 @@ from model_factory import (
     tiny_pooling_model,
     tiny_windows_model,
 )
-from worst_inputs import prototype_cycles, worst_inputs
+from worst_inputs import prototype_costs, prototype_cycles, worst_inputs
 
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import named_stages, own_inputs
@@ -52,7 +52,7 @@ def test_a_search_finds_the_same_inputs_on_every_machine(make, effort, known, cy
     plan = make_plan(model)
     found = worst_inputs(model, plan, 32, effort=effort)
     projected = named_stages(model)["projection"].run(own_inputs(model, found))
-    assert prototype_cycles(model, projected, plan.of("prototypes").costs).max() >= cycles
+    assert prototype_cycles(model, projected, prototype_costs(plan)).max() >= cycles
     assert hashlib.sha256(found.tobytes()).hexdigest()[:16] == known
 
 
@@ -61,7 +61,7 @@ def test_inputs_that_take_longest_come_first() -> None:
     plan = make_plan(model)
     found = worst_inputs(model, plan, 32, seed=1, effort=0.02)
     cycles = prototype_cycles(
-        model, named_stages(model)["projection"].run(found), plan.of("prototypes").costs
+        model, named_stages(model)["projection"].run(found), prototype_costs(plan)
     )
     assert (np.diff(cycles) <= 0).all()
     assert (found >= 1).all()

@@ -183,7 +183,7 @@ def check_any_level_of_optimization_is_the_reference(kind: str) -> None:
         for level in OTHER_LEVELS[turn : turn + 1] if number else OTHER_LEVELS:
             run = _run_at(level, program)
             assert_avr_agrees(run)
-            assert_cycles_are_bounded(program.plan, run)
+            assert_cycles_are_bounded(run)
 
 
 def _run_at(level: str, program: Program) -> Run:
@@ -206,26 +206,23 @@ def check_ints_of_16_bits_hold_all(kind: str) -> None:
 
 
 def check_cycles_keep_to_the_plan(kind: str) -> None:
-    """See that cycles are between the plan's limits, and about its mean."""
+    """See that cycles are between the linked program's limits, and about the plan's mean."""
     for program in programs_of(kind):
-        assert_cycles_are_bounded(program.plan, run_of(program))
+        assert_cycles_are_bounded(run_of(program))
         assert_mean_is_known(program.plan, run_of(program))
 
 
-def assert_cycles_are_bounded(plan: Plan, run: Run) -> None:
-    """Compare an Uno's cycles with the limits of a plan, and of the linked program."""
+def assert_cycles_are_bounded(run: Run) -> None:
+    """Compare an Uno's cycles with the limits of the linked program."""
     low, high = int(run.measured.cycles.min()), int(run.measured.cycles.max())
     at, least, most = f"cycles at {run.level}", run.paths.shortest.cycles, run.paths.longest.cycles
     assert least <= low, f"{low:,} {at}, the shortest path has {least:,}"
     assert high <= most, f"{high:,} {at}, the longest path has {most:,}"
-    assert 0 < plan.least_cycles <= low, f"{low:,} {at}, at least {plan.least_cycles:,}"
-    assert high <= plan.worst_cycles, f"{high:,} {at}, at most {plan.worst_cycles:,}"
 
 
 def assert_mean_is_known(plan: Plan, run: Run) -> None:
     """Compare an Uno's cycles with the mean of a plan, made for the same points."""
     mean = float(run.measured.cycles[: run.known].mean())
-    assert plan.mean_cycles is not None
     off = plan.mean_cycles / mean - 1
     assert abs(off) <= MEAN_WITHIN, (
         f"{run.program.instance.name}, {plan.choices}: {mean:,.0f} cycles on average, the plan "

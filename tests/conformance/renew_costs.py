@@ -23,25 +23,21 @@ WITHOUT_MULTIPLIER = Limits(core=CORES["avr25"])  # loops are the compiler's the
 def costs_of(program: Program) -> dict[str, str]:
     """Return the figures of a program's plan, by name."""
     plan = program.plan
-    assert plan.mean_cycles is not None
     others = (
-        plan_of(program.instance.model, plan.choices, core=CORES[core]).worst_cycles
+        plan_of(program.instance.model, plan.choices, core=CORES[core]).mean_cycles
         for core in LARGER_CORES
     )
     return {
-        "least": str(plan.least_cycles),
         "mean": f"{plan.mean_cycles:.3f}",
-        "worst": " ".join(map(str, (plan.worst_cycles, *others))),
-        "begin": str(plan.begin_cycles),
+        "larger": " ".join(f"{mean:.3f}" for mean in others),
         "avr25": _feeding_and_cycles(make_plan(program.instance.model, WITHOUT_MULTIPLIER)),
-        "push": f"{plan.push.value} {plan.push.zero} {plan.push.call}",
         "flash": f"{plan.flash_bytes} tables {plan.table_bytes}",
         "sram": f"{plan.sram_bytes} variables {plan.state_bytes}",
     }
 
 
 def _feeding_and_cycles(plan: Plan) -> str:
-    return f"{plan.choices['feeding']} {plan.worst_cycles}"
+    return f"{plan.choices['feeding']} {plan.mean_cycles:.3f}"
 
 
 def name_of(program: Program) -> str:

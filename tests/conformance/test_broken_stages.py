@@ -12,7 +12,6 @@ from chains import replace
 from conformance.checks import (
     assert_avr_agrees,
     assert_bytes_are_linked,
-    assert_cycles_are_bounded,
     assert_host_agrees,
     assert_mean_is_known,
     assert_range_holds,
@@ -235,32 +234,9 @@ def with_step(program: Program, **more: float) -> Program:
 
 
 @every_kind
-def test_a_bound_that_is_one_cycle_too_low_fails(kind: str) -> None:
-    program = programs_of(kind)[0]
-    run = run_of(program)
-    spare = program.plan.worst_cycles - int(run.measured.cycles.max())
-    exact, broken = (with_step(program, worst=-by).plan for by in (spare, spare + 1))
-    assert_cycles_are_bounded(exact, run)
-    with pytest.raises(AssertionError, match="at most"):
-        assert_cycles_are_bounded(broken, run)
-
-
-@every_kind
-def test_a_least_that_is_one_cycle_too_high_fails(kind: str) -> None:
-    program = programs_of(kind)[0]
-    run = run_of(program)
-    spare = int(run.measured.cycles.min()) - program.plan.least_cycles
-    exact, broken = (with_step(program, least=by).plan for by in (spare, spare + 1))
-    assert_cycles_are_bounded(exact, run)
-    with pytest.raises(AssertionError, match="at least"):
-        assert_cycles_are_bounded(broken, run)
-
-
-@every_kind
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_a_mean_that_is_a_quarter_off_fails(kind: str, sign: int) -> None:
     program = programs_of(kind)[0]
-    assert program.plan.mean_cycles is not None
     plan = with_step(program, mean=sign * 0.25 * program.plan.mean_cycles).plan
     with pytest.raises(AssertionError, match="on average"):
         assert_mean_is_known(plan, run_of(program))

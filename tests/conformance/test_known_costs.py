@@ -1,8 +1,4 @@
-"""The plans of known programs have known costs: a change of a bound is a change of a file.
-
-`checks.py` compares bounds with cycles on the emulated Uno, on some inputs; a bound that is a cycle
-less may hold for these, and not for others.
-"""
+"""The plans of known programs have known costs: a change of a cost is a change of a file."""
 
 from __future__ import annotations
 

@@ -105,26 +105,13 @@ def cycles_of(call: str, point: np.ndarray, compiled: Path) -> int:
 
 
 @needs_emulated_avr
-def test_its_cycles_are_within_the_bounds(scale: IntegerStage, tmp_path: Path) -> None:
+def test_its_cycles_are_about_those_of_the_plan(scale: IntegerStage, tmp_path: Path) -> None:
     model = model_behind()
     for plan in plans_of(scale, model)[::2]:
         compiled = compile_model(model, tmp_path, plan)
         for point in random_inputs(2, 3, model):
             cycles = cycles_of("pnn_predict(features)", point, compiled)
-            assert plan.least_cycles <= cycles <= plan.worst_cycles, plan.kernel
-
-
-@needs_emulated_avr
-def test_its_pushes_are_within_the_bounds(scale: IntegerStage, tmp_path: Path) -> None:
-    model = model_behind()
-    for plan in plans_of(scale, model)[::2]:
-        compiled = compile_model(model, tmp_path, plan)
-        for count in (1, 32):
-            zeros, largest = random_inputs(2, 3, model)[[0, -1]]
-            for point, bound in ((zeros, plan.push.zero), (largest, plan.push.value)):
-                call = f"pnn_push_many(features, {count})"
-                cycles = cycles_of(call, point, compiled)
-                assert cycles <= plan.push.call + count * bound, (plan.kernel, count)
+            assert cycles == pytest.approx(plan.mean_cycles, rel=0.3), plan.kernel
 
 
 @needs_emulated_avr

@@ -8,15 +8,12 @@ import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from forest_factory import TINY_LEAVES, random_chain, tiny_chain
 from generated_programs import (
-    READING_THE_TIMER,
     assert_equal_to_reference,
-    compile_model,
     compile_with,
-    longest_pushes,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from measured_predictions import build_program, measure
+from measured_predictions import bounds_of, build_program, measure
 from model_factory import random_inputs
 
 from protonn_edge.avr.program import read_program
@@ -83,37 +80,13 @@ def assert_agrees_on_the_uno(chain: IntegerChain, seed: int) -> None:
     """Compare classes, scores and cycles on the emulated Uno with the reference and the plan."""
     Q, plan = random_inputs(seed, 15, chain), make_plan(chain)
     with scratch_folder() as folder:
-        measured = measure(build_program(chain, plan, folder), chain, Q)
+        elf = build_program(chain, plan, folder)
+        measured, bounds = measure(elf, chain, Q), bounds_of(elf, plan)
     classes, scores = chain.answers(Q)
     assert (measured.labels == classes).all()
     assert (measured.scores == scores).all()
-    assert plan.least_cycles <= measured.cycles.min()
-    assert measured.cycles.max() <= plan.worst_cycles
-
-
-PUSH_FEATURES = """
-static void push_all(uint8_t count)
-{
-    pnn_begin();
-    for (uint16_t done = 0; done < PNN_FEATURES; done += count) {
-        push(count);
-    }
-}
-"""
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize("features", [60, 300])
-def test_pushing_stays_within_the_bound_that_the_header_states(
-    features: int, tmp_path: Path
-) -> None:
-    chain = random_chain(0, features=features)
-    plan = plan_of(chain, {"feeding": "streamed"})
-    compiled = compile_model(chain, tmp_path, plan)
-    counts = (1, 7, 32)
-    for count, taken in zip(counts, longest_pushes(compiled, PUSH_FEATURES, counts), strict=True):
-        bound = plan.push.call + count * plan.push.value
-        assert 0 < taken <= bound + READING_THE_TIMER, count
+    assert bounds.shortest.cycles <= measured.cycles.min()
+    assert measured.cycles.max() <= bounds.longest.cycles
 
 
 @needs_emulated_avr

@@ -1,4 +1,4 @@
-"""Cycles stay between the plan's bounds, and scores are the reference's, on the emulated Uno."""
+"""Cycles stay between the bounds, and scores are the reference's, on the emulated Uno."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from avr_tools import EMULATED_AVR, skip_without
 from chains import numbers_of
-from measured_predictions import build_program, measure
+from measured_predictions import bounds_of, build_program, measure
 from random_shapes import first_stage_of, random_case, random_points
 from worst_inputs import worst_inputs
 
@@ -84,7 +84,8 @@ def check_points(name: str, model: IntegerChain, plan: Plan, Q: np.ndarray, fold
 
 def check_measured(name: str, model: IntegerChain, plan: Plan, Q: np.ndarray, elf: Path) -> Case:
     """Check what a program answers to points (n, features) uint8."""
-    measured = measure(elf, model, Q)
+    measured, bounds = measure(elf, model, Q), bounds_of(elf, plan)
+    least, most = bounds.shortest.cycles, bounds.longest.cycles
     case = Case(model, plan, measured.cycles)
     labels, scores = model.answers(Q)
     for point in range(len(Q)):
@@ -98,8 +99,8 @@ def check_measured(name: str, model: IntegerChain, plan: Plan, Q: np.ndarray, el
             f"not {labels[point]}"
         )
         cycles = measured.cycles[point]
-        assert plan.least_cycles <= cycles <= plan.worst_cycles, (
-            f"{name}: {case.shape}: point {point} takes {cycles:,} cycles, the plan says "
-            f"{plan.least_cycles:,} to {plan.worst_cycles:,}"
+        assert least <= cycles <= most, (
+            f"{name}: {case.shape}: point {point} takes {cycles:,} cycles, the machine code "
+            f"{least:,} to {most:,}"
         )
     return case

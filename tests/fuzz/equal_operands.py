@@ -172,12 +172,9 @@ def compiled(made: list[Made], folder: Path) -> Path:
 
 
 def check_answers(name: str, made: Made, answers: np.ndarray) -> None:
-    """Compare answers with the reference, and cycles with the plan."""
+    """Compare answers with the reference."""
     model, plan = made.model, made.plan
     labels, scores = model.answers(made.Q)
     shape = f"{name}, {', '.join(plan.choices.values())}, {made.Q.shape[1]} features"
     wrong = (answers["scores"] != scores).any(axis=1) | (answers["label"] != labels)
     assert not wrong.any(), f"{shape}: {wrong.sum()} of {len(wrong)} answers are wrong"
-    least, most = int(answers["cycles"].min()), int(answers["cycles"].max())
-    assert plan.least_cycles <= least, f"{shape}: {least} cycles, at least {plan.least_cycles}"
-    assert most <= plan.worst_cycles, f"{shape}: {most} cycles, at most {plan.worst_cycles}"

@@ -180,10 +180,7 @@ def _check_integers(rng: np.random.Generator, model: Model) -> None:
         return
     Q = integers.quantize(_points(rng, model))
     _check_answers(integers, Q)
-    assert plan.worst_cycles > 0, "a plan takes no time"
-    assert plan.mean_cycles is None or 0 < plan.mean_cycles <= plan.worst_cycles, (
-        f"a plan's mean is {plan.mean_cycles} cycles, its bound {plan.worst_cycles}"
-    )
+    assert plan.mean_cycles > 0, "a plan takes no time"
     if rng.random() < _RENDERED:
         render_c(integers, plan)
 

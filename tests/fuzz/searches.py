@@ -109,7 +109,7 @@ def _search() -> bytes:
 
 def _records() -> list[Record]:
     draws = [_space().suggest(number, 0, []) for number in range(6)]
-    small, large = Figures("columns", 900, 80, 20_000, 12_345.5), Figures("masked", 3, 1, 9, 4.0)
+    small, large = Figures("columns", 900, 80, 12_345.5), Figures("masked", 3, 1, 4.0)
     return [
         Record(0, draws[0], "complete", small, (0.9, 0.8), {0.25: 0.5}, 3.5, accuracies=(1, 0)),
         Record(1, draws[1], "rejected", small, reason="x", excess={"--max-flash": 1.5}, rungs={}),

@@ -86,6 +86,12 @@ ROOMS = {
         "convert model.npz -o model.onnx",
         "No such command 'convert'",
     ),
+    "observation": Room(
+        "protonn_edge/observation protonn_edge/cli/health.py templates/observation "
+        "firmware/observation.h tests/observation docs/health.md",
+        "build model.npz -o observed --observe",
+        "observation is not installed",
+    ),
     "teaching": Room(
         "protonn_edge/teaching templates/teaching firmware/teaching.h tests/teaching "
         "docs/teaching.md",
@@ -98,7 +104,7 @@ ROOMS = {
         "protonn_edge/projects/windowing.py protonn_edge/projects/response.py "
         "protonn_edge/device/recorder.py protonn_edge/device/listener.py "
         "protonn_edge/device/sensor_board.py protonn_edge/teaching/listener.py "
-        "protonn_edge/teaching/monitor.py "
+        "protonn_edge/teaching/monitor.py protonn_edge/observation/listener.py "
         "protonn_edge/evaluation/live.py protonn_edge/cli/sensor_source.py "
         "protonn_edge/cli/live.py protonn_edge/cli/stream.py protonn_edge/cli/logger.py "
         "protonn_edge/cli/record.py protonn_edge/cli/windows.py protonn_edge/cli/monitor.py "

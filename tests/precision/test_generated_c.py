@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from avr_tools import needs_emulated_avr
 from chains import replace
-from generated_programs import compile_with, marked_cycles
 from model_factory import random_inputs, random_model, random_points
 
 from protonn_edge.boards import load_board
@@ -17,7 +14,6 @@ from protonn_edge.codegen.host import host_program
 from protonn_edge.device import ReferenceAnswers
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import CheckFailed
-from protonn_edge.precision.program import plan_for
 from protonn_edge.projects.project import BuildOptions, trial_build
 from protonn_edge.quantization import IntegerChain, device_model, quantize
 from protonn_edge.verification.agreement import compare, verify_device
@@ -77,16 +73,6 @@ def test_the_uno_gives_the_reference_scores_and_takes_much_longer():
         assert (agreement.mismatches, agreement.lost) == (0, 0), agreement.first
         took[precision] = sum(result.cycles for result in results)
     assert took["float32"] > 15 * took["int8"]
-
-
-@needs_emulated_avr
-@pytest.mark.parametrize("count", [0, 1, 32, 40])
-def test_pushing_stays_within_the_bound_that_the_header_states(tmp_path: Path, count: int):
-    model = device_model(random_model(features=36), "float32")
-    plan = plan_for(model)
-    taken = marked_cycles(compile_with(model, PUSH, tmp_path, f"-DCOUNT={count}"), spans=2)
-    begin = 20
-    assert 0 < taken <= begin + plan.push.call + count * plan.push.value
 
 
 def test_a_float_build_that_is_too_large_is_refused_before_the_compiler():

@@ -19,7 +19,6 @@ from protonn_edge.avr.paths import paths_through
 from protonn_edge.avr.program import read_program
 from protonn_edge.chain.integer_chain import IntegerChain, coordinates
 from protonn_edge.chain.policy import with_rules
-from protonn_edge.codegen.planner import make_plan
 from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import quantize
 from protonn_edge.teaching import board as teaching
@@ -130,7 +129,6 @@ def test_the_bound_holds_with_a_full_store(tmp_path: Path) -> None:
     assert full <= paths.longest.cycles
     assert full - empty > 39 * 12 * 23  # each byte of the EEPROM stops the CPU
     assert paths.shortest.cycles <= empty
-    assert paths.longest.cycles <= make_plan(model).worst_cycles
     assert learning < 80_000  # 5 ms, without writing: simavr writes at once
 
 

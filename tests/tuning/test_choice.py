@@ -16,7 +16,7 @@ EVEN = (0.0,) * FOLDS
 
 def record(number, accuracy, flash=9_000, cycles=900, apart=EVEN, is_default=False, loss=0.0):
     """Return a complete trial whose folds lie apart from its accuracy."""
-    figures = Figures("columns", flash, 50, 2 * cycles, float(cycles))
+    figures = Figures("columns", flash, 50, float(cycles))
     accuracies = tuple(accuracy + each for each in apart)
     return Record(
         number, {}, "complete", figures, accuracies, is_default=is_default, accuracies=accuracies,

@@ -14,7 +14,7 @@ UNO = load_board("uno")
 
 
 def record(number, accuracy, flash, cycles, outcome="complete"):
-    figures = Figures("columns", flash, 50, 2 * cycles, float(cycles))
+    figures = Figures("columns", flash, 50, float(cycles))
     return Record(
         number,
         {"n_projections": 5, "n_prototypes": 9},

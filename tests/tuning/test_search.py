@@ -22,7 +22,7 @@ from protonn_edge.tuning.trial import sketch
 from protonn_edge.tuning.workers import InProcessWorkers, Processes
 
 LIMITS = TuningLimits(flash_bytes=4_000)
-FIGURES = Figures("columns", 3_000, 50, 9_999, 1_000.0)
+FIGURES = Figures("columns", 3_000, 50, 1_000.0)
 
 
 def essence(records):
@@ -233,7 +233,7 @@ def test_settings_that_give_no_model_are_a_trial_that_failed(
 
 def test_a_trial_must_reach_what_no_larger_and_no_slower_one_reached():
     def seen(number, flash, cycles, rungs, accuracies=(), outcome="complete"):
-        figures = Figures("columns", flash, 50, 9_999, float(cycles))
+        figures = Figures("columns", flash, 50, float(cycles))
         return Record(number, {}, outcome, figures, accuracies, rungs)
 
     earlier = [
@@ -243,7 +243,7 @@ def test_a_trial_must_reach_what_no_larger_and_no_slower_one_reached():
         seen(3, 2_000, 3_000, {0.25: 0.99}, (0.99,)),  # slower
         seen(4, 1, 1, {}, (), "rejected"),
     ]
-    bars = _bars(earlier, Figures("columns", 4_000, 50, 9_999, 2_000.0))
+    bars = _bars(earlier, Figures("columns", 4_000, 50, 2_000.0))
     doubt = 0.02  # as long as few trials are complete
     expected = {0.25: 0.82 - 0.05 - doubt, 0.5: 0.85 - 0.03 - doubt, 1.0: 0.9 - 0.01 - doubt}
     assert bars == pytest.approx(expected)
@@ -262,7 +262,7 @@ def test_a_first_fold_decides_less_where_it_is_off_the_others(offs, doubt):
         Record(number, {}, "complete", FIGURES, (0.9, 0.9 - 2 * off), {})
         for number, off in enumerate(offs)
     ]
-    bars = _bars(earlier, Figures("columns", 4_000, 50, 9_999, 2_000.0))
+    bars = _bars(earlier, Figures("columns", 4_000, 50, 2_000.0))
     assert bars == pytest.approx({1.0: 0.9 - 0.01 - doubt})
 
 

@@ -8,7 +8,7 @@ from protonn_edge.errors import InputError
 from protonn_edge.tuning.limits import Figures
 from protonn_edge.tuning.store import Record, SearchFile
 
-FIGURES = Figures("columns", 3_000, 80, 20_000, 12_345.5)
+FIGURES = Figures("columns", 3_000, 80, 12_345.5)
 
 
 @pytest.fixture

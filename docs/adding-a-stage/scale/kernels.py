@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel
 from scale.integers import FACTOR_BITS, IntegerScale
 
 # The number of values that are scaled before they are pushed on together.
 AT_ONCE = 32
 
-# Upper and lower bounds of the compiled loop's cycles, as measured on the emulator.
-_VALUE_CYCLES, _VALUE_LEAST = 36, 8
+# Mean cycles of the compiled code, as measured on the emulator: for a value, for a part, and for a
+# call.
+_VALUE_CYCLES = 30
 _PART_CYCLES = 24
 _CALL_CYCLES = 60
-_BEGIN_CYCLES = 6
 
 _CODE_BYTES = 120
 
@@ -37,41 +36,16 @@ class ScaleKernel(Kernel):
     def cost(
         self,
         feed: Feed | None,
-        following: Push | None,
-        activity: Activity | None,  # noqa: ARG002  (all values take the same time)
+        following: float,
+        activity: Activity,  # noqa: ARG002  (all values take the same time)
     ) -> Cost:
         """Return the cost."""
-        assert following is not None
         n = self.stage.n_inputs
-        push = self._push(following)
-        cycles = _BEGIN_CYCLES + _VALUE_CYCLES * n + n // AT_ONCE * self._part(following)
+        part = _PART_CYCLES + self.core.call_cycles + following
+        cycles = _VALUE_CYCLES * n + n // AT_ONCE * part
         if feed is not None:  # otherwise, the previous stage counts the calls
-            calls = 1 if feed.whole else feed.calls(push, [push.value] * n)
-            cycles += calls * push.call
-        return self._in_one_step(
-            (cycles, cycles, _VALUE_LEAST * n),
-            (n, _CODE_BYTES),
-            state=2 + AT_ONCE,
-            push=push,
-            begin=_BEGIN_CYCLES,
-        )
-
-    def _push(self, following: Push) -> Push:
-        """Return bounds for pushes; a value other than 0 may become 0 when it is scaled."""
-        part = self._part(following)
-        around = _VALUE_CYCLES + math.ceil(part / AT_ONCE)
-        return Push(
-            value=around + max(following.value, following.zero),
-            zero=around + following.zero,
-            call=_CALL_CYCLES + part,
-            whole=_CALL_CYCLES + part,
-            more=following.more,
-            least=_VALUE_LEAST * self.stage.n_inputs,
-        )
-
-    def _part(self, following: Push) -> int:
-        """Return the cycles of pushing a part on, not counting its values."""
-        return _PART_CYCLES + self.core.call_cycles + following.call
+            cycles += feed.calls * _CALL_CYCLES
+        return self._in_one_step(cycles, (n, _CODE_BYTES), state=2 + AT_ONCE, called=_CALL_CYCLES)
 
 
 kernels = ScaleKernel.of

@@ -16,7 +16,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.datasets.onset import LEVEL_SHIFT
 from protonn_edge.features.audio.frames import FEATURE_MAXIMUM, OCTAVE, STEPS, BandPass
 from protonn_edge.features.audio.integers import IntegerAudio
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Listing
 
 BAND_BYTES = 6  # bytes of a band in SRAM: its last y, the one before, and its energy
@@ -70,11 +70,11 @@ def _band(band: BandPass, at: int) -> str:
     """
 
 
-# Compiled code around the bands, measured on the emulator (avr-gcc 5.4 at -O2): mean and maximum.
-# Per sample, per call, per logarithm and per octave in it, and for the setup.
-_SAMPLE_CYCLES = (75, 84)
-_CALL_CYCLES = (68, 80)
-_LOGARITHM_CYCLES = (64, 70)
+# Mean cycles of compiled code around the bands, measured on the emulator: per sample, per call, per
+# logarithm and per octave in it, and for the setup.
+_SAMPLE_CYCLES = 75
+_CALL_CYCLES = 68
+_LOGARITHM_CYCLES = 64
 _OCTAVE_CYCLES = 7
 _MEAN_OCTAVES = 4  # per logarithm, for sound that is sometimes loud
 _BEGIN_CYCLES, _BEGIN_BAND_CYCLES = 40, 20
@@ -124,61 +124,30 @@ class AudioKernel(Kernel):
             place += BAND_BYTES
         return Listing("\n".join([*lines, f"band{len(bands)}:"]))
 
-    def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
+    def cost(self, feed: Feed | None, following: float, _: Activity) -> Cost:
         """Return its cost; the work is the same for all samples."""
         assert feed is not None
-        assert following is not None
-        clip, push = self.stage.clip, self._push(following)
-        tables = len(STEPS)
+        clip = self.stage.clip
         code = _CODE_BYTES + self.band_loop.code_bytes + _STREAMING_CODE_BYTES * (not feed.whole)
-        mean, worst = (self._cycles(feed, push, most) + following.whole for most in (False, True))
-        least = clip.n_features * self._band_cycles
         return self._in_one_step(
-            (mean, worst, least),
-            (tables, code),
+            self._cycles(feed) + following,
+            (len(STEPS), code),
             state=_STATE_BYTES + BAND_BYTES * len(clip.bands) + clip.n_outputs,
-            push=push,
-            begin=self._begin,
         )
 
-    @property
-    def _begin(self) -> int:
-        return _BEGIN_CYCLES + _BEGIN_BAND_CYCLES * len(self.stage.clip.bands)
-
-    @property
-    def _band_cycles(self) -> int:
-        """Cycles of the bands per sample, the same for all samples."""
-        return int(self.band_loop.worst("band0", (f"band{len(self.stage.clip.bands)}",), {}))
-
-    def _sample(self, at_most: bool) -> int:
-        """Return the cycles of a sample that ends no band's frame."""
-        return _SAMPLE_CYCLES[at_most] + self.core.call_cycles + self._band_cycles
-
-    def _logarithm(self, at_most: bool) -> int:
-        """Return the additional cycles of a sample that ends a band's frame."""
-        halvings = self.halvings if at_most else _MEAN_OCTAVES
-        return _LOGARITHM_CYCLES[at_most] + _OCTAVE_CYCLES * halvings
+    def _cycles(self, feed: Feed) -> float:
+        """Return the mean cycles of a clip."""
+        clip, call, bands = self.stage.clip, self.core.call_cycles, len(self.stage.clip.bands)
+        sample = _SAMPLE_CYCLES + call + self.band_loop.path("band0", (f"band{bands}",), {})
+        logarithm = _LOGARITHM_CYCLES + _OCTAVE_CYCLES * _MEAN_OCTAVES
+        calls = feed.calls * (_CALL_CYCLES + _SAMPLE_CALLS * call)
+        around = _BEGIN_CYCLES + _BEGIN_BAND_CYCLES * bands + _END_CYCLES
+        return calls + clip.n_features * sample + clip.n_outputs * logarithm + around
 
     @property
     def halvings(self) -> int:
         """The maximum number of times that a sum is halved for its logarithm."""
         return (self.energy_maximum + self.stage.clip.quiet).bit_length() - 6
-
-    def _call(self, at_most: bool) -> int:
-        return _CALL_CYCLES[at_most] + _SAMPLE_CALLS * self.core.call_cycles
-
-    def _push(self, following: Push) -> Push:
-        """Return bounds for a sample and for a call."""
-        sample, call = self._sample(True) + self._logarithm(True), self._call(True)
-        return Push(sample, sample, call, call, following.more)
-
-    def _cycles(self, feed: Feed, push: Push, at_most: bool) -> int:
-        """Return the mean or maximum cycles of a clip."""
-        clip = self.stage.clip
-        calls = 1 if feed.whole else feed.calls(push, [push.value] * clip.n_features)
-        samples = clip.n_features * self._sample(at_most)
-        logarithms = clip.n_outputs * self._logarithm(at_most)
-        return calls * self._call(at_most) + samples + logarithms + self._begin + _END_CYCLES
 
     @property
     def most(self) -> int:

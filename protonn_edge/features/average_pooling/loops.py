@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from protonn_edge.features.average_pooling.integers import Areas
-from protonn_edge.kernels.listing import Fold, Listing, repeated
+from protonn_edge.kernels.listing import Listing, repeated
 
 _PIXELS = ("r18", "r19", "r23", "r24")
 WHOLE_AREA_PIXELS = len(_PIXELS)  # pixels of an area's row that are kept in registers
@@ -98,30 +98,33 @@ class AreaLoops:
             """
         )
 
-    def parts(self, fold: Fold) -> float:
-        """Return the cycles of the loops over parts of rows, for all pixels."""
+    def parts(self, share: float) -> float:
+        """Return the mean cycles of the loops over parts of rows, for all pixels.
+
+        A `share` of the areas are not 0.
+        """
         rows, columns = self.areas.rows, self.areas.columns
-        within = rows.pixels * (columns.pixels - columns.outputs) * self.pixel(fold)
-        completing = rows.outputs * self.last_pixel(fold, complete=1)
-        others = (rows.pixels - rows.outputs) * self.last_pixel(fold, complete=0)
-        return within + columns.outputs * (completing + others)
+        pixel = self._mean(self.part, "pixel", share, last=0)
+        within = rows.pixels * (columns.pixels - columns.outputs) * pixel
+        completing, other = (
+            self._mean(self.part, "pixel", share, last=1, complete=complete, nothing=complete)
+            for complete in (1, 0)
+        )
+        completed = rows.outputs * completing + (rows.pixels - rows.outputs) * other
+        return within + columns.outputs * completed
 
-    def pixel(self, fold: Fold) -> float:
-        """Return the cycles of a pixel within an area."""
-        return fold(self.part, "pixel", ["pixel"], {"last": 0, "pixel": 1})
-
-    def last_pixel(self, fold: Fold, complete: int | None = None) -> float:
-        """Return the cycles of the last pixel of an area's row, which may complete the area."""
-        odds = {} if complete is None else {"complete": complete, "nothing": complete}
-        return fold(self.part, "pixel", ["pixel"], {"last": 1, "pixel": 1, **odds})
-
-    def whole_rows(self, fold: Fold) -> float:
-        """Return the cycles of the loops over whole rows, for all areas."""
+    def whole_rows(self, share: float) -> float:
+        """Return the mean cycles of the loops over whole rows, for all areas."""
         rows, columns = self.areas.rows, self.areas.columns
-        summed = fold(self.summing, "area", ["area"], {"area": 1})
-        completed = fold(self.averaging, "area", ["area"], {"area": 1, "end": 0})
+        summed = self._mean(self.summing, "area", share)
+        completed = self._mean(self.averaging, "area", share, end=0)
         rest = rows.pixels - rows.outputs
         return columns.outputs * (rest * summed + rows.outputs * completed)
+
+    @staticmethod
+    def _mean(loop: Listing, label: str, share: float, **odds: float) -> float:
+        """Return the mean cycles of a pass of a loop."""
+        return loop.mean(label, [label], {"empty": 1 - share, "summed": 0, label: 1, **odds})
 
 
 _COUNTED = """

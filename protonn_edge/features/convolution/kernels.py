@@ -21,7 +21,7 @@ from protonn_edge.chain.checks import Float64
 from protonn_edge.features.convolution import window
 from protonn_edge.features.convolution.integers import SHIFTS, IntegerConvolution
 from protonn_edge.features.images.image_rows import ImageRows
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 
 # The loop over pixels: dec, a branch that is not taken, jmp.
@@ -34,11 +34,11 @@ _DOUBLED_MOST = 255
 
 @dataclass(frozen=True, eq=False)
 class ValueCycles:
-    """Cycles of a value: for sums below 0, at the limit, and between (mean, minimum, maximum)."""
+    """Mean cycles of a value: for sums below 0, at the limit, and between."""
 
     small: int
     large: int
-    between: tuple[float, int, int]
+    between: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class PixelCode:
     @cached_property
     def fixed(self) -> int:
         """Cycles of a pixel without its inputs and its values."""
-        return _LOOP_CYCLES + sum(part.cycles()[1] for part, beside in self._parts if beside)
+        return _LOOP_CYCLES + sum(part.cycles() for part, beside in self._parts if beside)
 
     @cached_property
     def inputs(self) -> tuple[Float64, Float64]:
@@ -125,22 +125,15 @@ class PixelCode:
         return zero, other
 
     @cached_property
-    def spread(self) -> int:
-        """The cycles by which a pixel may differ from the sum of these."""
-        return sum(row.spread for row in self.rows.values())
-
-    @cached_property
     def value(self) -> ValueCycles:
         """Cycles of a value."""
         name = "value_0_0"
         part = value_of(self.stage, name, self.groups[0].registers[0])
-        small = part.cycles(small=1)[1]
-        large = part.cycles(small=0, large=1)[1]
-        least, most = part.cycles(small=0, large=0)
+        small, large = part.cycles(small=1), part.cycles(large=1)
         odds = {f"small_{name}": 0.0, f"large_{name}": 0.0}
         odds |= {f"down_{name}": _BELOW_HALF, f"up_{name}": _NO_TIE, "r17, 0": 0.5}
         mean = part.listing.mean("begin", (f"end_{name}",), odds)
-        return ValueCycles(small, large, (mean, least, most))
+        return ValueCycles(small, large, mean)
 
     def _begin(self, group: window.Group) -> window.Part:
         """Return code that loads the biases."""
@@ -222,12 +215,11 @@ def _rounded(name: str) -> list[str]:
     return ["lsl  r0", f"brcc {down}", f"brne {up}", *even]
 
 
-# Cycles of the compiler's code around the pixels of a row (avr-gcc 5.4 at -O2): of an input row and
-# of an output row, mean and maximum; of clearing a value; and of a row of a window.
-_TAKEN_CYCLES, _OUTPUT_CYCLES = (12, 28), (84, 105)
+# Cycles of the compiler's code around the pixels of a row: of an input row and of an output row; of
+# clearing a value; and of a row of a window.
+_TAKEN_CYCLES, _OUTPUT_CYCLES = 12, 84
 _CLEARED_CYCLES, _FILLED_CYCLES, _WINDOW_ROW_CYCLES = 7, 8, 22
 _BEGIN_CYCLES = 20
-_CALLS = 4  # per row, at most
 _CODE_BYTES = 260
 
 # Assumed if the activity is unknown.
@@ -262,24 +254,17 @@ class ConvolutionKernel(Kernel):
         """The rows of the image."""
         return ImageRows(self.stage)
 
-    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
+    def cost(self, feed: Feed | None, following: float, activity: Activity) -> Cost:
         """Return its cost."""
-        rows, stage = self.rows, self.stage
-        mean = None
-        if activity is not None:
-            mean = self.pixel_cycles(activity) + self._around(0) + rows.mean(feed, following)
-        least, worst = self._bounds
-        calls = _CALLS * self.core.call_cycles * (stage.shape[0] + sum(stage.margins[0]))
-        worst += self._around(1) + calls + rows.worst(feed, following, self.core)
+        rows = self.rows
         code = _CODE_BYTES + self.code.listing.code_bytes
         tables = sum(map(len, self.code.weights)) * self.weights_in_flash
         return self._in_one_step(
-            (mean, worst, least),
+            self.pixel_cycles(activity) + self._around + rows.cycles(feed, following),
             (tables, code),
-            state=2 * stage.window[0] + 2 + rows.state(feed),
+            state=2 * self.stage.window[0] + 2 + rows.state(feed),
             buffer=rows.buffer(feed),
-            push=rows.push,
-            begin=self._begin,
+            called=rows.called,
         )
 
     @property
@@ -305,33 +290,14 @@ class ConvolutionKernel(Kernel):
         return self.stage.margins[1][0] * self.stage.shape[2]
 
     @property
-    def _begin(self) -> int:
-        cleared = _TAKEN_CYCLES[1] + _CLEARED_CYCLES * self.stage.row_values
-        filled = _FILLED_CYCLES * self.stage.filled
-        return _BEGIN_CYCLES + self.stage.margins[0][0] * cleared + filled
-
-    def _around(self, most: int) -> int:
-        """Mean or, with `most`, maximum cycles outside the pixels."""
+    def _around(self) -> int:
+        """Cycles outside the pixels."""
         stage, outputs = self.stage, self.stage.output_shape[0]
         around = sum(stage.margins[0])
-        cycles = (stage.shape[0] + around) * _TAKEN_CYCLES[most]
+        cycles = (stage.shape[0] + around) * _TAKEN_CYCLES
         cycles += around * _CLEARED_CYCLES * stage.row_values + _BEGIN_CYCLES
         cycles += _FILLED_CYCLES * stage.filled
-        return cycles + outputs * (_OUTPUT_CYCLES[most] + _WINDOW_ROW_CYCLES * stage.window[0])
-
-    @cached_property
-    def _bounds(self) -> tuple[int, int]:
-        """The least and the most cycles of all pixels."""
-        height, places, out = self.stage.output_shape
-        zero, other = self.code.inputs
-        value = self.code.value
-        small = value.small, value.small
-        least, most = value.between[1:]
-        values = np.array([min(least, *small), max(most, value.large, *small)]) * out
-        inputs = np.array([np.minimum(zero, other).sum(), np.maximum(zero, other).sum()])
-        spread = np.array([-self.code.spread, self.code.spread])
-        low, high = height * places * (self.code.fixed + values + inputs + spread)
-        return int(low), int(high)
+        return cycles + outputs * (_OUTPUT_CYCLES + _WINDOW_ROW_CYCLES * stage.window[0])
 
     def pixel_cycles(self, activity: Activity) -> float:
         """Return the mean cycles of all pixels."""
@@ -340,8 +306,7 @@ class ConvolutionKernel(Kernel):
         unknown = np.full(len(zero), _ACTIVE), np.array([_SMALL, _LARGE])
         active, (small, large) = activity.stages.get(self.kind, unknown)
         value = self.code.value
-        between, *_ = value.between
-        mean = small * value.small + large * value.large + (1 - small - large) * between
+        mean = small * value.small + large * value.large + (1 - small - large) * value.between
         inputs = float((zero + active * (other - zero)).sum())
         return float(height * places * (self.code.fixed + out * mean + inputs))
 

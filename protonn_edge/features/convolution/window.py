@@ -118,14 +118,12 @@ class Part:
         """The lines alone."""
         return Listing(f"begin:\n{self.source}")
 
-    def cycles(self, start: str = "begin", **odds: float) -> tuple[int, int]:
-        """Return the minimum and maximum cycles, given odds of branches by label."""
+    def cycles(self, start: str = "begin", **odds: float) -> int:
+        """Return the cycles, given which branches are taken, by label."""
         start = start if start == "begin" else f"{start}_{self.name}"
         named = {f"{label}_{self.name}": share for label, share in odds.items()}
         ends = {f"end_{self.name}", start} - {"begin"}
-        folds = self.listing.least, self.listing.worst
-        least, most = (fold(start, ends, named) for fold in folds)
-        return int(least), int(most)
+        return self.listing.path(start, ends, named)
 
 
 @dataclass(frozen=True)
@@ -164,7 +162,6 @@ class WindowRow:
     # (w channels,): cycles of each value if it is 0, and if it is not
     zero: IntArray
     other: IntArray
-    spread: int  # cycles by which the row may differ from the sum over its values
 
 
 def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int) -> WindowRow:
@@ -182,10 +179,10 @@ def unrolled_row(stage: IntegerConvolution, group: Group, row: int, doubled: int
         lines += [f"lsl  {INPUT}"] * doubled
         lines += added_products(used, stage.input_maximum << doubled)
         part = Part(name, "\n".join(lines))
-        cycles[:, place] = part.cycles(end=1)[0], part.cycles(end=0)[0]
+        cycles[:, place] = part.cycles(end=1), part.cycles(end=0)
         parts.append(part)
         at = place + 1
-    return WindowRow(tuple(parts), at, cycles[0], cycles[1], spread=0)
+    return WindowRow(tuple(parts), at, cycles[0], cycles[1])
 
 
 def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) -> WindowRow:
@@ -218,9 +215,8 @@ def column_row(stage: IntegerConvolution, group: Group, row: int, name: Name) ->
             ]
         ),
     )
-    zero, other = (part.cycles("tap", zero=zero, tap=1)[0] for zero in (1, 0))
-    # The last value leaves the loop: one cycle earlier if it is 0, otherwise by a jump.
-    return WindowRow((part,), count, np.full(count, zero), np.full(count, other), spread=2)
+    zero, other = (part.cycles("tap", zero=zero, tap=1) for zero in (1, 0))
+    return WindowRow((part,), count, np.full(count, zero), np.full(count, other))
 
 
 def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> WindowRow:
@@ -231,14 +227,14 @@ def _row_of_channels(stage: IntegerConvolution, group: Group, row: int) -> Windo
     lines = [*_moved(group.first), f"ldi  r28, {pixels}", f"tap_{name}:", *each]
     lines += [*_moved(between), "dec  r28", f"brne  tap_{name}"]
     part = Part(name, "\n".join(lines))
-    value = 2 + Part("", _multiplied("r2")).cycles()[0]
+    value = 2 + Part("", _multiplied("r2")).cycles()
     cycles = np.zeros(channels, np.int64)
     cycles[group.channels] = value
-    around = part.cycles("tap", tap=1)[0] - value * group.size
+    around = part.cycles("tap", tap=1) - value * group.size
     cycles[group.first] += around
     every = np.tile(cycles, pixels)
     advance = group.first + pixels * channels
-    return WindowRow((part,), advance, every, every, spread=len(_moved(group.first)) + 2)
+    return WindowRow((part,), advance, every, every)
 
 
 def _by_input(stage: IntegerConvolution, group: Group, row: int) -> IntArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -12,9 +11,9 @@ import numpy as np
 from protonn_edge.avr.cores import Core
 from protonn_edge.chain.activity import Activity
 from protonn_edge.features.gradients import loop
-from protonn_edge.features.gradients.integers import LEVELS, CellAxis, IntegerGradients
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push, Step
-from protonn_edge.kernels.listing import Facts, Listing, Passed
+from protonn_edge.features.gradients.integers import LEVELS, IntegerGradients
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
+from protonn_edge.kernels.listing import Facts, Passed
 
 # Cycles of compiled code around the loops: of the setup, of clearing sums and lines, and per image,
 # row, row of a cropped image, first row of a run, and pixel of the first row.
@@ -25,12 +24,10 @@ _ROW_CYCLES = {"streamed": 149, "rows": 100}
 _CROPPED_ROW_CYCLES = 38
 _RUN_OF_ROWS_CYCLES = 36
 _COPIED_PIXEL_CYCLES = 9
-_ROW_CALLS = 4  # maximum per row or call
+_ROW_CALLS = 4  # per row or part
 
-# For a row in parts, mean and maximum: cycles per call and part, and per run of pixels in it; then
-# the cycles of a row that this saves.
-_PART_CYCLES, _PART_RUN_CYCLES = (120, 210), (72, 108)
-_WHOLE_ROW_CYCLES = 100
+# For a row in parts, additional cycles: per part, and per run of pixels in it.
+_PART_CYCLES, _PART_RUN_CYCLES = 80, 99
 _CODE_BYTES = {"streamed": 760, "rows": 420}
 
 # The assumed share of pixels with a gradient if it is unknown.
@@ -83,47 +80,18 @@ class GradientsKernel(Kernel):
         """How often the loop over sums is passed."""
         return {"sum": Passed(self.stage.n_outputs, self.stage.n_outputs)}
 
-    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
+    def cost(self, feed: Feed | None, following: float, activity: Activity) -> Cost:
         """Return its cost."""
-        assert following is not None
-        push = self._push
-        worst = self.loops.all_pixels(None) + self._around(feed, push, following, at_most=True)
-        mean = None
-        if activity is not None:
-            active = activity.stages.get(self.kind, (np.full(4, _ACTIVE),))[0]
-            mean = self.loops.all_pixels(active)
-            mean += self._around(feed, push, following, at_most=False)
-        loops = self.loops
+        loops, cells = self.loops, self.stage.cells
+        active = activity.stages.get(self.kind, (np.full(4, _ACTIVE),))[0]
+        mean = loops.all_pixels(active) + self._around(feed) + following
         code = _CODE_BYTES[self.name] + loops.pixels.code_bytes + loops.roots.code_bytes
-        step = Step(self.kind, self.name, LEVELS + code, mean, math.ceil(worst), loops.least)
-        cells = self.stage.cells
+        step = Step(self.kind, self.name, LEVELS + code, mean)
         tables = LEVELS + len(cells.rows.runs) + len(cells.columns.runs) + 2
-        return Cost(
-            steps=(step.on(self.core, self.portable),),
-            tables=tables,
-            code=code,
-            state=self._state,
-            push=push,
-            begin=self._begin,
-        )
+        steps = (step.on(self.core, self.portable),)
+        return Cost(steps, tables=tables, code=code, state=self._state)
 
-    @property
-    def _push(self) -> Push:
-        """Return bounds for pushing pixels: any may have a gradient and complete a run or a row.
-
-        A call may touch one more part of a row, and two more runs, than its pixels fill.
-        """
-        columns = self.stage.cells.columns
-        part = _PART_CYCLES[True] + self._row_calls
-        row = self._row_cycles + _RUN_OF_ROWS_CYCLES + part
-        run = _PART_RUN_CYCLES[True] + self._row_calls
-        pixel = math.ceil(
-            self.loops.pixel(Listing.worst) + row / columns.pixels + run * _runs_a_pixel(columns)
-        )
-        call = row + part + 2 * run
-        return Push(pixel, pixel, call, call)
-
-    def _around(self, feed: Feed | None, push: Push, following: Push, *, at_most: bool) -> float:
+    def _around(self, feed: Feed | None) -> float:
         """Return the cycles that do not depend on the pixels.
 
         A call that ends within a row or a run cuts it in two.
@@ -133,16 +101,20 @@ class GradientsKernel(Kernel):
         rows += _RUN_OF_ROWS_CYCLES * len(cells.rows.runs)
         rows += _COPIED_PIXEL_CYCLES * cells.columns.pixels
         if feed is not None and not feed.whole:
-            calls = math.ceil(feed.calls(push, [push.value] * feed.values))
-            parts = cells.rows.pixels + calls
-            rows += (
-                parts * (_PART_CYCLES[at_most] + self._row_calls)
-                - cells.rows.pixels * _WHOLE_ROW_CYCLES
-            )
-            runs = cells.rows.pixels * len(cells.columns.runs) + calls
-            rows += runs * (_PART_RUN_CYCLES[at_most] + self._row_calls)
-        roots = self.loops.all_roots(Listing.worst)
-        return _IMAGE_CYCLES + self._begin + rows + roots + following.whole
+            cuts, cut_rows = self._cuts(feed.chunk)
+            runs = cut_rows * len(cells.columns.runs) + cuts
+            rows += (cut_rows + cuts) * (_PART_CYCLES + self._row_calls)
+            rows += runs * (_PART_RUN_CYCLES + self._row_calls)
+        return _IMAGE_CYCLES + self._begin + rows + self.loops.all_roots
+
+    def _cuts(self, chunk: int) -> tuple[int, int]:
+        """Return how many calls with this number of pixels end within a row, and in how many."""
+        rows, columns = self.stage.cells.rows, self.stage.cells.columns
+        row, column = np.divmod(np.arange(chunk, self.stage.n_inputs, chunk), columns.side)
+        inside = (row >= rows.first) & (row < rows.first + rows.pixels)
+        within = (column > columns.first) & (column < columns.first + columns.pixels)
+        cut = row[inside & within]
+        return len(cut), len(np.unique(cut))
 
     @property
     def _row_calls(self) -> int:
@@ -175,18 +147,6 @@ class GradientsKernel(Kernel):
         """The runs of rows and columns as bytes."""
         cells = self.stage.cells
         return {"rows": loop.run_bytes(cells.rows), "columns": loop.run_bytes(cells.columns)}
-
-
-def _runs_a_pixel(axis: CellAxis) -> float:
-    """Return the maximum number of runs per pixel; consecutive pixels may touch two more."""
-    places = [*axis.places, None] * 2
-    most = 0.0
-    for first in range(len(places)):
-        touched = 0
-        for number, place in enumerate(places[first:], 1):
-            touched += number == 1 or place != places[first + number - 2]
-            most = max(most, (touched - 2) / number)
-    return most
 
 
 kernels = GradientsKernel.of

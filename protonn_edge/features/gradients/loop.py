@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.features.gradients.integers import CellAxis, Cells
-from protonn_edge.kernels.listing import Fold, Listing
+from protonn_edge.kernels.listing import Listing
 
 NEXT_CELL, SHARED, COUNT = 0x40, 0x80, 0x3F
 """A run of pixels as a byte: whether the next cell begins, whether it is shared, its length."""
@@ -45,41 +45,29 @@ class GradientLoops:
         """The code that computes features from sums."""
         return root_loop(1 << (8 - self.shift))
 
-    def pixel(self, fold: Fold) -> float:
-        """Return the cycles of a pixel."""
-        return fold(self.pixels, "pixel", ("pixel",), {"pixel": 1})
-
-    def all_roots(self, fold: Fold) -> float:
-        """Return the cycles of all features."""
-        return self.cells.n_outputs * fold(self.roots, "sum", ("sum",), {"sum": 1})
-
     @property
-    def least(self) -> int:
-        """The cycles of all pixels and features if no pixel has a gradient."""
-        pixels = self.cells.rows.pixels * self.cells.columns.pixels
-        return int(self.pixel(Listing.least) * pixels + self.all_roots(Listing.least))
+    def all_roots(self) -> float:
+        """Cycles of all features, none of which reaches the limit."""
+        return self.cells.n_outputs * self.roots.path("sum", ("sum",), {"sum": 1})
 
     @property
     def _runs(self) -> float:
-        """The most cycles of a row's runs, without their pixels."""
-        cycles = self.pixels.worst("row", ("pixel",), {"r16, 6": 1})
+        """Cycles of a row's runs, without their pixels."""
+        cycles = self.pixels.path("row", ("pixel",), {"r16, 6": 1})
         runs = run_bytes(self.cells.columns)
         for run in runs[1:]:
             odds = {"begin": 1, "r16, 6": 0 if run & NEXT_CELL else 1}
-            cycles += self.pixels.worst("run", ("pixel",), odds)
-        cycles += self.pixels.worst("run", ("done",), {"begin": 0})
+            cycles += self.pixels.path("run", ("pixel",), odds)
+        cycles += self.pixels.path("run", ("done",), {"begin": 0})
         return cycles + _LAST_PIXEL_CYCLES * len(runs)
 
-    def all_pixels(self, active: NDArray[np.float64] | None) -> float:
-        """Return the cycles of all pixels for the shares of active ones (4,), or the maximum."""
+    def all_pixels(self, active: NDArray[np.float64]) -> float:
+        """Return the mean cycles of all pixels for the shares of active ones (4,)."""
         numbers = np.bincount(self.cells.sharing().ravel(), minlength=4)
         cycles = self.cells.rows.pixels * self._runs
         for sharing, number in enumerate(numbers.tolist()):
             odds = {"pixel": 1.0, "shared": sharing & 1, "corner": sharing & 1}
             odds["r19, 0"] = 0 if sharing & 2 else 1
-            if active is None:
-                cycles += number * self.pixels.worst("pixel", ("pixel",), odds)
-                continue
             carry = _CARRIES[sharing.bit_count()]
             odds |= {**_ODDS, **dict.fromkeys(_SUMS, 1 - carry), "gradient": float(active[sharing])}
             cycles += number * self.pixels.mean("pixel", ("pixel",), odds)

@@ -16,12 +16,11 @@ from itertools import islice, permutations
 from math import prod
 from typing import Self
 
-from protonn_edge.avr.cores import Core
 from protonn_edge.chain.integer_stage import IntegerStage
 from protonn_edge.chain.shapes import ImageShape, image_text
 from protonn_edge.chain.statistics import InputStatistics
 from protonn_edge.errors import InputError
-from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs, Push
+from protonn_edge.kernels.kernel import COUNTER_BYTES, Feed, HeldInputs
 
 MOST_IN_A_ROW = 255  # pixels or values of a row, counted in a byte
 Margins = tuple[tuple[int, int], tuple[int, int]]
@@ -236,9 +235,8 @@ class _Schedule:
             self._take(number + 1)
 
 
-# Cycles of the compiler's code (avr-gcc 5.4 at -O2): for an input that is copied to its row, mean
-# and maximum, and for a row.
-_VALUE_CYCLES, _ROW_CYCLES = (8, 9), 32
+# Cycles of the compiler's code: for an input that is copied to its row, and for a row.
+_VALUE_CYCLES, _ROW_CYCLES = 8, 32
 
 
 @dataclass(frozen=True)
@@ -255,27 +253,14 @@ class ImageRows:
     def _held(self) -> HeldInputs:
         return HeldInputs(self.stage.n_inputs)
 
-    def mean(self, feed: Feed | None, following: Push | None) -> float:
-        """Return the mean cycles of getting rows, and of calls that push output rows."""
-        pushes = 0.0
-        if following is not None:
-            call = min(following.whole_mean or following.call, following.call)
-            pushes = self.stage.output_shape[0] * call
+    def cycles(self, feed: Feed | None, following: float) -> float:
+        """Return the cycles of getting rows, and of calls that push output rows."""
+        pushes = self.stage.output_shape[0] * following
         if self.stage.by_rows:
             return pushes
-        return pushes + self._taken(0) + self._held.copied(feed, at_most=False)
-
-    def worst(self, feed: Feed | None, following: Push | None, core: Core) -> int:
-        """Return the maximum of these cycles."""
-        pushes = 0 if following is None else self.stage.output_shape[0] * following.call
-        if self.stage.by_rows:
-            return pushes
-        calls = core.call_cycles * self.stage.shape[0]
-        return pushes + self._taken(1) + calls + self._held.copied(feed, at_most=True)
-
-    def _taken(self, most: int) -> int:
         copied = 0 if self.stage.reads_in_place else self.stage.row_values
-        return self.stage.shape[0] * (_ROW_CYCLES + _VALUE_CYCLES[most] * copied)
+        taken = self.stage.shape[0] * (_ROW_CYCLES + _VALUE_CYCLES * copied)
+        return pushes + taken + self._held.copied(feed)
 
     def state(self, feed: Feed | None) -> int:
         """Return the SRAM of all stages' rows, the image, and an output row."""
@@ -293,6 +278,6 @@ class ImageRows:
         return self._held.buffer(feed)
 
     @property
-    def push(self) -> Push | None:
-        """The cost of pushing into the stage; None if rows are written in place."""
-        return None if self.stage.by_rows else self._held.push
+    def called(self) -> int:
+        """Cycles of a call that pushes into the stage; 0 if rows are written in place."""
+        return 0 if self.stage.by_rows else self._held.called

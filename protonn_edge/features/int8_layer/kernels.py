@@ -17,21 +17,17 @@ from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
 from protonn_edge.features.int8_layer.sums import SumCode
 from protonn_edge.features.int8_layer.values import FACTOR, PRODUCT, WIDE, ValueCode
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
-from protonn_edge.kernels.listing import Listing
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel
 
 _SCALE_BYTES = 9  # bias, shift and multiplier of a channel
 
-# Mean and maximum cycles of the compiler's code (avr-gcc 5.4 at -O2): per output row, line of a
-# window, group of channels if there are several, and the only group; per input row; per value of
-# padding.
-_OUTPUT_CYCLES, _LINE_CYCLES = (140, 220), (16, 24)
-_GROUP_CYCLES, _ALONE_CYCLES = (64, 84), (26, 50)
-_TAKEN_CYCLES, _FILLED_CYCLES = (12, 28), 8
+# Mean cycles of the compiler's code: per output row, line of a window, group of channels if there
+# are several, and the only group; per input row; per value of padding.
+_OUTPUT_CYCLES, _LINE_CYCLES = 140, 16
+_GROUP_CYCLES, _ALONE_CYCLES = 64, 26
+_TAKEN_CYCLES, _FILLED_CYCLES = 12, 8
 _BEGIN_CYCLES = 20
-_CALLS = 4  # per row, at most
 _CODE_BYTES = 260
-_BOUNDS = Listing.least, Listing.worst
 
 # Assumed if the activity is unknown.
 _ACTIVE, _BELOW = 0.5, 0.4
@@ -72,29 +68,18 @@ class Int8LayerKernel(Kernel):
         """The rows of the image."""
         return ImageRows(self.stage)
 
-    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None) -> Cost:
+    def cost(self, feed: Feed | None, following: float, activity: Activity) -> Cost:
         """Return its cost."""
         rows, stage, sums = self.rows, self.stage, self.sums
-        mean = None
-        if activity is not None:
-            mean = self._mean(activity) + rows.mean(feed, following)
-        calls = _CALLS * self.core.call_cycles * (stage.shape[0] + sum(stage.margins[0]))
-        taps, slack = sums.passes * sums.taps, sums.passes
-        values = [self._places * self.values.cycles(fold) for fold in _BOUNDS]
-        worst = taps * max(sums.tap_cycles) + slack + self._around(1) + values[1] + calls
-        worst += rows.worst(feed, following, self.core)
-        least = taps * min(sums.tap_cycles) - slack + values[0]
-        least += self._places * sums.groups * sums.cycles
         tables = sums.weights.size + _SCALE_BYTES * len(stage.weights)
         code = _CODE_BYTES + sums.listing.code_bytes + self.values.listing.code_bytes
         state = 4 * sums.group + 2 * stage.window[0] + 2 * (not stage.reads_in_place)
         return self._in_one_step(
-            (mean, worst, int(least)),
+            self._mean(activity) + rows.cycles(feed, following),
             (tables, code),
             state=state + rows.state(feed),
             buffer=rows.buffer(feed),
-            push=rows.push,
-            begin=self._begin,
+            called=rows.called,
         )
 
     @property
@@ -108,22 +93,18 @@ class Int8LayerKernel(Kernel):
         (active,), (below,) = activity.stages.get(self.kind, unknown)
         zero, other = self.sums.tap_cycles
         taps = self.sums.passes * self.sums.taps * (zero + float(active) * (other - zero))
-        return taps + self._around(0) + self._places * self.values.mean(float(below))
-
-    def _around(self, most: int) -> int:
-        """Mean or, with `most`, maximum cycles outside the taps and values."""
-        stage, groups = self.stage, self.sums.groups
-        around = _GROUP_CYCLES if groups > 1 else _ALONE_CYCLES
-        pixel = _LINE_CYCLES[most] * stage.window[0]
-        pixel += groups * (self.sums.cycles + around[most])
-        cycles = (stage.shape[0] + sum(stage.margins[0])) * _TAKEN_CYCLES[most] + self._begin
-        cycles += stage.margins[0][1] * _FILLED_CYCLES * stage.row_values
-        return cycles + stage.output_shape[0] * _OUTPUT_CYCLES[most] + self._places * pixel
+        return taps + self._around + self._places * self.values.mean(float(below))
 
     @property
-    def _begin(self) -> int:
-        above = self.stage.margins[0][0] * self.stage.row_values
-        return _BEGIN_CYCLES + _FILLED_CYCLES * (self.stage.filled + above)
+    def _around(self) -> int:
+        """Cycles outside the taps and values."""
+        stage, groups = self.stage, self.sums.groups
+        around = _GROUP_CYCLES if groups > 1 else _ALONE_CYCLES
+        pixel = _LINE_CYCLES * stage.window[0] + groups * (self.sums.cycles + around)
+        padded = sum(stage.margins[0]) * stage.row_values + stage.filled
+        cycles = (stage.shape[0] + sum(stage.margins[0])) * _TAKEN_CYCLES + _BEGIN_CYCLES
+        cycles += _FILLED_CYCLES * padded
+        return cycles + stage.output_shape[0] * _OUTPUT_CYCLES + self._places * pixel
 
 
 kernels = Int8LayerKernel.of

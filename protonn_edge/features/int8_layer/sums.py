@@ -136,7 +136,7 @@ class SumCode:
     def tap_cycles(self) -> tuple[int, int]:
         """Cycles of a pass for an input of 0, and for any other."""
         zero, other = (
-            int(self.listing.worst("tap", ("tap",), {"zero": share, "tap": 1})) for share in (1, 0)
+            self.listing.path("tap", ("tap",), {"zero": share, "tap": 1}) for share in (1, 0)
         )
         return zero, other
 
@@ -144,9 +144,9 @@ class SumCode:
     def cycles(self) -> int:
         """Cycles of a group at a pixel, without the passes of its values."""
         listing = self.listing
-        row = listing.worst("row", ("tap",), {}) + listing.worst("next", ("row",), {"row": 1})
-        whole = listing.worst("begin", ("row",), {}) + listing.worst("store", ("end",), {})
-        return int(whole + self.stage.window[0] * row)
+        row = listing.path("row", ("tap",), {}) + listing.path("next", ("row",), {"row": 1})
+        whole = listing.path("begin", ("row",), {}) + listing.path("store", ("end",), {})
+        return whole + self.stage.window[0] * row
 
 
 def _product(sum_registers: list[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.features.int8_layer.integers import IntegerInt8Layer
-from protonn_edge.kernels.listing import Facts, Fold, Listing, Passed, repeated
+from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
 WIDE, FACTOR = ("r18", "r19", "r20", "r21"), ("r22", "r23", "r24", "r25")
 PRODUCT = tuple(f"r{number}" for number in range(2, 10))
@@ -177,24 +177,21 @@ class ValueCode:
         facts = {"value": Passed(values, values), "bit": Passed(height * width * int(right))}
         return facts | ({"double": Passed(height * width * int(left))} if left else {})
 
-    def cycles(self, fold: Fold, **odds: float) -> float:
-        """Return the cycles of a pixel's values, combined over the branches that sums decide."""
-        return sum(self._cycles(shift, fold, **odds) for shift in self.stage.shifts.tolist())
-
     def mean(self, below: float) -> float:
-        """Return their mean cycles if a share of the sums is negative."""
+        """Return the mean cycles of a pixel's values if a share of the sums is negative."""
         return sum(
-            share * self.cycles(Listing.mean, scale=sign, positive=sign, up=sign, low=0, high=0)
+            share * self._cycles(shift, scale=sign, positive=sign, up=sign, low=0, high=0)
             for share, sign in ((1 - below, 1), (below, 0))
+            for shift in self.stage.shifts.tolist()
         )
 
-    def _cycles(self, shift: int, fold: Fold, **odds: float) -> float:
+    def _cycles(self, shift: int, **odds: float) -> float:
         listing, right = self.listing, max(shift, 0)
         bits = right - (not self.stage.rounds_once and right > 0)
         left = bits - 8 * (bits >= 8)
         taken = {"few": bits < 8, "shifted": left == 0, "bit": 0, "twice": right > 0, "done": 0}
         taken |= {"right": shift >= 0, "double": 0}
-        cycles = fold(listing, "value", ("value", "done"), {**taken, **odds})
+        cycles = listing.mean("value", ("value", "done"), {**taken, **odds})
         if self.rectifies and odds.get("scale") == 0:
             return cycles
         more = {"bit": left - 1, "double": -shift - 1}

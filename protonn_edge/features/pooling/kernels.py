@@ -9,7 +9,7 @@ from protonn_edge.chain.activity import Activity
 from protonn_edge.features.average_pooling.loops import average_of
 from protonn_edge.features.images.image_rows import ImageRows
 from protonn_edge.features.pooling.integers import IntegerPooling
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 
 _LARGER = """
@@ -29,14 +29,12 @@ _ADDED = """
     st   Z+, r22
 """
 _PIXEL_CYCLES = 6  # besides its values
-_ROW_SLACK = 2  # by how much the maximum cycles of a row exceed the minimum
 
 
-# Cycles of the compiler's code (avr-gcc 5.4 at -O2): per input row; at the beginning of a row of
+# Cycles of the compiler's code: per input row; at the beginning of a row of
 # windows, and per value or sum cleared there; and at its end.
 _TAKEN_CYCLES, _BEGUN_CYCLES, _CLEARED_CYCLES, _OUTPUT_CYCLES = 48, 12, 8, 24
 _AVERAGING_CYCLES = 30
-_CALLS = 4  # per row, at most
 _CODE_BYTES = 240
 
 
@@ -126,32 +124,30 @@ class PoolingKernel(Kernel):
         """The rows of the image."""
         return ImageRows(self.stage)
 
-    def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
+    def cost(self, feed: Feed | None, following: float, _: Activity) -> Cost:
         """Return its cost; all values take the same cycles."""
         rows, stage = self.rows, self.stage
         count, outputs = stage.shape[0], stage.output_shape[0]
-        least = count * (self._row - _ROW_SLACK) + outputs * self._averaging
         begins = 1 if self.averages else -(-count // stage.window[0])
         cycles = count * (self._row + _TAKEN_CYCLES) + begins * self._begun
         output = _OUTPUT_CYCLES + self._averaging + _AVERAGING_CYCLES * self.averages
         cycles += outputs * output
-        calls = count * _CALLS * self.core.call_cycles
-        worst = cycles + calls + rows.worst(feed, following, self.core)
         code = _CODE_BYTES + self.loop.code_bytes + self.average_loop.code_bytes * self.averages
         return self._in_one_step(
-            (cycles + rows.mean(feed, following), worst, least),
+            cycles + rows.cycles(feed, following),
             (0, code),
             state=1 + 2 * stage.output_values * self.averages + rows.state(feed),
             buffer=rows.buffer(feed),
-            push=rows.push,
-            begin=self._begun,
+            called=rows.called,
         )
 
     @property
     def _row(self) -> int:
-        """The maximum cycles of a row; other rows take only slightly fewer."""
+        """The cycles of a row; if some values stay, it takes only slightly fewer."""
         _, windows, channels = self.stage.output_shape
-        value = int(self.loop.worst("value", ("value",), {"value": 1}))
+        value = max(
+            self.loop.path("value", ("value",), {"value": 1, "keep": kept}) for kept in (0, 1)
+        )
         return windows * (1 + self.stage.window[1] * (_PIXEL_CYCLES + channels * value))
 
     @property
@@ -164,8 +160,8 @@ class PoolingKernel(Kernel):
         """Cycles of the loop that makes a row of averages."""
         if not self.averages:
             return 0
-        value = self.average_loop.worst("average", ("average",), {"average": 1})
-        return self.stage.output_values * int(value)
+        value = self.average_loop.path("average", ("average",), {"average": 1})
+        return self.stage.output_values * value
 
 
 kernels = PoolingKernel.of

@@ -9,7 +9,6 @@ Assembly processes a sample; portable C in the template gives the same integers.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -19,8 +18,8 @@ from protonn_edge.chain.input_quantizer import BYTE_MAXIMUM
 from protonn_edge.chain.raw_inputs import RawScale
 from protonn_edge.features.window_features import windows as reference
 from protonn_edge.features.window_features.integers import IntegerWindowFeatures
-from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Push
-from protonn_edge.kernels.listing import Facts, Fold, Listing, Passed, repeated
+from protonn_edge.kernels.kernel import Cost, Feed, Kernel
+from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
 
 def _sum(at: int) -> str:
@@ -180,15 +179,14 @@ _SAMPLES_AT_ONCE = 32
 _SCALE_BYTES = 12  # a struct raw_scale
 
 
-# Mean and maximum cycles of the compiler's code around a sample's instructions (avr-gcc 5.4 at
-# -O2): per sample, additionally per sample of the last channel, per call; at the window's end per
-# root and per input, with their calls. Maximum only: per channel's first sample, per band there; at
-# the end.
-_SAMPLE_CYCLES = (25, 43)
-_LAST_CHANNEL_CYCLES = (12, 0)
-_CALL_CYCLES = (74, 80)
-_ROOT_CYCLES, _ROOT_CALLS = (670, 716), 17
-_INPUT_CYCLES, _INPUT_CALLS = (212, 222), 3
+# Mean cycles of the compiler's code around a sample's instructions: per sample, additionally per
+# sample of the last channel, per call; at the window's end per root and per input, with their
+# calls; per channel's first sample, per band there; at the end.
+_SAMPLE_CYCLES = 25
+_LAST_CHANNEL_CYCLES = 12
+_CALL_CYCLES = 74
+_ROOT_CYCLES, _ROOT_CALLS = 670, 17
+_INPUT_CYCLES, _INPUT_CALLS = 212, 3
 _BEGIN_CYCLES, _BEGIN_BAND_CYCLES = 60, 20
 _END_CYCLES = 60
 
@@ -209,9 +207,6 @@ _KIND_CODE_BYTES = {
 }
 _BAND_CODE_BYTES = 100
 _STATE_BYTES = 3
-
-# Cycles of setting the counters of samples and channels.
-_BEGIN_WINDOW_CYCLES = 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,76 +279,56 @@ class WindowKernel(Kernel):
         assert quantizer is not None
         return tuple(quantizer.scales[choice] for choice in quantizer.choice.tolist())
 
-    def cost(self, feed: Feed | None, following: Push | None, _: Activity | None) -> Cost:
+    def cost(self, feed: Feed | None, following: float, _: Activity) -> Cost:
         """Return its cost; the work is the same for all samples."""
         assert feed is not None
-        assert following is not None
-        push, features = self._push(following), self.features
+        features = self.features
         tables = _SCALE_BYTES * self.stage.n_outputs
         code = _CODE_BYTES + sum(_KIND_CODE_BYTES[kind] for kind in features.kinds)
         code += _BAND_CODE_BYTES * features.bands + _STREAMING_CODE_BYTES * (not feed.whole)
-        pushing = following.whole_mean or following.whole, following.whole
-        mean, worst = (self._cycles(feed, push, most) + pushing[most] for most in (False, True))
-        least = int(self._loops(Listing.least))
         return self._in_one_step(
-            (mean, worst, least),
+            self._cycles(feed) + following,
             (tables, code),
             state=_STATE_BYTES
             + self.channel_bytes * self.stage.window.channels
             + self.stage.n_outputs,
-            push=push,
-            begin=_BEGIN_WINDOW_CYCLES,
         )
 
-    def _push(self, following: Push) -> Push:
-        """Return bounds for pushing the costliest sample of a window, and for a call."""
-        bands = self.features.bands
-        begun = _BEGIN_CYCLES + _BEGIN_BAND_CYCLES * bands
-        first, paired = (self._sample(Listing.worst, level) for level in (0, bands))
-        sample = math.ceil(max(begun + first, paired)) + _SAMPLE_CYCLES[True]
-        call = _CALL_CYCLES[True] + 2 * self.core.call_cycles
-        return Push(sample, sample, call, call, following.more)
+    def _sample(self, level: int) -> float:
+        """Return the mean cycles of a sample that completes a pair in `level` bands.
 
-    def _sample(self, fold: Fold, level: int) -> float:
-        """Return the cycles of a sample that completes a pair in `level` bands."""
-        pairs = {f"pair{each}": float(each < level) for each in range(self.features.bands)}
-        return fold(self.sample, "sample", ["end"], pairs)
+        On signals, half of the differences are negative.
+        """
+        odds = {f"ordered{each}": 0.5 for each in range(reference.BAND_LIMIT)}
+        odds |= {f"pair{each}": float(each < level) for each in range(self.features.bands)}
+        return self.sample.mean("sample", ["end"], {**_ODDS, "%[x], 7": 0.5, **odds})
 
-    def _loops(self, fold: Fold) -> float:
-        """Return the cycles of all samples, without the compiler's code."""
+    @property
+    def _loops(self) -> float:
+        """The mean cycles of all samples, without the compiler's code."""
         window, bands = self.stage.window.window, self.features.bands
         # samples that complete pairs of at least this many bands
         ending = [window >> level for level in range(bands + 1)]
         ending = [*ending, 0]
         cycles = sum(
-            (ending[level] - ending[level + 1]) * self._sample(fold, level)
-            for level in range(bands + 1)
+            (ending[level] - ending[level + 1]) * self._sample(level) for level in range(bands + 1)
         )
         return self.stage.window.channels * cycles
 
-    def _cycles(self, feed: Feed, push: Push, at_most: bool) -> float:
-        """Return the mean or maximum cycles of a window."""
+    def _cycles(self, feed: Feed) -> float:
+        """Return the mean cycles of a window."""
         windows, features, call = self.stage.window, self.features, self.core.call_cycles
-        calls = 1 if feed.whole else feed.calls(push, [push.value] * windows.n_features)
         roots = ("deviation" in features.kinds) + features.bands
         channel = (
-            windows.window * _SAMPLE_CYCLES[at_most]
+            windows.window * _SAMPLE_CYCLES
             + _BEGIN_CYCLES
             + _BEGIN_BAND_CYCLES * features.bands
-            + roots * (_ROOT_CYCLES[at_most] + _ROOT_CALLS * call)
-            + len(features.names) * (_INPUT_CYCLES[at_most] + _INPUT_CALLS * call)
+            + roots * (_ROOT_CYCLES + _ROOT_CALLS * call)
+            + len(features.names) * (_INPUT_CYCLES + _INPUT_CALLS * call)
         )
-        around = calls * (_CALL_CYCLES[at_most] + 2 * call) + _END_CYCLES
-        around += windows.window * _LAST_CHANNEL_CYCLES[at_most]
-        return (
-            around + windows.channels * channel + self._loops(Listing.worst if at_most else _mean)
-        )
-
-
-def _mean(loop: Listing, start: str, ends: Collection[str], odds: Mapping[str, float]) -> float:
-    """Return the mean cycles on signals, where half of the differences are negative."""
-    ordered = {f"ordered{level}": 0.5 for level in range(reference.BAND_LIMIT)}
-    return loop.mean(start, ends, {**_ODDS, **ordered, "%[x], 7": 0.5, **odds})
+        around = feed.calls * (_CALL_CYCLES + 2 * call) + _END_CYCLES
+        around += windows.window * _LAST_CHANNEL_CYCLES
+        return around + windows.channels * channel + self._loops
 
 
 def _places(features: reference.FeatureSet) -> tuple[dict[str, int], int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -23,27 +22,21 @@ KernelName = Literal["columns", "masked", "unrolled", "packed"]
 KERNELS: tuple[KernelName, ...] = ("columns", "masked", "unrolled", "packed")
 _LOOPS = {"columns": loops.columns, "masked": loops.masked, "packed": loops.packed}
 
-# The compiler's code around the loops (avr-gcc 5.4 at -O2): per call that pushes, and per block
-# of sums in it; at most, for pointers on the stack where sums leave no registers for them, which a
-# block may; what a mean is spared whose sums do not use r18..r21, or fewer registers of the caller,
-# and for each block but one, as what is saved is saved once.
+# The compiler's code around the loops: per call that pushes, and per block of sums in it; what is
+# spared if sums do not use r18..r21, or fewer registers of the caller, and for each block but one,
+# as what is saved is saved once.
 PUSH_CALL_BY_COMPILER = 56
 _BLOCK_CYCLES = {"columns": 79, "packed": 79, "masked": 81, "unrolled": 80}
-_FRAME_CYCLES = 10
 _FREE_REGISTERS_CYCLES, _SAVED_ONCE_CYCLES = 14, 40
 
-# Where inputs are counted in a byte, the product is called, not inlined; else, the upper byte's.
+# Where inputs are counted in a byte, the product is called, not inlined.
 _SPLIT_CYCLES = 40
-_UPPER_BYTE_CYCLES = 2
 
-# For weights as instructions: around groups, and for an input that waits for the rest of its group,
-# mean and maximum.
+# For weights as instructions: around groups.
 _GROUPS_CYCLES = 110
-_WAITING_CYCLES = (34, 40)
 
-# To begin: once, more if inputs wait, for each byte of a sum, and for a pointer to next weights.
-_BEGIN_CYCLES, _BEGIN_WAITING_CYCLES = 20, 2
-_BEGIN_BYTE_CYCLES, _BEGIN_POINTER_CYCLES = 3, 6
+# To begin: once, for each byte of a sum, and for a pointer to next weights.
+_BEGIN_CYCLES, _BEGIN_BYTE_CYCLES, _BEGIN_POINTER_CYCLES = 20, 3, 6
 
 # Flash around a loop, and in front of groups.
 _CODE_BYTES, _GROUPS_CODE_BYTES = 28, 100
@@ -146,7 +139,10 @@ class Matvec:
 
     @property
     def _call(self) -> int:
-        """Upper bound of the cycles of a call that adds to all sums, without its inputs."""
+        """Cycles of a call that adds to all sums, without its inputs.
+
+        Few sums need fewer registers to be saved, and once.
+        """
         passes = self.passes
         call = PUSH_CALL_BY_COMPILER + sum(
             _BLOCK_CYCLES[self.kernel] + each.around for each in passes
@@ -154,41 +150,21 @@ class Matvec:
         call += self.core.call_cycles * (2 + len(passes))
         if self.kernel == "unrolled":
             call += self.core.tablejump_cycles * len(passes)
-        return call + _SPLIT_CYCLES * self.splits
-
-    @property
-    def _mean_call(self) -> int:
-        """The approximate mean of `_call`: few sums need fewer registers to be saved, and once."""
-        free = len(base.SAVED_BY_CALLEE) - max(each.block.bytes for each in self.passes)
-        spared = _SAVED_ONCE_CYCLES * (len(self.passes) - 1) * (self.kernel != "unrolled")
+        free = len(base.SAVED_BY_CALLEE) - max(each.block.bytes for each in passes)
+        spared = _SAVED_ONCE_CYCLES * (len(passes) - 1) * (self.kernel != "unrolled")
         if free >= 0:
             spared += base.SAVED_REGISTER_CYCLES * free + _FREE_REGISTERS_CYCLES
-        return self._call - spared
+        return call + _SPLIT_CYCLES * self.splits - spared
 
-    @cached_property
-    def push(self) -> base.Push:
-        """The cost of pushing inputs."""
-        (zeros, others), n = self.cycles, self.weights.shape[1]
-        call = self._call + _FRAME_CYCLES * (self.kernel != "unrolled")
-        value, zero = int(others.max()), int(zeros.max())
-        whole = call * (-(-n // loops.COUNTED_IN_A_BYTE) if self.splits else 1)
-        whole += _UPPER_BYTE_CYCLES * len(self.passes) * (n // (loops.COUNTED_IN_A_BYTE + 1))
-        if self.kernel == "unrolled":
-            # A group's end, the next groups, and the begin of one more: two calls, with inputs
-            # that wait.
-            whole = call + _GROUPS_CYCLES
-            looking = len(self.passes) * GROUP_CYCLES
-            call = 2 * (call + looking) + _GROUPS_CYCLES + 2 * GROUP * _WAITING_CYCLES[True]
-            value, zero = value + looking, zero + looking
-        return base.Push(
-            value=value,
-            zero=zero,
-            call=call,
-            whole=whole,
-            more=others - zeros,
-            least=int(self.cycles.min(axis=0).sum()),
-            whole_mean=self.mean_calls(base.Feed(n, n), np.zeros(n)),
-        )
+    def calls(self, feed: base.Feed) -> int:
+        """Return the cycles of the calls that push all inputs, without the inputs' cycles."""
+        if self.kernel == "unrolled":  # all chunks but the last have whole groups
+            between = len(self.passes) * GROUP_CYCLES
+            return (self._call + _GROUPS_CYCLES) * feed.calls + between * (feed.calls - 1)
+        most = loops.COUNTED_IN_A_BYTE if self.splits else feed.chunk
+        rest = feed.values % feed.chunk
+        parts = -(-feed.chunk // most) * (feed.values // feed.chunk) + -(-rest // most)
+        return self._call * parts
 
     @property
     def begin(self) -> int:
@@ -203,47 +179,10 @@ class Matvec:
         groups = -(-self.weights.shape[1] // GROUP)
         return len(self.passes) * GROUP_CYCLES * groups if self.kernel == "unrolled" else 0
 
-    @property
-    def worst(self) -> int:
-        """Maximum cycles of all inputs."""
-        return self.begin + self._groups + int(self.cycles.max(axis=0).sum())
-
     def mean(self, share: NDArray[np.float64]) -> float:
         """Return the cycles of all inputs; each is not 0 with this share, (D,)."""
         zeros, others = self.cycles
         return self.begin + self._groups + float(zeros @ (1 - share) + others @ share)
-
-    def calls(self, feed: base.Feed) -> int:
-        """Bound the cycles of the firmware's calls, without the inputs' cycles."""
-        if feed.whole:
-            return self.push.whole
-        return self.push.call * feed.calls(self.push, [self.push.value] * feed.values)
-
-    def mean_calls(self, feed: base.Feed, share: NDArray[np.float64]) -> float:
-        """Return the same, about, for inputs that are not 0 with this share, (D,)."""
-        chunks = [feed.values]
-        if not feed.whole:
-            costs = self.push.zero + share * (self.push.value - self.push.zero)
-            chunks = feed.chunks(self.push, costs.tolist())
-        if self.kernel == "unrolled":
-            return self._mean_calls_in_groups(chunks, feed.chunk)
-        most = loops.COUNTED_IN_A_BYTE if self.splits else feed.values
-        return self._mean_call * sum(-(-chunk // most) for chunk in chunks)
-
-    def _mean_calls_in_groups(self, chunks: Sequence[int], full: int) -> float:
-        """Return the cycles of calls with this number of inputs, `full` at most, in whole groups.
-
-        If inputs decide on a chunk's end, it may be anywhere in a group.
-        """
-        adds, waits, phases = 0.0, 0.0, range(1)
-        for place, chunk in enumerate(chunks, 1):
-            each = [_grouped(waiting, chunk, place == len(chunks)) for waiting in phases]
-            more = np.mean(each, axis=0)
-            adds, waits = adds + more[0], waits + more[1]
-            phases = phases if chunk == full else range(GROUP)
-        again = (adds - 1) * (self._mean_call + len(self.passes) * GROUP_CYCLES)
-        groups = len(chunks) * _GROUPS_CYCLES + waits * _WAITING_CYCLES[False]
-        return self._mean_call + again + groups
 
     @cached_property
     def bytes(self) -> tuple[int, int]:
@@ -282,7 +221,7 @@ class MatvecKernel(base.Kernel):
     def _cost(
         self,
         feed: base.Feed | None,
-        activity: Activity | None,
+        activity: Activity,
         *behind: base.Step,
         tables: int = 0,
         code: int = 0,
@@ -298,19 +237,14 @@ class MatvecKernel(base.Kernel):
             tables=weights + product.sum_bytes + tables,
             code=code_of_product + code,
             state=product.sum_bytes + kept.get(self.name, 2) + state,
-            push=product.push,
-            begin=product.begin + _BEGIN_WAITING_CYCLES,
+            called=product.calls(base.Feed(self.stage.n_inputs, self.stage.n_inputs)),
         )
 
-    def _product(self, feed: base.Feed | None, activity: Activity | None) -> base.Step:
+    def _product(self, feed: base.Feed | None, activity: Activity) -> base.Step:
         """Return the step from ``pnn_begin`` to the last input; see `Kernel.cost`."""
-        product, mean = self.matvec, None
-        worst = product.worst + (0 if feed is None else product.calls(feed))
-        if activity is not None:
-            mean = product.mean(activity.inputs)
-            mean += 0.0 if feed is None else product.mean_calls(feed, activity.inputs)
-        flash, least = sum(product.bytes), product.push.least
-        step = base.Step(self.kind, self.name, flash, mean, worst, least)
+        product = self.matvec
+        mean = product.mean(activity.inputs) + (0 if feed is None else product.calls(feed))
+        step = base.Step(self.kind, self.name, sum(product.bytes), mean)
         return step.on(self.core, _PORTABLE_PRODUCT)
 
     @property
@@ -326,17 +260,6 @@ class MatvecKernel(base.Kernel):
         if name in KERNELS:
             return f"a hardware multiplier, which {self.core.chip} does not have"
         return super().needed_for(name)
-
-
-def _grouped(waiting: int, chunk: int, last: bool) -> tuple[int, int]:
-    """Return how often groups are added in a chunk of inputs, and how many inputs wait for that.
-
-    `waiting` is the number of inputs of its first group; the `last` chunk ends a group.
-    """
-    filling = min(chunk, -waiting % GROUP)
-    rest = 0 if last else (chunk - filling) % GROUP
-    completes = waiting > 0 and (last or waiting + filling == GROUP)
-    return completes + (chunk > filling + rest), filling + rest
 
 
 def _masked(row: list[int]) -> list[int]:

@@ -269,16 +269,15 @@ def masked(block: Block) -> Listing:
 
 def around(loop: Listing) -> int:
     """Return the cycles of a loop's statement, besides the inputs' cycles."""
-    before = loop.worst(BEGIN, ["input"], {})
-    return int(before + loop.worst("counted", [END], {"input": 0}))
+    return loop.path(BEGIN, ["input"], {}) + loop.path("counted", [END], {"input": 0})
 
 
 def cycles_of(loop: Listing, weights: NDArray[np.int8]) -> Cycles:
     """Return the cycles of inputs, by the weights (size, D) of a block."""
     once = {"input": 1.0, "counted": 0.0}
-    zero = loop.worst("input", ["input"], {**once, "zero": 1})
+    zero = loop.path("input", ["input"], {**once, "zero": 1})
     none, every = (
-        loop.worst("input", ["input"], {**once, "zero": 0, **{f"r24, {k}": p for k in range(8)}})
+        loop.path("input", ["input"], {**once, "zero": 0, **{f"r24, {k}": p for k in range(8)}})
         for p in (0.0, 1.0)
     )
     share = np.count_nonzero(weights, axis=0) / len(weights)  # of those that are not skipped

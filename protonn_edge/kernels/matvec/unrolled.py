@@ -39,17 +39,17 @@ MULTIPLES = {
 
 def straight(piece: Listing) -> int:
     """Return the cycles of a piece without branches."""
-    return int(piece.worst(BEGIN, [END], {})) if piece.code_bytes else 0
+    return piece.path(BEGIN, [END], {}) if piece.code_bytes else 0
 
 
-GROUP_CYCLES = int(GROUP_PIECE.worst(BEGIN, ["1"], {"1f": 1}))
+GROUP_CYCLES = GROUP_PIECE.path(BEGIN, ["1"], {"1f": 1})
 """Cycles of a group other than the first."""
 
 PASS_CYCLES = straight(PASS_PIECE)
 """Cycles of passing over adjacent inputs without weights."""
 
 _ZERO_CYCLES, _INPUT_CYCLES = (
-    int(Listing(f"{INPUT_PIECE.source}\n2:").worst(BEGIN, [END], {"2f": p})) for p in (1, 0)
+    Listing(f"{INPUT_PIECE.source}\n2:").path(BEGIN, [END], {"2f": p}) for p in (1, 0)
 )
 _MADE_CYCLES = {name: straight(piece) for name, piece in MULTIPLES.items()}
 

@@ -70,7 +70,7 @@ class WalkCycles:
     clear: int  # to clear a score
     node: int  # around the rows of a node
     weight: int  # per weight, in any row
-    row: tuple[int, int]  # around the weights of both rows of a score: minimum and maximum
+    row: float  # around the weights of both rows of a score
     leaf: int  # at the end of a leaf
     # around the weights of a branch, including the way to the left or right node
     left: int
@@ -196,7 +196,7 @@ class BonsaiTreeKernel(HeldKernel):
         rows = stage.flash.entries(stage.gates) + stage.flash.entries(stage.weights)
         nodes = rows.reshape(stage.n_nodes, -1).sum(axis=1)
         branches = stage.flash.entries(stage.branches)
-        most, least = (_along(choose, nodes, branches, branches, 0) for choose in (max, min))
+        most, least = (_along(choose, nodes, branches) for choose in (max, min))
         loops = ["gate_weight", "weight_weight", *["branch_weight"] * bool(stage.depth)]
         scores, ways = stage.n_rows, stage.n_rows * levels
         return {
@@ -217,7 +217,9 @@ class BonsaiTreeKernel(HeldKernel):
         # The last branch of a loop is not taken, which saves a cycle.
         around_sum = way("row", "gate_weight") - 1
         around_row = 2 * around_sum + way("weighted", "row", {"ended": 0})
-        least, most = (int(bound("gated", ["weight"], {})) for bound in (walk.least, walk.worst))
+        # An index within the table's range, or beyond either end of it, on average.
+        ways = {"inside": 1}, {"inside": 0, "r20, 7": 0}, {"inside": 0, "r20, 7": 1}
+        gate = [walk.path("gated", ["weight"], odds) for odds in ways]
         left = right = 0
         if depth:
             going = way("ended", "branch", {"done": 0}) + around_sum
@@ -227,18 +229,19 @@ class BonsaiTreeKernel(HeldKernel):
             clear=way("clear", "clear", {"clear": 1}),
             node=way("node", "row") - 1,
             weight=way("gate_weight", "gate_weight", {"gate_weight": 1}),
-            row=(around_row + least, around_row + most),
+            row=around_row + (min(gate) + max(gate)) / 2,
             leaf=way("ended", "done", {"done": 1}) if depth else 0,
             left=left,
             right=right,
         )
 
-    def node_cycles(self, at_most: bool) -> IntArray:
-        """Return the maximum or minimum cycles of each node (nodes,), without its children."""
+    @property
+    def node_cycles(self) -> NDArray[np.float64]:
+        """The mean cycles of each node (nodes,), without its children."""
         stage, cycles = self.stage, self.cycles
         rows = stage.flash.entries(stage.gates) + stage.flash.entries(stage.weights)
         rows = rows.reshape(stage.n_nodes, -1)
-        nodes: IntArray = cycles.node + (cycles.weight * rows + cycles.row[at_most]).sum(axis=1)
+        nodes: NDArray[np.float64] = cycles.node + (cycles.weight * rows + cycles.row).sum(axis=1)
         return nodes
 
     def branch_cycles(self, right: bool) -> IntArray:
@@ -252,9 +255,9 @@ class BonsaiTreeKernel(HeldKernel):
         return None if self.stage.signed else super().held
 
     @property
-    def around(self) -> tuple[int, int]:
-        """Cycles around the walk (avr-gcc 5.4 at -O2), fewer if inputs are in place."""
-        return 30 if self.stage.signed else 60, 85
+    def around(self) -> int:
+        """Cycles around the walk, fewer if inputs are in place."""
+        return 30 if self.stage.signed else 60
 
     @property
     def flash(self) -> tuple[int, int]:
@@ -262,39 +265,26 @@ class BonsaiTreeKernel(HeldKernel):
         tables = len(self.stage.flash.content) + self.stage.table.size
         return tables, self.listing.code_bytes + _CODE_BYTES
 
-    def assembly(self, activity: Activity | None) -> tuple[float | None, int, int]:
-        """Return the cycles of the walk."""
-        always, mean = self.cycles.around + self.cycles.clear * self.stage.n_rows, None
-        if activity is not None:
-            (shares,) = activity.stages[self.kind]
-            mean = always + self._mean(shares)
-        return mean, always + self._way(at_most=True), always + self._way(at_most=False)
+    def assembly(self, activity: Activity) -> float:
+        """Return the mean cycles of the walk; half of the points go left if nothing is known."""
+        always = self.cycles.around + self.cycles.clear * self.stage.n_rows
+        levels = np.log2(np.arange(1, self.stage.n_nodes + 1)).astype(np.int64)
+        (shares,) = activity.stages.get(self.kind, (np.exp2(-levels).astype(np.float64),))
+        return always + self._mean(shares)
 
     def _mean(self, shares: NDArray[np.float64]) -> float:
         """Return the mean cycles of paths, given the share of points that pass each node."""
-        nodes = (self.node_cycles(at_most=False) + self.node_cycles(at_most=True)) / 2
         inner = len(self.stage.branches.bias)
         left, right = (shares[1 + k :: 2] @ self.branch_cycles(bool(k)) for k in (0, 1))
         leaf = self.cycles.leaf * float(shares[inner:].sum())
-        return float(shares @ nodes + left + right) + leaf
-
-    def _way(self, *, at_most: bool) -> int:
-        """Return the cycles of the longest or the shortest path through the tree."""
-        ways = self.branch_cycles(False), self.branch_cycles(True)
-        choose = max if at_most else min
-        return _along(choose, self.node_cycles(at_most), *ways, self.cycles.leaf)
+        return float(shares @ self.node_cycles + left + right) + leaf
 
 
-def _along(
-    choose: Callable[[int, int], int], nodes: IntArray, left: IntArray, right: IntArray, leaf: int
-) -> int:
-    """Return the sum over nodes, branches and leaf along the path that `choose` selects."""
-    whole, inner = nodes.tolist(), len(left)
-    for k in reversed(range(len(whole))):
-        if k < inner:
-            whole[k] += choose(int(left[k]) + whole[2 * k + 1], int(right[k]) + whole[2 * k + 2])
-        else:
-            whole[k] += leaf
+def _along(choose: Callable[[int, int], int], nodes: IntArray, branches: IntArray) -> int:
+    """Return the sum over nodes and branches along the path that `choose` selects."""
+    whole, inner = nodes.tolist(), branches.tolist()
+    for k in reversed(range(len(inner))):
+        whole[k] += inner[k] + choose(whole[2 * k + 1], whole[2 * k + 2])
     return int(whole[0])
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Step
 from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.dense.integers import IntegerDense
 
-# Cycles of compiled code around the loop; and how many fewer cycles the call of the next stage
-# takes on average than the firmware's calls, for which the next stage accounts.
-_AROUND_CYCLES, _CALLED_LESS = 30, 85
+# How many fewer cycles the call of the next stage takes, with the compiled code around the loop,
+# than the firmware's calls.
+_CALLED_LESS = 85
+
+# Assumed if the activity is unknown.
+_ACTIVE = 0.5
 
 # Cycles of the compiler's loop on a chip without a multiplier, per cycle of the assembly.
 _PORTABLE = 10.0
@@ -64,24 +68,19 @@ class DenseKernel(MatvecKernel):
             """
         )
 
-    def cost(self, feed: Feed | None, following: Push | None, activity: Activity | None, /) -> Cost:
+    def cost(self, feed: Feed | None, following: float, activity: Activity, /) -> Cost:
         """Return its cost."""
-        assert following is not None
         rectify = self._rectify(following, activity).on(self.core, _PORTABLE)
         return self._cost(feed, activity, rectify, code=_CODE_BYTES)
 
-    def _rectify(self, following: Push, activity: Activity | None) -> Step:
+    def _rectify(self, following: float, activity: Activity) -> Step:
         """Return the step that converts sums to bytes, and passes them on in one call."""
-        loop, units, around = self.rectifying, self.stage.n_outputs, ("sum", ["sum"])
-        mean = None
-        if activity is not None:
-            (shares,) = activity.stages[self.kind]
-            # Few units reach the limit.
-            odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "sum": 1.0}
-            mean = units * loop.mean(*around, odds) + following.whole_mean - _CALLED_LESS
-        worst, least = (units * each(*around, {"sum": 1}) for each in (loop.worst, loop.least))
-        worst += _AROUND_CYCLES + self.core.call_cycles + following.whole
-        return Step("rectify", "loop", _CODE_BYTES, mean, math.ceil(worst), int(least))
+        units = self.stage.n_outputs
+        (shares,) = activity.stages.get(self.kind, (np.full(units, _ACTIVE),))
+        # Few units reach the limit.
+        odds = {"rest": 1 - float(shares.mean()), "store": 1.0, "sum": 1.0}
+        mean = units * self.rectifying.mean("sum", ["sum"], odds) + following - _CALLED_LESS
+        return Step("rectify", "loop", _CODE_BYTES, mean)
 
 
 kernels = DenseKernel.of

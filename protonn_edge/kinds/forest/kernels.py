@@ -55,7 +55,7 @@ class ForestKernel(HeldKernel):
     """Walks through a table."""
 
     portable = 1.5  # on the emulated ATtiny85, four forests of digits took 1.2 to 1.5
-    around = (49, 75)  # without saving registers (avr-gcc 5.4 at -O2)
+    around = 49  # without saving registers
 
     stage: IntegerForest
     name: str = WALK
@@ -167,18 +167,17 @@ class ForestKernel(HeldKernel):
         """Flash of tables, and approximately of code."""
         return self.stage.table.n_bytes, _WALK_BYTES
 
-    def assembly(self, activity: Activity | None) -> tuple[float | None, int, int]:
-        """Return the cycles of all trees, and of the code around them."""
-        once, starts, leaves = self.cycles_once, self.stage.trees.leaf_starts, self.leaf_cycles
-        mean = None
-        if activity is not None:
-            (shares,) = activity.stages[self.kind]
-            # In a file of unknown origin, shares need not add up to 1 per tree.
-            every = np.add.reduceat(shares, starts)
-            means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
-            mean = once + float(means.sum())
-        most, least = (each.reduceat(leaves, starts).sum() for each in (np.maximum, np.minimum))
-        return mean, once + int(most), once + int(least)
+    def assembly(self, activity: Activity) -> float:
+        """Return the mean cycles of all trees, and of the code around them.
+
+        If the activity is unknown, all leaves of a tree are reached as often.
+        """
+        starts, leaves = self.stage.trees.leaf_starts, self.leaf_cycles
+        (shares,) = activity.stages.get(self.kind, (np.ones(len(leaves)),))
+        # In a file of unknown origin, shares need not add up to 1 per tree.
+        every = np.add.reduceat(shares, starts)
+        means = np.add.reduceat(shares * leaves, starts) / np.maximum(every, 1e-300)
+        return self.cycles_once + float(means.sum())
 
     @property
     def lines(self) -> tuple[bytes, ...]:
@@ -199,7 +198,7 @@ def _marked(table: ForestTable) -> str:
 class IfElseKernel(ForestKernel):
     """Nodes are instructions."""
 
-    around = (13, 40)
+    around = 13
 
     name: str = IF_ELSE
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Push, Step
+from protonn_edge.kernels.kernel import Cost, Feed, Step
 from protonn_edge.kernels.listing import Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.linear.integers import IntegerLinear
 
-# Mean and maximum cycles of the compiler's code for scores (avr-gcc 5.4 at -O2): from one sum, by
-# its bytes; and around the loop for several sums of three bytes.
-_NEGATE = {2: (10, 24), 3: (34, 48), 4: (36, 52)}
-_WIDEN_AROUND = (8, 30)
+# Mean cycles of the compiler's code for scores: from one sum, by its bytes; and around the loop for
+# several sums of three bytes.
+_NEGATE = {2: 10, 3: 34, 4: 36}
+_WIDEN_AROUND = 8
 
 # Cycles of the compiler's loops on a chip without a multiplier, per cycle of the assembly.
 _PORTABLE_NEGATE, _PORTABLE_WIDEN = 1.0, 2.4
@@ -52,7 +52,7 @@ class LinearKernel(MatvecKernel):
         stage = self.stage
         return stage.n_sums < stage.n_outputs or stage.accumulator_bits < stage.output_bits
 
-    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
+    def cost(self, feed: Feed | None, _: float, activity: Activity, /) -> Cost:
         """Return its cost."""
         if not self.from_sums:
             return self._cost(feed, activity)
@@ -63,11 +63,10 @@ class LinearKernel(MatvecKernel):
         """Return the step from sums to scores."""
         stage = self.stage
         if stage.n_sums == 1:
-            mean, worst = _NEGATE[stage.accumulator_bits // 8]
-            return Step("scores", "negate", 0, mean, worst, 0).on(self.core, _PORTABLE_NEGATE)
-        least = int(self.widening.worst("sum", ["sum"], {"sum": 1})) * stage.n_sums
-        mean, worst = (least + around for around in _WIDEN_AROUND)
-        return Step("scores", "widen", 0, mean, worst, least).on(self.core, _PORTABLE_WIDEN)
+            mean = _NEGATE[stage.accumulator_bits // 8]
+            return Step("scores", "negate", 0, mean).on(self.core, _PORTABLE_NEGATE)
+        mean = self.widening.path("sum", ["sum"], {"sum": 1}) * stage.n_sums + _WIDEN_AROUND
+        return Step("scores", "widen", 0, mean).on(self.core, _PORTABLE_WIDEN)
 
 
 kernels = LinearKernel.of

@@ -45,14 +45,8 @@ extern "C" {
 #define PNN_CLASS_WALKING 1u
 #define PNN_CLASS_A_QUOTED_NAME 2u /* a _quoted_ __ name */
 
-/* For the serial firmware: the limits on the cycles and features of one pnn_push_many, and
- * the maximum cycles of pnn_push_many for each feature, for each feature of 0, and for each call, on
- * an ATmega328P, compiled by avr-gcc -O2. */
-#define PNN_CHUNK_CYCLES 2500u
+/* For the serial firmware: the features of one pnn_push_many. */
 #define PNN_CHUNK_FEATURES 6u
-#define PNN_PUSH_CYCLES 28u
-#define PNN_PUSH_ZERO_CYCLES 9u
-#define PNN_PUSH_CALL_CYCLES 180u
 
 /* A quantized feature, 0..PNN_INPUT_MAXIMUM. A larger one makes the scores wrong, because sums may
  * overflow. */

@@ -46,18 +46,6 @@
 #ifndef PNN_CHUNK_FEATURES
 #define PNN_CHUNK_FEATURES (PNN_FEATURES > 32u ? 32u : PNN_FEATURES - 1u) /* streaming */
 #endif
-#ifndef PNN_CHUNK_CYCLES
-#define PNN_CHUNK_CYCLES 2500u
-#endif
-#ifndef PNN_PUSH_CYCLES
-#define PNN_PUSH_CYCLES (16u * PNN_PROJECTIONS)
-#endif
-#ifndef PNN_PUSH_ZERO_CYCLES
-#define PNN_PUSH_ZERO_CYCLES PNN_PUSH_CYCLES
-#endif
-#ifndef PNN_PUSH_CALL_CYCLES
-#define PNN_PUSH_CALL_CYCLES 200u
-#endif
 #define PNN_MODEL_HASH_BYTES 8
 
 typedef uint8_t pnn_input_t;

@@ -15,7 +15,7 @@ import pytest
 from avr_tools import needs_avr_gcc, needs_emulated_avr
 from convolution_factory import random_images_of, random_model
 from linear_factory import random_chain
-from measured_predictions import build_program, measure
+from measured_predictions import bounds_of, build_program, measure
 from model_factory import random_window_model, random_windows, window_features_of
 
 from protonn_edge.avr.program import read_program
@@ -81,6 +81,7 @@ def test_cycles_keep_their_bound_at_another_level(
 ) -> None:
     chain, Q, choices = made()
     plan = plan_of(chain, choices)
-    measured = measure(build_program(chain, plan, tmp_path, level), chain, Q)
+    elf = build_program(chain, plan, tmp_path, level)
+    measured = measure(elf, chain, Q)
     assert (measured.scores == chain.scores(Q)).all()
-    assert measured.cycles.max() <= plan.worst_cycles
+    assert measured.cycles.max() <= bounds_of(elf, plan).longest.cycles

@@ -1,6 +1,6 @@
-"""Cycles that a plan rules out are refused by every command that reads them.
+"""Cycles that a linked program rules out are refused by every command that reads them.
 
-They were printed, drawn and turned into energy, whatever the plan said.
+They were printed, drawn and turned into energy, whatever was proven.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -30,6 +30,7 @@ from protonn_edge.device import Origin, Result, ResultsFile, Session
 from protonn_edge.errors import InputError
 from protonn_edge.precision.model import in_floats
 from protonn_edge.precision.program import plan_for
+from protonn_edge.projects.folder import Project
 from protonn_edge.quantization import quantize
 from protonn_edge.report.gathering import gather
 from protonn_edge.verification import agreement
@@ -38,21 +39,24 @@ from protonn_edge.verification.agreement import PossibleCycles
 UNO, TINY = load_board("uno"), load_board("attiny85")
 
 
-def test_a_plan_with_bounds_gives_the_range():
-    plan = make_plan(quantize(random_model()))
-    possible = PossibleCycles.of(plan, UNO)
-    assert (possible.least, possible.most) == (plan.least_cycles, plan.worst_cycles)
-    assert str(possible).endswith("estimated by the plan")
+class Unlabelled(NamedTuple):
+    """A linked program that says nothing of its cycles."""
+
+    path: Path
+    symbols: tuple[()] = ()
+    marks: tuple[()] = ()
 
 
 def test_without_bounds_only_the_clock_gives_one():
     model = random_model()
-    integers = quantize(model)
+    integers, program = quantize(model), Unlabelled(Path("firmware.elf"))
     for plan, board in (
         (plan_for(in_floats(model, integers)), UNO),
         (make_plan(integers, Limits.of(TINY)), TINY),
+        (make_plan(integers), UNO),  # firmware of the user's, without labels
     ):
-        assert PossibleCycles.of(plan, board) == PossibleCycles(1, 3 * board.clock_hz, False)
+        possible = PossibleCycles.of_program(program, plan, board)
+        assert possible == PossibleCycles(1, 3 * board.clock_hz, False)
 
 
 def test_where_nothing_is_proven_the_range_is_printed(capsys: pytest.CaptureFixture[str]):
@@ -62,17 +66,7 @@ def test_where_nothing_is_proven_the_range_is_printed(capsys: pytest.CaptureFixt
     assert str(PossibleCycles(1, 48_000_000, False)) in said
 
 
-def test_where_the_plan_is_not_known_the_range_is_that_of_all():
-    model = quantize(random_model())
-    one, any_of = (
-        PossibleCycles.of(make_plan(model), UNO),
-        PossibleCycles.of_any_plan(model, UNO),
-    )
-    assert any_of.by == one.by == "the plan"
-    assert any_of.least <= one.least < one.most <= any_of.most
-
-
-@pytest.mark.parametrize("cycles", [0, 5_000_000, (1 << 32) - 1])
+@pytest.mark.parametrize("cycles", [0, 500_000_000, (1 << 32) - 1])
 def test_a_report_refuses_them(tmp_path: Path, cycles: int):
     model = random_model()
     reference = quantize(model)
@@ -82,12 +76,12 @@ def test_a_report_refuses_them(tmp_path: Path, cycles: int):
     path = tmp_path / "results.csv"
     with ResultsFile(path, Origin.of(reference, Q, y), reference.classes) as file:
         for row in range(3):
-            said = cycles if row == 1 else make_plan(reference).worst_cycles
+            said = cycles if row == 1 else 3_000
             values = tuple(map(int, scores[row]))
             file.append(Result(row, 0, int(labels[row]), said, False, values, "port"))
     with pytest.raises(
         InputError,
-        match=rf"{cycles:,} cycles at index 1, but a prediction takes .* estimated by the plan",
+        match=rf"{cycles:,} cycles at index 1, but a prediction takes .* that is, up to 3 s",
     ):
         gather(path, [model], [], UNO)
 
@@ -99,9 +93,9 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
     save_model(model, tmp_path / "model.npz")
     rows = "\n".join(f"class {n % 2},{n},{n},1,2" for n in range(5))
     (tmp_path / "points.csv").write_text(f"label,a,b,c,d\n{rows}\n")
-    device = HostileDevice(ReferenceModel(reference, plan.worst_cycles + 1))
+    device = HostileDevice(ReferenceModel(reference, 3_001))
     session = Session("the board", board=UNO, host=SimulatedHost(device))
-    possible = PossibleCycles.of(plan, UNO)
+    possible = PossibleCycles(2_000, 3_000, proven=True)
     built = nullcontext(SimpleNamespace(program=None, plan=plan, possible=possible))
     with (
         mock.patch.object(verify, "trial_build", return_value=built),
@@ -111,11 +105,9 @@ def test_verify_fails_with_the_point_and_both_numbers(tmp_path: Path):
     ):
         done = run("verify", tmp_path / "model.npz", tmp_path / "points.csv")
     assert done.exit_code == 1
-    words = (
-        f"at 5 of 5 points, first at point 0: {plan.worst_cycles + 1:,} cycles, but a prediction "
-    )
+    words = "at 5 of 5 points, first at point 0: 3,001 cycles, but a prediction "
     assert words in done.stderr.replace("\n", " ")
-    assert f"{plan.least_cycles:,} to {plan.worst_cycles:,}, estimated by the plan" in done.stderr
+    assert "2,000 to 3,000, proven from the machine code" in done.stderr
 
 
 def verify_at_port(folder: Path, cycles: int, *options: str) -> CommandResult:
@@ -139,29 +131,26 @@ def verify_at_port(folder: Path, cycles: int, *options: str) -> CommandResult:
         return run("verify", *files, "--port", "the board", *options)
 
 
-def test_verify_of_a_board_takes_the_range_of_the_plan_in_its_project(
+def test_verify_of_a_board_takes_the_range_of_the_program_in_its_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     model = random_model(features=4, projections=2, prototypes=3, classes=2)
-    masked = make_plan(quantize(model), kernel="masked")
-    columns = make_plan(quantize(model), kernel="columns")
-    most = max(masked.worst_cycles, columns.worst_cycles)
-    assert masked.worst_cycles != columns.worst_cycles
-    least = min((masked, columns), key=lambda plan: plan.worst_cycles)
-    write_project(model, tmp_path / "project", least)
+    write_project(model, tmp_path / "project")
+    possible = PossibleCycles(2_000, 3_000, proven=True)
+    monkeypatch.setattr(Project, "linked", lambda *_: Path("firmware.elf"))
+    monkeypatch.setattr(verify, "read_program", lambda path: path)
+    monkeypatch.setattr(PossibleCycles, "of_program", lambda *_: possible)
 
     monkeypatch.chdir(tmp_path)
-    anywhere = verify_at_port(tmp_path, most)
+    anywhere = verify_at_port(tmp_path, 3_001)
     assert anywhere.exit_code == 0, anywhere.output
-    assert "the plan of the firmware at --port is unknown" in anywhere.output
-    named = verify_at_port(tmp_path, most, "--project", "project")
+    assert "the machine code of the firmware at --port is unknown" in anywhere.output
+    named = verify_at_port(tmp_path, 3_001, "--project", "project")
     assert named.exit_code == 1
-    assert (
-        f"{least.least_cycles:,} to {least.worst_cycles:,}, estimated by the plan" in named.stderr
-    )
+    assert str(possible) in named.stderr
     monkeypatch.chdir(tmp_path / "project")
-    assert verify_at_port(tmp_path, most).exit_code == 1
-    assert verify_at_port(tmp_path, least.worst_cycles).exit_code == 0
+    assert verify_at_port(tmp_path, 3_001).exit_code == 1
+    assert verify_at_port(tmp_path, 3_000).exit_code == 0
 
 
 def test_verify_of_a_board_refuses_another_model_s_project(tmp_path: Path):

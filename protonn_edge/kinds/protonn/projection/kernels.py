@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from protonn_edge.chain.activity import Activity
-from protonn_edge.kernels.kernel import Cost, Feed, Push, Step
-from protonn_edge.kernels.listing import BEGIN, END, Fold, Listing
+from protonn_edge.kernels.kernel import Cost, Feed, Step
+from protonn_edge.kernels.listing import BEGIN, END, Listing
 from protonn_edge.kernels.matvec.kernels import MatvecKernel
 from protonn_edge.kinds.protonn.projection.integers import IntegerProjection
 
-# Cycles of the compiler's code around the loop (avr-gcc 5.4 at -O2); cycles of its own loop on a
+# Cycles of the compiler's code around the loop; cycles of its own loop on a
 # chip without a multiplier, per cycle of the assembly.
 _AROUND_CYCLES = 3
 _PORTABLE_REQUANTIZE = 17.0
@@ -127,14 +127,13 @@ class ProjectionKernel(MatvecKernel):
             coordinates.append(place)
         return coordinates
 
-    def cost(self, feed: Feed | None, _: Push | None, activity: Activity | None, /) -> Cost:
+    def cost(self, feed: Feed | None, _: float, activity: Activity, /) -> Cost:
         """Return its cost."""
-        stage = self.stage
+        stage, loop = self.stage, self.requantizing
         scalings = stage.n_outputs * (3 + 2 * stage.clamps)
-        worst = self._requantizing_cycles(Listing.worst) + _AROUND_CYCLES
-        least = self._requantizing_cycles(Listing.least) - 1  # to the next sum
-        mean = self._requantizing_cycles(Listing.worst, within=1) + _AROUND_CYCLES
-        requantize = Step("requantize", "loop", scalings, mean, worst, least)
+        around = loop.path(BEGIN, ["sum"], {}) + loop.path("last", [END], {}) + _AROUND_CYCLES
+        each = loop.path("sum", ["sum"], {"sum": 1, "within": 1})
+        requantize = Step("requantize", "loop", scalings, around + stage.n_outputs * each)
         return self._cost(
             feed,
             activity,
@@ -142,12 +141,6 @@ class ProjectionKernel(MatvecKernel):
             tables=scalings,
             code=_CODE_BYTES_PER_COORDINATE * stage.n_outputs,
         )
-
-    def _requantizing_cycles(self, fold: Fold, **odds: float) -> int:
-        loop = self.requantizing
-        each = fold(loop, "sum", ["sum"], {"sum": 1, **odds})
-        around = fold(loop, BEGIN, ["sum"], {}) + fold(loop, "last", [END], {})
-        return int(around + self.stage.n_outputs * each)
 
 
 kernels = ProjectionKernel.of

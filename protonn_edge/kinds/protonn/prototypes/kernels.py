@@ -1,14 +1,14 @@
 """The kernel of the prototypes: comparison of a point with each, and votes of near ones.
 
-The bound of the cycles depends on how many prototypes can be near any one point by each prefix of
-the coordinates; docs/planner.md proves the bound of this number. It defines a centre c, prototypes
+The labels of its loops state how many prototypes can be near any one point by each prefix of the
+coordinates; docs/planner.md proves the bound of this number. It defines a centre c, prototypes
 ``a_j = b_j - c``, a point ``c + t u``, and ``h_j(t) = (|a_j|^2 + t^2 - limit) / 2t``.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.folding import FloatArray
-from protonn_edge.chain.integer_stage import IntArray
 from protonn_edge.extensions import brought
-from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Push, Step
+from protonn_edge.kernels.kernel import SAVED_REGISTER_CYCLES, Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed
 from protonn_edge.kernels.matvec.loops import blocks_of
 from protonn_edge.kinds.protonn.prototypes import loops
@@ -190,10 +189,10 @@ _NEIGHBOUR_BYTES = 3
 # Up to this number of prototypes, all pairs are examined to choose checks.
 _PROTOTYPES_COMPARED = 200
 
-# Mean and maximum cycles of the compiler's code around the loops (avr-gcc 5.4 at -O2): of registers
-# that a function saves besides the loops' own, up to a total, and of the rest.
+# The compiler's code around the loops: registers that a function saves besides the loops' own, up
+# to a total; cycles of the rest.
 _SAVED_BESIDES, _SAVED_AT_MOST = 6, 18
-_AROUND_CYCLES = (10, 50)
+_AROUND_CYCLES = 10
 _CODE_BYTES_PER_SCORE = 16
 
 
@@ -270,12 +269,7 @@ class PrototypesKernel(Kernel):
         share = m // _NEIGHBOURS_SHARE
         return min(m, max(_NEIGHBOURS_AT_LEAST, min(share, _NEIGHBOURS_AT_MOST)))
 
-    @property
-    def costs(self) -> IntArray:
-        """Cycles (d + 1,) of a prototype far by 1..d coordinates, and of a near one."""
-        return np.append(self.voting.left_after, self.voting.near)
-
-    def cost(self, _: Feed | None, __: Push | None, activity: Activity | None, /) -> Cost:
+    def cost(self, _: Feed | None, __: float, activity: Activity, /) -> Cost:
         """Return its cost."""
         stage = self.stage
         flash = int(stage.prototypes.nbytes + stage.labels.nbytes + stage.table.nbytes)
@@ -285,8 +279,7 @@ class PrototypesKernel(Kernel):
         state += _NEIGHBOUR_BYTES * self.neighbours_at_once
         if self.voters is not None:
             added = self.voters.cost
-            known = activity is not None
-            steps += [each if known else replace(each, mean=None) for each in added.steps]
+            steps += added.steps
             code += added.code
             state += added.state
         return Cost(
@@ -296,35 +289,32 @@ class PrototypesKernel(Kernel):
             state=state,
         )
 
-    def _step(self, activity: Activity | None, flash_bytes: int) -> Step:
+    def _step(self, activity: Activity, flash_bytes: int) -> Step:
         stage, voting = self.stage, self.voting
-        m = stage.n_prototypes
         saved = min(len(voting.saved_registers) + _SAVED_BESIDES, _SAVED_AT_MOST)
-        clear = int(self.clearing.worst("score", ["score"], {"score": 1})) * stage.n_outputs
+        clear = self.clearing.path("score", ["score"], {"score": 1}) * stage.n_outputs
         around = 3 * self.core.call_cycles + SAVED_REGISTER_CYCLES * saved + clear
-        around += voting.once + voting.accident * _accidents(stage)
-        at_most = near_at_most(stage)
-        full, rest = divmod(int(at_most[-1]), self.neighbours_at_once)
-        rounds = full * voting.round + (voting.round if rest else voting.empty_round)
-        costs = np.maximum.accumulate(self.costs)
-        worst = int(m * costs[0] + at_most @ np.diff(costs)) + rounds + around + _AROUND_CYCLES[1]
-        mean = None
-        if activity is not None:
-            coordinates, prototypes = activity.stages[stage.kind]
-            near = float(prototypes.sum())
-            left = m * (coordinates - np.append(coordinates[1:], near / m))
-            # approximately how often any is near
-            some = (prototypes.max() + 1 - np.prod(1 - prototypes)) / 2
-            lists = max(0.0, near / self.neighbours_at_once - 0.5)
-            votes = (some + lists) * voting.round + (1 - some) * voting.empty_round
-            mean = float(left @ voting.left_after + near * voting.near + votes)
-            # a file may state that more are near than can be
-            mean = min(mean + around + _AROUND_CYCLES[0], float(worst))
+        around += voting.once + voting.accident * _accidents(stage) + _AROUND_CYCLES
         fetched = any(step.register is None for step in voting.steps)
         where = "partly in registers" if fetched else "in registers"
         kernel = f"point {where}, {stage.output_bits}-bit scores"
-        least = m * voting.least + voting.start + clear
-        return Step("prototypes", kernel, flash_bytes, mean, worst, least)
+        return Step("prototypes", kernel, flash_bytes, around + self._compared(activity))
+
+    def _compared(self, activity: Activity) -> float:
+        """Return the mean cycles of comparisons and votes."""
+        stage, voting, m = self.stage, self.voting, self.stage.n_prototypes
+        # A file may state that more are near than can be.
+        most = near_at_most(stage) / m
+        unknown = np.append(1.0, most[:-1]), np.full(m, most[-1])
+        coordinates, prototypes = activity.stages.get(stage.kind, unknown)
+        reached = np.minimum(coordinates, unknown[0])
+        near = min(float(prototypes.sum()), float(m * most[-1]))
+        left = m * (reached - np.append(reached[1:], near / m))
+        # approximately how often any is near
+        some = (prototypes.max() + 1 - np.prod(1 - prototypes)) / 2
+        lists = max(0.0, near / self.neighbours_at_once - 0.5)
+        votes = (some + lists) * voting.round + (1 - some) * voting.empty_round
+        return float(left @ voting.left_after + near * voting.near + votes)
 
 
 def _accidents(stage: IntegerPrototypes) -> int:

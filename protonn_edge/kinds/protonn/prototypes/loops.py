@@ -180,7 +180,7 @@ class Voting:
         usual = {"accident": 0, "compare": 1, "near": 1, "full": 0, "some": 1}
         for label in ("far", *(f"{_ISLAND}{number}" for number in range(len(self.steps) + 1))):
             usual |= {f"brvs {label}": overflows, f"brpl {label}": far}
-        return int(self.listing.worst(start, [end], {**usual, **odds}))
+        return self.listing.path(start, [end], {**usual, **odds})
 
     @cached_property
     def _reached(self) -> list[int]:
@@ -200,13 +200,6 @@ class Voting:
             if step.checked:
                 cycles += [self._left(step, far=1, near=0)] * (step.number + 1 - len(cycles))
         return np.array(cycles, np.int64)
-
-    @property
-    def least(self) -> int:
-        """Cycles of a prototype that is left at the first check."""
-        first = next(step for step in self.steps if step.overflows or step.checked)
-        odds = {"overflows": 1} if first.overflows else {"far": 1, "near": 0}
-        return self._left(first, **odds)
 
     @cached_property
     def near(self) -> int:
