@@ -4,7 +4,7 @@
 
 trains classifiers on some people of ``har_hapt.npz`` (movements) and ``fsdd_audio.npz`` (spoken
 digits), takes what to expect from others as `calibrate` does, and answers points of people that
-neither has seen. Each point counts as a device counts it (`chain.observation`), from a new start:
+neither has seen. Each point counts as a device counts it (`observation.answers`), from a new start:
 
 false alarms  share of days of 67,500 answers (a window every 1.28 s) with a drift. The answers are
               drawn from those of the calibration's people that were not used for it: every other
@@ -21,9 +21,9 @@ a stuck axis, too.
 With --costs, it prints instead what counting adds on an Uno, from new people's first 160 points: to
 SRAM, to flash, and to the cycles of a prediction. "wide" has scores of 32 bits.
 
-The runner-up, the shares and the thresholds of `chain.observation` were chosen by the divisions and
-by the people who calibrate. The margin and the sum were chosen after a look at the figures of the
-measured people.
+The runner-up, the shares and the thresholds of `observation.answers` were chosen by the divisions
+and by the people who calibrate. The margin and the sum were chosen after a look at the figures of
+the measured people.
 """
 
 from __future__ import annotations
@@ -43,9 +43,8 @@ from rows import DATA
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.chain.integer_chain import observed, own_inputs
+from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.integer_stage import run_through
-from protonn_edge.chain.observation import DRIFT, STEP, STILL_STEP, ExpectedAnswers
 from protonn_edge.codegen import make_plan
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import ProtoNNEdgeError
@@ -55,6 +54,14 @@ from protonn_edge.kinds.dense.train import DenseClassifier
 from protonn_edge.kinds.forest.train import ForestClassifier
 from protonn_edge.kinds.linear.train import LinearClassifier
 from protonn_edge.kinds.protonn.train.classifier import ProtoNNClassifier
+from protonn_edge.observation.answers import (
+    DRIFT,
+    STEP,
+    STILL_STEP,
+    ExpectedAnswers,
+    IntegerExpected,
+    observed,
+)
 from protonn_edge.projects.folder import write_project
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.folders import scratch_folder
@@ -83,7 +90,7 @@ WIDE = {"wide": lambda: DenseClassifier(hidden="100", epochs=5, random_state=0)}
 
 def runs_with_a_drift(model: IntegerChain, Q: NDArray[np.uint8], people: NDArray[Any]) -> float:
     """Return the share of runs of 50 random points, of a person each, with a drift."""
-    assert model.expected is not None
+    assert isinstance(model.expected, IntegerExpected)
     scores, answers, x = model.scores(Q), model.predict(Q), own_inputs(model, Q)
     generator = np.random.default_rng(0)
     each = np.unique(people)
@@ -95,7 +102,7 @@ def runs_with_a_drift(model: IntegerChain, Q: NDArray[np.uint8], people: NDArray
 
 def _shares(model: IntegerChain, Q: NDArray[np.uint8]) -> tuple[float, float]:
     """Return the share of unusual answers, and of those with a watched input of 0."""
-    assert model.expected is not None
+    assert isinstance(model.expected, IntegerExpected)
     scores, answers, x = model.scores(Q), model.predict(Q), own_inputs(model, Q)
     every = np.ones_like(model.expected.runners_up)
     width = np.full_like(model.expected.width, 0xFFFF)

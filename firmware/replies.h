@@ -15,8 +15,7 @@ enum request_type {
     PREDICT = 0x02,
     SCORES = 0x03,
     STATS = 0x04,
-    REPEAT = 0x05,
-    HEALTH = 0x09 /* only where the model is observed */
+    REPEAT = 0x05
 };
 
 #define WRONG_PAYLOAD 0xFFu /* instead of a reply's size: the request's payload has another length */

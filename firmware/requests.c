@@ -14,12 +14,6 @@
 
 #include <stdbool.h>
 
-#ifdef PNN_OBSERVED_BYTES
-#define IS_KNOWN(type) (((type) >= HELLO && (type) <= REPEAT) || (type) == HEALTH)
-#else
-#define IS_KNOWN(type) ((type) >= HELLO && (type) <= REPEAT)
-#endif
-
 #define SCORE_BYTES 4u
 
 static struct frame_decoder decoder;
@@ -57,7 +51,7 @@ static struct {
 #define HEADER_BYTES 2u /* type and sequence number */
 static uint8_t head_length;
 
-/* A reply is its head, then either bytes of a part, counters, or the model's scores, each widened to 32 bits. */
+/* A reply is its head, then either bytes of a part or the model's scores, each widened to 32 bits. */
 uint8_t frame_body(uint16_t index)
 {
     const pnn_score_t *score;
@@ -72,11 +66,6 @@ uint8_t frame_body(uint16_t index)
         return part##_byte(place);       \
     }
     PARTS(BYTE_OF)
-#ifdef PNN_OBSERVED_BYTES
-    if (head.type == (REPLY | HEALTH)) {
-        return pnn_observed((uint8_t)place);
-    }
-#endif
     score = pnn_scores() + place / SCORE_BYTES;
     place %= SCORE_BYTES;
     if (place < sizeof *score) {
@@ -111,11 +100,6 @@ static uint8_t predict(uint16_t repetitions)
     head.payload.prediction.cycles = prediction_cycles();
 #define PREDICTED_OF(part) part##_predicted(repetitions, head.payload.prediction.cycles);
     PARTS(PREDICTED_OF)
-#ifdef PNN_OBSERVED_BYTES
-    if (repetitions == 1u) {
-        pnn_observe_cycles(head.payload.prediction.cycles);
-    }
-#endif
     return sizeof head.payload.prediction;
 }
 
@@ -158,7 +142,7 @@ static void answer(void)
         }                                                                                    \
     } else
     PARTS(ANSWER_OF)
-    if (!IS_KNOWN(type)) {
+    if (type < HELLO || type > REPEAT) {
         payload_bytes = refuse(UNKNOWN_TYPE);
     } else if (decoder.length != expected) {
         payload_bytes = refuse(WRONG_LENGTH);
@@ -167,11 +151,6 @@ static void answer(void)
         payload_bytes = sizeof head.payload.hello;
     } else if (type == STATS) {
         payload_bytes = report();
-#ifdef PNN_OBSERVED_BYTES
-    } else if (type == HEALTH) {
-        payload_bytes = 0;
-        more_bytes = PNN_OBSERVED_BYTES;
-#endif
     } else if (type == REPEAT && !PREDICTION_HOLDS_FEATURES) {
         payload_bytes = refuse(NOT_HELD);
     } else if (prediction_out_of_range()) {

@@ -18,7 +18,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-KNOWN = {"teaching": "--teachable --new-classes --teach --teaching"}
+KNOWN = {
+    "observation": "--observe health",
+    "teaching": "--teachable --new-classes --teach --teaching",
+}
 """The options and commands of every extension, by which one that is not installed is recognized."""
 
 
@@ -52,6 +55,17 @@ def missing(words: Iterable[str]) -> str | None:
             if is_own and name not in installed():
                 return f"{name} is not installed; install protonn-edge with it"
     return None
+
+
+def extended(chain: Any, model: Any, names: Iterable[str]) -> Any:
+    """Return an integer chain as the firmware with some extensions needs it.
+
+    At the point "device model", an extension has how a plan shows this, and a function of the chain
+    and its float model, which raises `InputError` if it is impossible.
+    """
+    for name in names:
+        chain = brought("device model")[name][1](chain, model)
+    return chain
 
 
 class FirmwarePart:

@@ -46,7 +46,7 @@ _RELATIONS = (
     *("-eva-domains", "octagon", "-eva-octagon-through-calls"),
     *("-eva-widening-delay", "10", "-eva-auto-loop-unroll", "32"),
 )
-_OPTIONAL = ("confidence", "onset", "health")  # functions that not every model has
+_OPTIONAL = ("confidence", "onset")  # functions that not every model has
 _PROVEN = {"Valid", "Considered valid", "Dead", "Unreachable"}
 _REACHED = re.compile(r"(\d+) statements reached \(out of (\d+)\)")
 _DEADLINE_S = 600.0

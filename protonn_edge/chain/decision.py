@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, Range
-from protonn_edge.chain.observation import IntegerExpected
 from protonn_edge.chain.policy import IntegerPolicy
+from protonn_edge.chain.watch import AnswerWatch
 
 _NEAR = 255
 
@@ -24,7 +24,7 @@ class IntegerDecision(IntegerStage):
     scores: Range  # the range of the L scores
     score_bits: int  # 16 or 32
     policy: IntegerPolicy = field(default_factory=IntegerPolicy)
-    expected: IntegerExpected | None = None  # answers that a device should expect
+    expected: AnswerWatch | None = None  # what watches the answers
 
     @property
     def n_inputs(self) -> int:

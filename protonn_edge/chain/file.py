@@ -28,11 +28,11 @@ from protonn_edge.chain.checks import Arrays, check_type, single_value
 from protonn_edge.chain.feature_stage import FeatureStage
 from protonn_edge.chain.head import Head, additions_to, members_of
 from protonn_edge.chain.model import Model, activity_sizes
-from protonn_edge.chain.observation import ExpectedAnswers, watchable_inputs
 from protonn_edge.chain.other_files import other_file
 from protonn_edge.chain.policy import policy_arrays, policy_of, rule_kinds
 from protonn_edge.chain.registry import FEATURE_STAGES, HEADS
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.chain.watch import statistics_in, watchable_inputs
 from protonn_edge.datasets.archive import ArrayArchive, packed
 from protonn_edge.datasets.naming import NAME_LIMIT
 from protonn_edge.errors import InputError
@@ -50,7 +50,7 @@ _ARRAYS = (
     *("feature_names", "record", "threshold", "clipped", "deskewed", "raw_exponents"),
 )
 _OPTIONAL_ARRAYS = (
-    *("activity", "expected"),
+    "activity",
     *instruments.ARRAYS,
 )
 
@@ -169,7 +169,7 @@ def _arrays_of(model: Model) -> Arrays:
     if model.activity is not None:
         arrays["activity"] = model.activity.to_array()
     if model.expected is not None:
-        arrays["expected"] = model.expected.to_array()
+        arrays[model.expected.array] = model.expected.to_array()
     arrays |= _feature_arrays(model.feature_stage)
     arrays |= policy_arrays(model.policy)
     arrays |= {"raw_exponents": model.units, **instruments.to_arrays(model.instrument)}
@@ -202,14 +202,10 @@ def _model_of(arrays: Arrays) -> Model:
         raw_exponents=exponents if exponents.size else None,
         instrument=instruments.from_arrays(arrays),
     )
-    if "expected" in arrays:
-        check_type(arrays["expected"], "expected", "f8")
-        expected = (
-            arrays["expected"],
-            model.n_classes,
-            watchable_inputs(model.feature_stage, model.n_inputs),
-        )
-        model = replace(model, expected=ExpectedAnswers.of_array(*expected))
+    expected = statistics_in(
+        arrays, model.n_classes, watchable_inputs(model.feature_stage, model.n_inputs)
+    )
+    model = replace(model, expected=expected)
     if "activity" not in arrays:
         return model
     check_type(arrays["activity"], "activity", "f8")
@@ -241,6 +237,7 @@ def _check_names(arrays: Arrays, kind: type[Head]) -> None:
     of_rules = (rule.array for rule in rule_kinds())
     optional = (*_OPTIONAL_ARRAYS, *kind.OPTIONAL_ARRAYS, *of_features, *of_rules)
     allowed = {*needed, *optional, *(each.name for each in members)}
+    allowed |= {each.array for each in extensions.brought("answer statistics").values()}
     for _, added in additions_to(kind):
         own = [each.name for each in members_of(added).values()]
         allowed |= set(own)

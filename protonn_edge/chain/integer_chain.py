@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -25,7 +25,6 @@ from protonn_edge.chain.head import Head, Size, size_facts
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_stage import IntArray, IntegerStage, run_through, stage_names
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.observation import IntegerExpected, why_unobserved
 from protonn_edge.chain.policy import IntegerPolicy, Units, in_integers
 from protonn_edge.chain.raw_inputs import (
     Exponents,
@@ -33,6 +32,7 @@ from protonn_edge.chain.raw_inputs import (
     raw_quantizer,
 )
 from protonn_edge.chain.stored import parts
+from protonn_edge.chain.watch import AnswerWatch
 from protonn_edge.errors import InputError
 from protonn_edge.system.facts_repr import FactsRepr
 
@@ -64,7 +64,7 @@ class IntegerChain(FactsRepr):
     # channel or feature. They replace `raw_exponents`, and are not hashed either.
     counts: NDArray[np.float64] | None = None
     feature_names: tuple[str, ...] = ()  # names of the features of a point, or empty
-    expected: IntegerExpected | None = None  # for devices that observe their answers; not hashed
+    expected: AnswerWatch | None = None  # for devices that watch their answers; not hashed
     # the stages from the bytes that the device receives to the classifier's inputs
     feature_stages: tuple[IntegerStage, ...] = field(init=False)
 
@@ -251,21 +251,6 @@ def chain_for(
         feature_names=model.feature_names,
         raw_exponents=model.units if with_units else None,
     )
-
-
-def observed(chain: IntegerChain, model: Model) -> IntegerChain:
-    """Return the chain of a model for a device that observes its answers.
-
-    Raises `InputError` if this model cannot be observed, or does not contain expected answers.
-    """
-    if reason := why_unobserved(chain):
-        raise InputError(f"counters do not support {reason}; use firmware without --observe")
-    if model.expected is None:
-        raise InputError(
-            "the model has no statistics for --observe; train it with at least 100 test points, or "
-            "run 'protonn-edge calibrate' with at least 100 other points of its classes"
-        )
-    return replace(chain, expected=IntegerExpected.of(chain, model.expected))
 
 
 _HASHED = ("inputs", "feature_stage", "own_stages", "score_scale", "classes")

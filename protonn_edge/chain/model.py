@@ -19,9 +19,9 @@ from protonn_edge.chain.checks import check_count, checked_record, set_checked
 from protonn_edge.chain.feature_stage import FeatureStage, Shape, ranged
 from protonn_edge.chain.features import Features
 from protonn_edge.chain.head import Head, Size, size_facts
-from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.chain.policy import FloatPolicy
 from protonn_edge.chain.statistics import InputStatistics, Normalizer
+from protonn_edge.chain.watch import AnswerStatistics
 from protonn_edge.datasets.dataset import Matrix, Sparse, dense_rows, is_sparse, sparse_rows
 from protonn_edge.datasets.division import Division
 from protonn_edge.datasets.naming import check_names
@@ -72,8 +72,8 @@ class Model(FactsRepr):
         range of the training data decides; see `units`.
     instrument : Instrument, optional
         The sensor that measured the raw values; None if unknown.
-    expected : ExpectedAnswers, optional
-        Statistics of the answers to points not used in training; see `chain.observation`.
+    expected : AnswerStatistics, optional
+        Statistics of the answers to points not used in training; see `chain.watch`.
 
     Raises
     ------
@@ -94,7 +94,7 @@ class Model(FactsRepr):
     policy: FloatPolicy = field(default_factory=FloatPolicy)
     raw_exponents: raw_inputs.Exponents | None = None
     instrument: Instrument | None = None
-    expected: ExpectedAnswers | None = None
+    expected: AnswerStatistics | None = None
 
     def __post_init__(self) -> None:
         set_checked(self, "classes", tuple(self.classes))

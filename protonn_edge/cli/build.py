@@ -15,10 +15,9 @@ from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.file import load_model
 from protonn_edge.chain.head import Remedies
-from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.cli import options
-from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.paths import LIVE_FOLDER, there
 from protonn_edge.cli.tables import TABLE, TABLE_FLAGS, points_for
 from protonn_edge.cli.trying import refused_wrong_answers, say_tried
@@ -35,6 +34,7 @@ from protonn_edge.evaluation.terminal import (
     stage_parts,
 )
 from protonn_edge.export.folder import LIVE, LOGGER, written_in
+from protonn_edge.extensions import extended
 from protonn_edge.projects.checks import OverBudget
 from protonn_edge.projects.folder import check_folder
 from protonn_edge.projects.project import Build, BuildOptions, HostBuild, build, build_for_host
@@ -63,7 +63,7 @@ _LIVE = "protonn_edge.cli.live"
     },
     apart={
         "--sensor": "--precision=float32 --max-flash --max-sram --plan --data",
-        "--precision=float32": "--plan --observe",
+        "--precision=float32": "--plan",
     },
     examples=("model.npz", "model.npz --board nano --max-sram 400 --data test.csv --max-drop 0.5"),
 )
@@ -97,7 +97,7 @@ def build_command(
         click.Choice(PLANS),
         flag="--plan",
     ),
-    observe: bool = options.OBSERVE,
+    added: list[options.FirmwareAddition] = additions("build"),
     tries: bool = options.TRY,
     live: LiveOptions | None = options.of_room(_LIVE, "LIVE_OPTIONS"),
     uploads: bool = options.UPLOAD,
@@ -114,13 +114,16 @@ def build_command(
     'monitor' shows the answers.
     """
     model, board = load_model(model_file), load_board(board_name)
+    names = [name for each in added for name in each.extensions]
     if uploads and not board.is_chip:
         raise click.UsageError("a program for this computer cannot be uploaded; omit --upload")
     if live is not None and live.sensors:
         room = optional(_LIVE)
         assert room is not None, "its options are given"
         output = output or LIVE_FOLDER
-        done = room.build_with_sensor(out, model, board, output, live, tries=tries, observe=observe)
+        done = room.build_with_sensor(
+            out, model, board, output, live, tries=tries, extensions=names
+        )
         line = room.monitor_line(output, live.sensors)
         out.finish(done | _uploaded(out, output, board, uploads, port, line))
         return
@@ -128,8 +131,7 @@ def build_command(
     _check_kind(output)
     check_folder(output, board)
     reference = device_model(model, precision)
-    if observe:
-        reference = observed(reference, model)
+    reference = extended(reference, model, names)
     record = {
         "board": board.name,
         "precision": precision,

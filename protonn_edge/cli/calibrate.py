@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.integer_chain import observed
-from protonn_edge.chain.observation import ExpectedAnswers
 from protonn_edge.chain.policy import described
+from protonn_edge.chain.watch import statistics_of
 from protonn_edge.cli.command import OUTPUT, Output, command
 from protonn_edge.cli.options import MODEL_FILE, MODEL_OUTPUT, POINTS
 from protonn_edge.cli.paths import check_output
@@ -19,6 +18,7 @@ from protonn_edge.datasets import TableOptions
 from protonn_edge.datasets.naming import NO_CLASS, NO_CLASS_NAME
 from protonn_edge.evaluation.accuracy import share_of
 from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.extensions import brought
 from protonn_edge.quantization import quantize
 
 
@@ -38,8 +38,7 @@ def calibrate_command(
     """Adapt MODEL to DATA: points of the model's classes that training and testing do not use.
 
     The options do what those of 'train' do, without training more models. If DATA has at least 100
-    points, firmware made with 'build --observe' compares the board's answers with the model's
-    answers for DATA.
+    points, firmware that watches its answers compares them with the model's answers for DATA.
     """
     check_output(output)
     model, steps = load_model(model_file), rules.steps()
@@ -50,11 +49,12 @@ def calibrate_command(
         record |= step.to_json()
     integers = quantize(model)
     Q = integers.quantize(X)
-    expected = ExpectedAnswers.of(integers, Q)
+    expected = statistics_of(integers, Q)
     if expected is not None or not steps:  # too few points for a rule leave it as it is
         model = replace(model, expected=expected)
     if not steps:
-        observed(integers, model)  # refuses a model, or points, from which nothing was measured
+        for _, extended in brought("device model").values():
+            extended(integers, model)  # refuses points from which nothing was measured
     save_model(model, output)
     share = share_of(integers.predict(Q), NO_CLASS)
     text = f"{100 * share:.2f} % of the {len(X):,} calibration points"

@@ -25,10 +25,11 @@ import numpy as np
 from rich.console import Console, RenderableType
 from rich.markup import escape
 
+from protonn_edge.cli.additions import added_to, with_added
 from protonn_edge.cli.option_groups import GROUP_OF, GROUPS, group_of, row
 from protonn_edge.cli.paths import check_paths
 from protonn_edge.errors import InputError, Interrupted, ProtoNNEdgeError, printable, shortened
-from protonn_edge.extensions import brought, missing
+from protonn_edge.extensions import missing
 from protonn_edge.system.lazy import sentence_of
 
 if TYPE_CHECKING:
@@ -111,20 +112,9 @@ def options_of(kind: type[Any]) -> Any:
 
 
 def additions(name: str) -> Any:
-    """Declare what extensions add to a command: for each, an object of its options.
-
-    At the point "command NAME", they bring dataclasses with declared options as their fields'
-    defaults, and a constant `NEEDS` for `command`.
-    """
-    return together(_objects, {e: options_of(kind) for e, kind in _added(name).items()})
-
-
-def _added(name: str) -> dict[str, Any]:
-    return brought(f"command {name}")
-
-
-def _objects(**added: Any) -> list[Any]:
-    return list(added.values())
+    """Declare what extensions add to a command: a list with an object of the options of each."""
+    parts = {extension: options_of(kind) for extension, kind in added_to(name).items()}
+    return together(lambda **added: list(added.values()), parts)
 
 
 def command(
@@ -154,10 +144,8 @@ def command(
             help=cleandoc(function.__doc__ or ""),
             epilog=_epilog(name, examples),
         )
-        every = dict(needs or {})
-        for added in _added(name).values():
-            every |= added.NEEDS
-        whole_command.needs, whole_command.apart = every, apart or {}
+        rules = with_added(name, needs, apart)
+        whole_command.needs, whole_command.apart = rules
         whole_command.examples = examples
         return whole_command
 

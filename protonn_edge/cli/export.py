@@ -9,15 +9,15 @@ import click
 
 from protonn_edge.boards import Board, load_board
 from protonn_edge.chain.file import load_model
-from protonn_edge.cli.command import OUTPUT, Output, command, option
+from protonn_edge.cli.command import OUTPUT, Output, additions, command, option
 from protonn_edge.cli.options import (
     BOARD,
     BYTES,
     MODEL_FILE,
-    OBSERVE,
     PATH,
     POINTS_PATH,
     TRY,
+    FirmwareAddition,
     of_room,
 )
 from protonn_edge.cli.tables import UNNAMED_FLAGS, UNNAMED_TABLE, points_for
@@ -76,7 +76,7 @@ def export_command(
         "board's]",
         BYTES,
     ),
-    observe: bool = OBSERVE,
+    added: list[FirmwareAddition] = additions("export"),
     tries: bool = TRY,
     live: LiveOptions | None = of_room("protonn_edge.cli.live", "LIVE_OPTIONS"),
     table: TableOptions = UNNAMED_TABLE,
@@ -114,7 +114,7 @@ def export_command(
             prefix=prefix,
             windowing=windowing,
             imprint=imprint,
-            observe=observe,
+            extensions=[name for each in added for name in each.extensions],
             tries=tries,
         )
     facts = [

@@ -8,15 +8,14 @@ from pathlib import Path
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model
-from protonn_edge.chain.integer_chain import observed
-from protonn_edge.chain.observation import BINS
 from protonn_edge.cli.command import OUTPUT, Output, command
 from protonn_edge.cli.devices import port_to_hear
 from protonn_edge.cli.options import BOARD, MODEL_FILE, PORT
 from protonn_edge.datasets.naming import NO_CLASS_NAME
 from protonn_edge.device.connection import Link
-from protonn_edge.device.health import read_health
 from protonn_edge.evaluation.terminal import fact_table
+from protonn_edge.observation.answers import BINS, observed
+from protonn_edge.observation.session import read_health
 from protonn_edge.quantization import quantize
 
 

@@ -164,8 +164,9 @@ def show(measurement: Measurement, out: Output, model: Model) -> None:
         if repeated.power is not None:
             facts += repeated.power.facts(measurement.latency_ms.mean)
     out.say(f"measured on {measurement.agreement.execution}:", terminal.fact_table(facts))
-    if measurement.health is not None:
-        out.say(f"health: {measurement.health}")
+    for name, each in measurement.more.items():
+        if each is not None:
+            out.say(f"{name}: {each}")
     if measurement.comparison is not None:
         same = measurement.comparison
         out.say("each board's share:", terminal.device_table(measurement.shares))

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from protonn_edge.boards import Board
-from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option, options_of
 from protonn_edge.cli.options import FiniteRange
@@ -19,6 +18,7 @@ from protonn_edge.cli.trying import refused_wrong_answers, say_tried
 from protonn_edge.errors import InputError
 from protonn_edge.evaluation.terminal import budget_facts, fact_table
 from protonn_edge.export.folder import LIVE, check_folder, write_folder
+from protonn_edge.extensions import extended
 from protonn_edge.projects.project import try_plan
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import LiveBuild, build_live
@@ -105,9 +105,9 @@ def build_with_sensor(
     board: Board,
     folder: Path,
     live: LiveOptions,
+    extensions: Sequence[str],
     *,
     tries: bool,
-    observe: bool,
 ) -> dict[str, Any]:
     """Build firmware that classifies a sensor's samples; return its facts for display.
 
@@ -116,8 +116,7 @@ def build_with_sensor(
     check_folder(folder, LIVE)
     windowing = live.windowing(model, board)
     assert windowing is not None, "a sensor was given"
-    if observe:
-        windowing = replace(windowing, model=observed(windowing.model, model))
+    windowing = replace(windowing, model=extended(windowing.model, model, extensions))
     out.notice(windowing.notices)
     with out.status(f"building for {board.name}"):
         built = build_live(model, windowing)

@@ -211,8 +211,9 @@ def _conclude(out: Output, listener: Listener, *, emulated: bool) -> None:
         f"{counted(listener.missing, 'window')} missing, {counted(listener.lost, 'sample')} lost, "
         f"{counted(listener.stream.torn, 'frame')} damaged"
     )
-    if listener.stream.health is not None:
-        out.say(f"health: {listener.stream.health}")
+    for part in listener.stream.parts.values():
+        if part.summary is not None:
+            out.say(part.summary)
     if listener.resets:
         out.say(f"warning: the board was reset {counted(listener.resets, 'time')}")
     if not listener.windows:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import click
 from click.shell_completion import CompletionItem
@@ -161,11 +161,16 @@ PRECISION = option(
     click.Choice(PRECISIONS),
     shown=PRECISIONS[0],
 )
-OBSERVE = option(
-    "Make the device count its answers and compare the counts with the expected ones; 'health' "
-    "reads the counters.",
-    is_flag=True,
-)
+
+
+class FirmwareAddition(Protocol):
+    """The options of an extension for the firmware of `build`, or the code of `export`."""
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """The names of the extensions that are asked for."""
+
+
 TRY = option(
     "Before writing anything, run a few points on the emulated board and compare every score with "
     "NumPy's.",

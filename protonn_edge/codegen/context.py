@@ -58,7 +58,8 @@ class StageContext:
     template: str
     k: Kernel
     held_by_firmware: bool = False
-    watched: range = range(0)  # inputs; see `chain.observation`
+    watched: range = range(0)  # inputs; see `chain.watch`
+    watching: str = ""  # the template of what watches them
     previous: StageContext | None = None
     next: StageContext | None = None
 
@@ -88,7 +89,6 @@ def render_context(model: IntegerChain, plan: Plan) -> dict[str, Any]:
         **program_context(model, plan),
         "stages": _stage_contexts(plan, len(model.feature_stages)),
         "parts": parts_of(model),
-        "observed": getattr(plan.kernels[-1].stage, "expected", None),
     }
 
 
@@ -99,9 +99,11 @@ def _stage_contexts(plan: Plan, n_feature_stages: int) -> tuple[StageContext, ..
     for name, kernel in plan.named.items():
         title = name.replace("_", " ").capitalize()
         held = plan.buffered and not contexts
-        watched = expected.watched if expected and len(contexts) == n_feature_stages else range(0)
+        watched, watching = range(0), ""
+        if expected is not None and len(contexts) == n_feature_stages:
+            watched, watching = expected.watched, expected.template
         template = f"{kernel.kind}/{kernel.kind}.j2"
-        contexts.append(StageContext(name, title, template, kernel, held, watched))
+        contexts.append(StageContext(name, title, template, kernel, held, watched, watching))
     for one, other in pairwise(contexts):
         object.__setattr__(one, "next", other)
         object.__setattr__(other, "previous", one)

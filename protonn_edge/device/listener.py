@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
-from protonn_edge.chain.observation import Health
 from protonn_edge.datasets.naming import NO_CLASS
 from protonn_edge.device import sensor_board
 from protonn_edge.device.connection import Deadline, Link
-from protonn_edge.device.protocol import HealthReply, Message, ProtocolError
+from protonn_edge.device.protocol import Message, ProtocolError
 from protonn_edge.device.sensor_board import LiveDescription, WindowAnswer
 from protonn_edge.errors import DeviceError
 from protonn_edge.extensions import brought
@@ -42,6 +41,15 @@ class StreamPart:
         """
         raise NotImplementedError
 
+    def take_warning(self) -> str | None:
+        """Return a sentence, once, that the listener should know."""
+        return None
+
+    @property
+    def summary(self) -> str | None:
+        """A sentence for the end."""
+        return None
+
 
 class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
     """Decodes the bytes of a board into its answers for windows, and those that parts take."""
@@ -51,7 +59,6 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         sensor_board.NameMessage,
         WindowAnswer,
         sensor_board.ChannelRanges,
-        HealthReply,
     )
     LONGEST_FRAME = 4150  # the content of an EEPROM of 4 kB
     OTHER_FIRMWARE = sensor_board.LoggerDescription
@@ -72,9 +79,7 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         more = (kind for part in self.parts.values() for kind in part.KINDS)
         super().__init__(more)
         self.names: dict[int, str] = {}  # names of classes that the board has sent so far
-        self.health: Health | None = None  # the latest one, of a board that observes its answers
         self.begin = _NO_SAMPLE  # the lowest number of a sample in a description
-        self._drifted = False
         self._far_in_a_row: dict[str, int] = {}  # by channel
         self._warning: str | None = ""  # about channels far outside; None once taken
 
@@ -83,11 +88,12 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
         self.begin = min(self.begin, new.next_sample)
 
     def take_warning(self) -> str | None:
-        """Return a sentence, once, about values far outside the training data, or a drift."""
-        drifts = self.health is not None and self.health.verdict == "drift"
-        began, self._drifted = drifts and not self._drifted, drifts
-        if began or not self._warning:
-            return str(self.health) if began else None
+        """Return a sentence, once, about values far outside the training data, or of a part."""
+        for part in self.parts.values():
+            if (sentence := part.take_warning()) is not None:
+                return sentence
+        if not self._warning:
+            return None
         warning, self._warning = self._warning, None
         return warning
 
@@ -96,11 +102,6 @@ class AnswerStream(sensor_board.SensorStream[LiveDescription, Answer]):
             self.names[message.label] = message.text
         elif isinstance(message, sensor_board.ChannelRanges):
             self._compare(message, description.channels)
-        elif isinstance(message, HealthReply):
-            health = Health.of_bytes(message.content, description.n_classes)
-            if health is None:
-                raise ProtocolError("the counters belong to another model")
-            self.health = health
         elif isinstance(message, WindowAnswer):
             return _known(message, range(description.n_classes))
         for part in self.parts.values():

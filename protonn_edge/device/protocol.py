@@ -32,7 +32,6 @@ MOST_WINDOW_BYTES = 63  # the ring buffer of a device with a USART
 
 REPLY = 0x80
 HELLO, PREDICT, SCORES, STATS, REPEAT = range(1, 6)
-HEALTH = 9
 ERROR_REPLY = 0xFF
 
 _ERROR_NAMES = {
@@ -160,10 +159,6 @@ class RepeatRequest(Message, number=REPEAT):
     features: Bytes  # as in `PredictRequest`
 
 
-class HealthRequest(Message, number=HEALTH):
-    """Request the counters of the answers."""
-
-
 # --- replies -------------------------------------------------------------------------------------
 
 
@@ -212,12 +207,6 @@ class StatsReply(Message, number=REPLY | STATS):
     saturations: U32  # features that arrived at the upper end of their range, modulo 2**32
     resets: U16  # resets since power-on
     reset_cause: U8  # of the last start: 1 power-on, 2 external, 4 brown-out, 8 watchdog
-
-
-class HealthReply(Message, number=REPLY | HEALTH):
-    """The answer to HEALTH, which `Health.of_bytes` reads; boards with a sensor send it unasked."""
-
-    content: Bytes
 
 
 class ErrorReply(Message, number=ERROR_REPLY):

@@ -15,14 +15,13 @@ from protonn_edge import device
 from protonn_edge.avr.program import LinkedProgram, read_program
 from protonn_edge.boards import Board
 from protonn_edge.chain.head import remedies_of
-from protonn_edge.chain.observation import Health
 from protonn_edge.codegen import DevicePlan
 from protonn_edge.datasets.naming import NO_CLASS, listed, quoted
-from protonn_edge.device import protocol
 from protonn_edge.device.instruments import BenchInstrument, BenchReading
 from protonn_edge.device.results import names_of
 from protonn_edge.errors import CheckFailed, DeviceError, InputError
 from protonn_edge.evaluation.accuracy import Quality, answer_matrix
+from protonn_edge.extensions import brought
 from protonn_edge.projects.checks import Usage, check_budget, check_linked
 from protonn_edge.projects.folder import Project, exclusive
 from protonn_edge.quantization import IntegerChain
@@ -84,7 +83,7 @@ class Measurement(FactsRepr):
         device.DeviceComparison | None
     )  # differences between several devices on the same points
     repetition: Repetition | None  # one prediction computed many times, if requested
-    health: Health | None  # the first device's counters, if its firmware observes its answers
+    more: Mapping[str, Any]  # what the first device says to extensions, by names; None if nothing
 
     def facts(self) -> dict[str, str]:
         """Return the figures of the run."""
@@ -204,7 +203,7 @@ class Measurement(FactsRepr):
                 {**asdict(share), "points_per_s": share.points_per_s} for share in self.shares
             ],
             "comparison": None if self.comparison is None else asdict(self.comparison),
-            "health": self.health and {"verdict": self.health.verdict, **asdict(self.health)},
+            **{name: each and each.to_json() for name, each in self.more.items()},
             "repetition": repeated and {"n": repeated.n, "cycles": repeated.cycles},
             "power": power and power.to_json(self.latency_ms.mean),
         }
@@ -266,7 +265,7 @@ def measure(
         sessions = [stack.enter_context(each) for each in opened]
         comparison = _alike(sessions, Q) if len(sessions) > 1 else None
         everything, shares = _answered(sessions, reference, asked, results, resume, on_result)
-        health = _health(sessions[0], reference) if shares[0].stats else None
+        more = _more(sessions[0], reference, asks=shares[0].stats is not None)
         repetition = _repeated(sessions[0], Q[0], board, repeat, instrument, host)
     possible = compared.PossibleCycles.of_program(program, plan, board)
     if repetition is not None:
@@ -286,7 +285,7 @@ def measure(
         shares=shares,
         comparison=comparison,
         repetition=repetition,
-        health=health,
+        more=more,
     )
 
 
@@ -296,12 +295,13 @@ def _stack_peak(shares: Sequence[device.DeviceShare]) -> int | None:
     return max(stacks, default=None)
 
 
-def _health(session: device.Session, reference: IntegerChain) -> Health | None:
-    """Return the counters of a device that observes its answers and expects the same ones."""
-    if reference.expected is None:
-        return None
-    counters = session.ask(protocol.HealthRequest(), protocol.HealthReply)
-    return reference.expected.recognized(counters.content)
+def _more(session: device.Session, reference: IntegerChain, *, asks: bool) -> dict[str, Any]:
+    """Return what a device says to extensions, by the names in a result.
+
+    At the point "measured", they have such a name, and a function of the session and the reference.
+    """
+    each = brought("measured").values()
+    return {name: measure(session, reference) if asks else None for name, measure in each}
 
 
 def _repeated(

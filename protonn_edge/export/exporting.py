@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from protonn_edge.boards import Board, board_of
 from protonn_edge.chain.head import channels_of, remedies_of
-from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import PREFIX, Limits, Plan, check_prefix, make_plan
 from protonn_edge.codegen.planner import plans
@@ -22,6 +21,7 @@ from protonn_edge.export import rendering, self_test
 from protonn_edge.export.folder import check_folder, write_folder
 from protonn_edge.export.rendering import Imprint, Kind, Library
 from protonn_edge.export.self_test import KnownAnswers
+from protonn_edge.extensions import extended
 from protonn_edge.quantization import IntegerChain, quantize
 from protonn_edge.system.files import resolved
 from protonn_edge.system.lazy import optional
@@ -61,7 +61,7 @@ def export(
     windowing: Windowing | None = None,
     imprint: Imprint | None = None,
     tries: bool = True,
-    observe: bool = False,
+    extensions: Sequence[str] = (),
 ) -> Export:
     """Write a model as a library or as plain C; the same input gives the same bytes.
 
@@ -91,8 +91,8 @@ def export(
         The library's author, url and version; by default this tool's.
     tries : bool, default=True
         Whether the self-test runs first, on the emulated board or, for plain C, on this computer.
-    observe : bool, default=False
-        Whether the device counts its answers.
+    extensions : sequence of str, default=()
+        The extensions that the code has, such as "observation"; see `protonn_edge.extensions`.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def export(
     chip = board
     if flash_bytes is not None:
         board = replace(board, flash_bytes=min(flash_bytes, board.flash_bytes))
-    reference, windowing = _reference(model, windowing, observe=observe)
+    reference, windowing = _reference(model, windowing, extensions)
     vectors = _vectors(model, reference, Limits.of(board), points)
     beside = max(vectors.flash_bytes, _raw_bytes(reference))
     plan = _planned(model, reference, kind, Limits.of(board).beside(beside))
@@ -152,12 +152,11 @@ def export(
 
 
 def _reference(
-    model: Model, windowing: Windowing | None, *, observe: bool
+    model: Model, windowing: Windowing | None, extensions: Sequence[str]
 ) -> tuple[IntegerChain, Windowing | None]:
     """Return the integers of a library, and the windows that are classified with them."""
     reference = quantize(model) if windowing is None else windowing.model
-    if observe:
-        reference = observed(reference, model)
+    reference = extended(reference, model, extensions)
     return reference, windowing and replace(windowing, model=reference)
 
 

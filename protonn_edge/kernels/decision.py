@@ -4,39 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from protonn_edge.avr.cores import Core
-from protonn_edge.chain import observation
 from protonn_edge.chain.activity import Activity
 from protonn_edge.chain.decision import IntegerDecision
 from protonn_edge.kernels.kernel import Cost, Feed, Kernel, Step
 from protonn_edge.kernels.listing import Facts, Listing, Passed, repeated
 
-# For counting an answer and watching inputs: cycles, and flash with its other functions but without
-# the rows of classes; SRAM for watching.
-_OBSERVATION, _ROW_BYTES, _WATCHING_BYTES = (130, 480), 10, 5
-
 # On a chip without a multiplier: time of the compiler's loops relative to the assembly.
 _PORTABLE_LARGEST, _PORTABLE_REST = 10.1, 4.0
-
-OBSERVED = "largest, observed"
-"""The kernel's name in the plan of a model that is observed."""
 
 
 @dataclass(frozen=True, eq=False)
 class DecisionKernel(Kernel):
     """A single pass over the scores."""
 
-    observation: ClassVar[Any] = observation
-
     stage: IntegerDecision
     name: str = "largest"
 
     @classmethod
     def of(cls, stage: Any, core: Core) -> tuple[Kernel, ...]:
-        """Return the only kernel; its name shows whether answers are observed."""
-        return (cls(stage, core, "largest" if stage.expected is None else OBSERVED),)
+        """Return the only kernel; its name shows whether answers are watched."""
+        watch = stage.expected
+        return (cls(stage, core, "largest" if watch is None else watch.kernel),)
 
     @property
     def second(self) -> bool:
@@ -46,7 +37,7 @@ class DecisionKernel(Kernel):
 
     @property
     def summed(self) -> str:
-        """The observed bytes of a score, as letters of assembly operands; "" if none."""
+        """The watched bytes of a score, as letters of assembly operands; "" if none."""
         expected = self.stage.expected
         return "" if expected is None else "ABCD"[expected.shifted_bytes :][:2]
 
@@ -103,14 +94,12 @@ class DecisionKernel(Kernel):
                 step = Step(name, each.kernel, each.flash, each.cycles)
                 steps.append(step.on(self.core, _PORTABLE_REST))
         flash = sum(each.flash for _, each in costs if each is not None)
-        if (expected := self.stage.expected) is None:
+        if self.stage.expected is None:
             return Cost(tuple(steps), tables=0, code=flash, state=0)
-        cycles, code = _OBSERVATION
-        step = Step("observation", "counters", code, cycles)
+        watch = self.stage.expected.cost
+        step = Step(watch.step, watch.kernel, watch.code, watch.cycles)
         steps.append(step.on(self.core, _PORTABLE_REST))
-        tables = _ROW_BYTES * self.stage.n_inputs
-        state = expected.n_bytes + _WATCHING_BYTES * bool(expected.watched)
-        return Cost(tuple(steps), tables, flash + code, state)
+        return Cost(tuple(steps), watch.tables, flash + watch.code, watch.state)
 
     @property
     def _class_cycles(self) -> int:

@@ -20,13 +20,12 @@ from protonn_edge import __version__, codegen, quantization
 from protonn_edge.avr.cores import CORES
 from protonn_edge.boards import Board
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.integer_chain import observed
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import DevicePlan, render_c
 from protonn_edge.codegen.planner import plan_of
 from protonn_edge.codegen.renderer import render_parts
 from protonn_edge.errors import InputError
-from protonn_edge.kernels.decision import OBSERVED
+from protonn_edge.extensions import brought
 from protonn_edge.quantization import IntegerChain
 from protonn_edge.system import files
 from protonn_edge.system.files import resolved, resource, write_atomically
@@ -166,8 +165,10 @@ class Project:
         for each in quantization.device_models(model):
             if quantization.precision_of(each) != written.precision:
                 continue
-            is_observed = OBSERVED in written.choices.values()
-            reference = observed(each, model) if is_observed else each
+            reference = each
+            for choice, extended in brought("device model").values():
+                if choice in written.choices.values():
+                    reference = extended(reference, model)
             plan = written.plan_of(reference)
             if plan is not None:
                 self._check_generated(reference, plan)

@@ -335,9 +335,7 @@ class Windowing:
         """The maximum bytes sent once a second."""
         ranges = frame_bytes(8 * len(self.trained)) if self.trained else 0
         added = sum(frame_bytes(part.status_bytes) for part in parts_of(self.model))
-        expected = self.model.expected
-        health = 0 if expected is None else frame_bytes(2 + expected.n_bytes)
-        return _SAID_BYTES + len(self.used) + ranges + added + health + _NAME_BYTES
+        return _SAID_BYTES + len(self.used) + ranges + added + _NAME_BYTES
 
     def check_line(self) -> None:
         """Raise `InputError` if the serial line is too slow for the answers."""

@@ -44,6 +44,7 @@ class InspectOptions:
         "--groups": "--teach",
         "--teach": "--groups",
     }
+    APART: ClassVar[Mapping[str, str]] = {}
 
     groups: str | None = GROUPS
     teach: int | None = _TEACH_GROUPS
@@ -66,6 +67,7 @@ class ReportOptions:
     """The option of `report` for a figure of people who teach a board."""
 
     NEEDS: ClassVar[Mapping[str, str]] = {}
+    APART: ClassVar[Mapping[str, str]] = {}
 
     taught_path: Path | None = _TAUGHT
 

@@ -33,6 +33,7 @@ class MonitorOptions:
     """The option of `monitor` that labels windows."""
 
     NEEDS: ClassVar[Mapping[str, str]] = {}
+    APART: ClassVar[Mapping[str, str]] = {}
 
     teach: bool = _TEACH
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.observation import ExpectedAnswers
+from protonn_edge.chain.watch import statistics_of
 from protonn_edge.datasets.dataset import dense_features
 from protonn_edge.quantization import quantize, why_floats_alone
 
@@ -73,7 +73,7 @@ def with_accuracy_floor(model: Model, X: Any, y: NDArray[np.int64] | None) -> Mo
 
     The minimum is the integer accuracy on raw test points X (n, D) of classes y (n,) minus two
     standard errors for n points, so that other points of the same kind reach it, too; for the
-    answers, see `chain.observation`. Nothing is recorded without test points, or for a model that
+    answers, see `chain.watch`. Nothing is recorded without test points, or for a model that
     runs in floats only.
     """
     if why_floats_alone(model) is not None or X.shape[0] == 0:
@@ -84,4 +84,4 @@ def with_accuracy_floor(model: Model, X: Any, y: NDArray[np.int64] | None) -> Mo
     error = math.sqrt(share * (1 - share) / len(Q))
     floor = math.floor(1000 * max(0.0, share - 2 * error)) / 1000
     record = {**model.record, "accuracy_floor": floor}
-    return replace(model, record=record, expected=ExpectedAnswers.of(integers, Q))
+    return replace(model, record=record, expected=statistics_of(integers, Q))

@@ -10,7 +10,7 @@ from conformance.instances import Instance
 from model_factory import random_inputs, random_model, rejecting_some
 
 from protonn_edge.chain.decision import IntegerDecision
-from protonn_edge.chain.observation import ExpectedAnswers, IntegerExpected
+from protonn_edge.observation.answers import ExpectedAnswers, IntegerExpected
 from protonn_edge.policy.rejection.rule import IntegerRejection
 from protonn_edge.quantization import IntegerChain, quantize
 

@@ -15,8 +15,6 @@ from protonn_edge.device import protocol
 from protonn_edge.device.protocol import (
     ErrorReply,
     FrameSplitter,
-    HealthReply,
-    HealthRequest,
     HelloReply,
     HelloRequest,
     PredictReply,
@@ -43,6 +41,7 @@ from protonn_edge.device.sensor_board import (
     WindowAnswer,
 )
 from protonn_edge.errors import InputError
+from protonn_edge.observation.messages import HealthReply, HealthRequest
 from protonn_edge.teaching.messages import (
     ForgetReply,
     ForgetRequest,

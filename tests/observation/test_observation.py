@@ -31,9 +31,16 @@ from model_factory import (
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.file import load_model, save_model
-from protonn_edge.chain.integer_chain import observed, own_inputs
+from protonn_edge.chain.integer_chain import own_inputs
 from protonn_edge.chain.model import Model
-from protonn_edge.chain.observation import (
+from protonn_edge.chain.policy import with_rules
+from protonn_edge.codegen import make_plan
+from protonn_edge.device.listener import AnswerStream
+from protonn_edge.device.protocol import DELIMITER, encode_message
+from protonn_edge.emulator import EmulatedUno
+from protonn_edge.errors import InputError
+from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.observation.answers import (
     BINS,
     DRIFT,
     FEWEST_ANSWERS,
@@ -41,15 +48,10 @@ from protonn_edge.chain.observation import (
     ExpectedAnswers,
     Health,
     _watched,
+    observed,
     watchable_inputs,
 )
-from protonn_edge.chain.policy import with_rules
-from protonn_edge.codegen import make_plan
-from protonn_edge.device.listener import AnswerStream
-from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
-from protonn_edge.emulator import EmulatedUno
-from protonn_edge.errors import InputError
-from protonn_edge.features.average_pooling.integers import AveragePooling
+from protonn_edge.observation.messages import HealthReply
 from protonn_edge.policy.rejection.rule import IntegerRejection, Rejection, margins
 from protonn_edge.projects.folder import Project
 from protonn_edge.projects.sampling import Sampling
@@ -326,22 +328,9 @@ def test_a_model_file_keeps_the_statistics_and_damaged_ones_are_refused(tmp_path
     places = [(0, 12, 0), (0, 12, 1), (2, 15, 4), (1, 7, 3), (0, 12, 5), (0, 1e300, 1)]
     others = [np.concatenate([kept[:-8], place, kept[-5:]]) for place in places]
     for bad in (kept[:-1], kept * np.nan, -kept, kept[:, None], *others):
-        np.savez(path, **arrays | {"expected": bad})
-        with pytest.raises(InputError, match="array 'expected' .*; calibrate the model again"):
+        np.savez(path, **arrays | {"observation.expected": bad})
+        with pytest.raises(InputError, match="array 'observation.expected' "):
             load_model(path)
-
-
-def test_a_file_without_watched_inputs_is_read_as_before(tmp_path: Path) -> None:
-    model, path = of_file(tmp_path)
-    assert model.expected is not None
-    with np.load(path, allow_pickle=False) as data:
-        arrays = dict(data)
-    np.savez(path, **arrays | {"expected": arrays["expected"][:-8]})
-    older = load_model(path).expected
-    assert older is not None
-    assert np.array_equal(older.to_array()[:-8], model.expected.to_array()[:-8])
-    assert older.watched == range(0)
-    assert not older.moving.any()
 
 
 def test_calibration_without_a_rate_measures_answers_alone(tmp_path: Path) -> None:
@@ -436,20 +425,21 @@ def test_live_firmware_sends_what_numpy_counts_and_other_counters_are_refused(
     played = np.full((8, 6), 32767, np.int16)  # one window: the counters may begin with any
     with EmulatedUno(build_firmware(tmp_path), sensors=[PlayedSensor(kind, played, 100.0)]) as uno:
         with listening(uno.url) as line:
-            while heard.health is None or heard.health.answers < 20:
+            counters = heard.parts["observation"]
+            while counters.health is None or counters.health.answers < 20:
                 heard.feed(line.read(20.0))
         assert uno.stats().faults == ()
-    Q = chain.raw_inputs.quantize(played.reshape(1, -1)).repeat(heard.health.answers, axis=0)
+    Q = chain.raw_inputs.quantize(played.reshape(1, -1)).repeat(counters.health.answers, axis=0)
     scores, x = watching.scores(Q), own_inputs(watching, Q)
-    assert heard.health == watching.expected.observed(scores, watching.predict(Q), x)
-    assert heard.health.verdict == "drift"
+    assert counters.health == watching.expected.observed(scores, watching.predict(Q), x)
+    assert counters.health.verdict == "drift"
     assert "drift: the latest answers differ" in str(heard.take_warning())
     heard.feed(DELIMITER)  # ends a frame of which only a part was read
-    kept, torn = heard.health, heard.torn
+    kept, torn = counters.health, heard.torn
     for content in (b"", bytes(33)):
         heard.feed(DELIMITER + encode_message(HealthReply(content), 0))
         torn += 1
-        assert (heard.torn, heard.health) == (torn, kept)
+        assert (heard.torn, counters.health) == (torn, kept)
 
 
 @pytest.mark.parametrize("content", [b"", bytes(33), bytes(30) + bytes([MOST_LEVEL + 1, 0])])

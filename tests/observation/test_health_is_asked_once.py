@@ -9,9 +9,9 @@ from conformance.decision import observing
 from linear_factory import random_linear_model
 from model_factory import random_inputs
 
-from protonn_edge.device.health import read_health
-from protonn_edge.device.protocol import DELIMITER, HealthReply, encode_message
-from protonn_edge.evaluation.measurement import _health
+from protonn_edge.device.protocol import DELIMITER, encode_message
+from protonn_edge.observation.messages import HealthReply
+from protonn_edge.observation.session import measured_health, read_health
 from protonn_edge.quantization import quantize
 
 
@@ -48,4 +48,4 @@ def test_a_run_has_no_verdict_of_another_calibration() -> None:
     for expected, known in ((ours.expected, True), (other.expected, False)):
         counters = expected.tag.to_bytes(4, "little").ljust(expected.n_bytes, b"\0")
         session = SimpleNamespace(ask=lambda *_, sent=counters: HealthReply(sent))
-        assert (_health(cast("Any", session), ours) is not None) == known
+        assert (measured_health(cast("Any", session), ours) is not None) == known

@@ -26,15 +26,22 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.chain.checks import check_type
 from protonn_edge.chain.integer_stage import run_through
+from protonn_edge.chain.watch import (
+    AnswerStatistics,
+    AnswerWatch,
+    WatchCost,
+    watchable_inputs,
+)
 from protonn_edge.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,23 +61,19 @@ _FULL = 0xFFFF
 _HEAD = struct.Struct(f"<IIHH{BINS}H")
 _STATISTICS = 2
 
+# For counting an answer and watching inputs (avr-gcc 5.4 at -O2): cycles, and flash with its other
+# functions but without the rows of classes; SRAM for watching.
+_CYCLES_AND_CODE, _ROW_BYTES, _WATCHING_BYTES = (130, 480), 10, 5
+
 Verdict = Literal["new", "good", "drift"]
 Float64 = NDArray[np.float64]
 
 
-def watchable_inputs(stage: FeatureStage | None, n_inputs: int) -> int:
-    """Return the number of inputs of the classifier that a device can watch: all, or none.
-
-    Of features, those of windows are watched, unless they come from layers, in parts.
-    """
-    layers = any(hasattr(each, "by_rows") for each in getattr(stage, "stages", ()))
-    watchable = stage is None or (stage.signal is not None and not layers)
-    return n_inputs if watchable and n_inputs < 2**15 else 0
-
-
 @dataclass(frozen=True, eq=False)
-class ExpectedAnswers:
+class ExpectedAnswers(AnswerStatistics):
     """Statistics of the answers to expect, in the float model's units."""
+
+    array: ClassVar[str] = "observation.expected"
 
     # (L, 2): the intervals of the margin and of the sum of scores, for each class
     low: Float64
@@ -125,26 +128,40 @@ class ExpectedAnswers:
         """Rebuild from the vector of `to_array`; `InputError` if its length or order is wrong."""
         sizes = _STATISTICS * n_classes
         ends = np.cumsum([sizes, sizes, _BINS_OF_FILES - 1, n_classes**2, 3]).tolist()
-        if array.shape == (ends[3],):  # an older file, without watched inputs
-            array = np.concatenate([array, [0, 0, 1], np.zeros(n_classes)])
+        check_type(array, cls.array, "f8")
         if array.shape != (ends[4] + n_classes,) or not np.isfinite(array).all():
-            raise InputError("array 'expected' does not fit the classes; calibrate the model again")
+            raise InputError(
+                f"array {cls.array!r} does not fit the classes; calibrate the model again"
+            )
         low, high, edges, runners_up, place, moving = np.split(array, ends)
         if (low > high).any() or (np.diff(edges) < 0).any():
-            raise InputError("array 'expected' is not sorted; calibrate the model again")
+            raise InputError(f"array {cls.array!r} is not sorted; calibrate the model again")
         start, stop, step = np.clip(place, 0, _FULL).astype(int).tolist()
         watched = range(start, stop, max(1, step))
         number, last = len(watched), watched[-1] if watched else n_inputs - 1
         if number > MOST_WATCHED or number % 2 or not n_inputs - watched.step <= last < n_inputs:
-            raise InputError("array 'expected' does not fit the inputs; calibrate the model again")
+            raise InputError(
+                f"array {cls.array!r} does not fit the inputs; calibrate the model again"
+            )
         low, high = low.reshape(-1, _STATISTICS), high.reshape(-1, _STATISTICS)
         runners_up = runners_up.reshape(n_classes, -1) != 0
         return cls(low, high, edges, runners_up, watched, moving != 0)
 
 
 @dataclass(frozen=True, eq=False)
-class IntegerExpected:
+class IntegerExpected(AnswerWatch):
     """The same in 16-bit integers: of scores without their lowest bytes, modulo 2**16."""
+
+    kernel: ClassVar[str] = "largest, observed"
+    template: ClassVar[str] = "observation/counters.j2"
+    constants: ClassVar[Mapping[str, int]] = {
+        "BINS": BINS,
+        "STEP": STEP,
+        "STILL_STEP": STILL_STEP,
+        "DRIFT": DRIFT,
+        "MOST_LEVEL": MOST_LEVEL,
+        "FEWEST_ANSWERS": FEWEST_ANSWERS,
+    }
 
     low: IntArray  # (L, 2)
     width: IntArray  # (L, 2): of the intervals
@@ -183,6 +200,14 @@ class IntegerExpected:
         bits |= self.moving.astype(np.int64) << MOST_CLASSES
         intervals = np.stack([self.low, self.width], axis=2).reshape(len(self.low), -1)
         return [tuple(row) for row in np.column_stack([bits, intervals]).tolist()]
+
+    @property
+    def cost(self) -> WatchCost:
+        """The cost of counting an answer and watching inputs."""
+        cycles, code = _CYCLES_AND_CODE
+        state = self.n_bytes + _WATCHING_BYTES * bool(self.watched)
+        tables = _ROW_BYTES * len(self.low)
+        return WatchCost("observation", "counters", cycles, code, tables, state)
 
     @property
     def n_bytes(self) -> int:
@@ -283,6 +308,10 @@ class Health:
         """Return counters as shares of all answers."""
         return [count / max(1, self.answers) for count in counts]
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict and the counters."""
+        return {"verdict": self.verdict, **asdict(self)}
+
 
 def why_unobserved(chain: Any) -> str | None:
     """Return the reason why a model cannot be observed, None if it can."""
@@ -354,3 +383,22 @@ def _moments(values: IntArray, classes: IntArray, n_classes: int) -> tuple[Float
     np.add.at(squares, classes, np.square(values - mean[classes]))
     usual = squares.sum(axis=0) / len(values)
     return mean, np.maximum(np.sqrt((squares + _POOLED * usual) / (present + _POOLED)), 0.5)
+
+
+def observed(chain: Any, model: Any) -> Any:
+    """Return the chain of a model for a device that observes its answers.
+
+    Raises `InputError` if this model cannot be observed, or does not contain expected answers.
+    """
+    if reason := why_unobserved(chain):
+        raise InputError(f"counters do not support {reason}; use firmware without --observe")
+    if model.expected is None:
+        raise InputError(
+            "the model has no statistics for --observe; train it with at least 100 test points, or "
+            "run 'protonn-edge calibrate' with at least 100 other points of its classes"
+        )
+    return replace(chain, expected=IntegerExpected.of(chain, model.expected))
+
+
+OBSERVED = IntegerExpected.kernel, observed
+"""How a plan shows that a model is observed, and what makes it so."""

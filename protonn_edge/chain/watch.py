@@ -1,0 +1,90 @@
+"""What a device may watch of its answers, for an extension.
+
+A float model has statistics of its answers, and the integer chain of firmware that compares answers
+with them has a watch. Neither changes an answer, nor the hash of the model.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protonn_edge.chain.feature_stage import FeatureStage
+from protonn_edge.extensions import brought
+
+
+class AnswerStatistics(ABC):
+    """Statistics of answers, in a float model's units; at the point "answer statistics"."""
+
+    array: ClassVar[str]  # its name in a model file, which begins with the extension's
+
+    @classmethod
+    @abstractmethod
+    def of(cls, chain: Any, Q: NDArray[np.uint8]) -> AnswerStatistics | None:
+        """Measure quantized points Q (n, features) not used in training; None if impossible."""
+
+    @abstractmethod
+    def to_array(self) -> NDArray[np.float64]:
+        """Return all numbers in one vector, as a model file stores them."""
+
+    @classmethod
+    @abstractmethod
+    def of_array(
+        cls, array: NDArray[np.float64], n_classes: int, n_inputs: int
+    ) -> AnswerStatistics:
+        """Rebuild from the vector of `to_array`; `InputError` if it is wrong."""
+
+
+class WatchCost(NamedTuple):
+    """The cost of a watch: cycles of the compiler's code, and bytes."""
+
+    step: str  # in a plan
+    kernel: str
+    cycles: int  # on average
+    code: int  # flash
+    tables: int  # flash
+    state: int  # SRAM
+
+
+class AnswerWatch(ABC):
+    """What watches the answers of a device."""
+
+    kernel: ClassVar[str]  # of the decision, in the plan of a model that is watched
+    template: ClassVar[str]  # in ``templates/``
+    shifted_bytes: int  # number of lowest bytes of a score that are left out
+    watched: range  # the inputs of the classifier that it watches
+
+    @property
+    @abstractmethod
+    def cost(self) -> WatchCost:
+        """Its cost in a prediction."""
+
+
+def watchable_inputs(stage: FeatureStage | None, n_inputs: int) -> int:
+    """Return the number of inputs of the classifier that a device can watch: all, or none.
+
+    Of features, those of windows are watched, unless they come from layers, in parts.
+    """
+    layers = any(hasattr(each, "by_rows") for each in getattr(stage, "stages", ()))
+    watchable = stage is None or (stage.signal is not None and not layers)
+    return n_inputs if watchable and n_inputs < 2**15 else 0
+
+
+def statistics_of(chain: Any, Q: NDArray[np.uint8]) -> AnswerStatistics | None:
+    """Return statistics of the answers to quantized points Q (n, features); None if impossible."""
+    measured = (kind.of(chain, Q) for kind in brought("answer statistics").values())
+    return next((each for each in measured if each is not None), None)
+
+
+def statistics_in(
+    arrays: dict[str, NDArray[Any]], n_classes: int, n_inputs: int
+) -> AnswerStatistics | None:
+    """Return the statistics of which a model file has an array; `InputError` if it is wrong."""
+    for kind in brought("answer statistics").values():
+        if kind.array in arrays:
+            found: AnswerStatistics = kind.of_array(arrays[kind.array], n_classes, n_inputs)
+            return found
+    return None
