@@ -36,14 +36,9 @@ from protonn_edge.datasets.groups import with_own_groups
 from protonn_edge.datasets.naming import NO_CLASS, channel_names, quoted
 from protonn_edge.datasets.recordings import is_same_rate
 from protonn_edge.errors import InputError, Interrupted
-from protonn_edge.extensions import brought
-from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
-from protonn_edge.kinds.protonn.train.fitting import default_prototypes
-from protonn_edge.quantization import check_counts
 from protonn_edge.training.base import DeviceClassifier
 from protonn_edge.training.features import FeatureRequest
 from protonn_edge.training.parameters import FeatureParameters
-from protonn_edge.training.preparation import count_inputs
 from protonn_edge.training.progress import EpochReport, TrainingStopped, was_stopped
 from protonn_edge.training.refusals import TrainingRequest, check_compatible
 
@@ -233,47 +228,6 @@ def check_options(classifier: DeviceClassifier, dataset: Dataset) -> TrainingReq
     )
     check_compatible(case, classifier.refusals, flags())
     return case
-
-
-def check_sizes(classifier: DeviceClassifier, dataset: Dataset) -> None:
-    """Refuse sizes that would fail only after the training, or run out of memory."""
-    settings = classifier.frozen()
-    inputs = count_inputs(settings, dataset.X_train)
-    if not isinstance(settings, ProtoNNParameters) or settings.budget is not None:
-        return
-    points = dataset.X_train.shape[0]
-    if was_given("n_projections") and settings.n_projections > inputs:
-        raise InputError(
-            f"--projection-dim is {settings.n_projections:,}, but the projection has only "
-            f"{inputs:,} inputs and cannot have more outputs; give at most {inputs:,}"
-        )
-    given = settings.n_prototypes
-    if given is not None and given > points:
-        raise InputError(
-            f"--prototypes is {given:,}, but the data has only {points:,} training points; give at "
-            f"most {points:,}"
-        )
-    if not isinstance(dataset, MultiLabelDataset) and settings.normalizer_kind != "l2":
-        prototypes = given or default_prototypes(dataset.n_classes)
-        check_counts(
-            features=dataset.n_features,
-            projections=settings.projections_of(inputs),
-            prototypes=prototypes,
-            classes=dataset.n_classes,
-        )
-
-
-def added_notices(classifier: DeviceClassifier, dataset: Dataset) -> list[Notice]:
-    """Return what extensions remark on a ProtoNN's settings before the training."""
-    settings = classifier.frozen()
-    if not isinstance(settings, ProtoNNParameters) or settings.budget:
-        return []
-    projections = settings.projections_of(count_inputs(settings, dataset.X_train))
-    return [
-        notice
-        for notices in brought("protonn.notices").values()
-        for notice in notices(settings, projections)
-    ]
 
 
 def fit_classifier(

@@ -7,7 +7,7 @@ import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -22,6 +22,7 @@ from protonn_edge.cli.options import (
     PATH,
     POINTS_PATH,
     FiniteRange,
+    of_room,
     power_draw,
     shape,
 )
@@ -38,6 +39,9 @@ from protonn_edge.report.evidence import Evidence, evidence_facts
 from protonn_edge.report.gathering import gather
 from protonn_edge.system.files import write_atomically
 from protonn_edge.training.parameters import IMAGE_SHAPE
+
+if TYPE_CHECKING:
+    from protonn_edge.cli.front import FrontOptions
 
 _WORDS = f"{__name__}.words"  # in a context's meta: the command line as it was given
 
@@ -86,9 +90,7 @@ def report_command(
         "Show points as images of this size, such as 16x16.  [default: the model's image size]",
         shape(IMAGE_SHAPE.names, IMAGE_SHAPE.what),
     ),
-    front_path: Path | None = option(
-        "The JSON file that 'tune --front' wrote, to plot the front.", PATH, flag="--front"
-    ),
+    front: FrontOptions | None = of_room("protonn_edge.cli.front", "FRONT_OPTIONS"),
     added: list[ReportAddition] = additions("report"),
     power_path: Path | None = option(
         f"A file with the output of {WRITTEN_BY}, to show the board's measured power.",
@@ -131,7 +133,7 @@ def report_command(
     board = load_board(board_name)
     if watts is not None:
         board = replace(board, power_watts=watts)
-    front = None if front_path is None else content.read_front(front_path)
+    of_search = () if front is None else front.sections()
     for path in results:
         if not path.is_file():
             raise InputError(f"{path} is not a file; name a results file that 'hil -o' wrote")
@@ -158,7 +160,7 @@ def report_command(
         ]
     evidence = _named_apart(evidence, results)
     known_sha256 = evidence[0].reference.model_sha256
-    sections = [section for each in added for section in each.sections(known_sha256)]
+    sections = [*of_search, *(part for each in added for part in each.sections(known_sha256))]
     if power_path is not None:
         evidence[0] = replace(evidence[0], power=content.read_power(power_path, known_sha256))
     for one in evidence:
@@ -170,7 +172,6 @@ def report_command(
         out,
         title=title,
         battery=content.Battery(watt_hours, rate, idle_watts),
-        front=front,
         added=sections,
         command=_command(),
     )

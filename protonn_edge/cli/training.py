@@ -44,8 +44,7 @@ def train_model(given: TrainOptions, out: Output) -> None:
     for step in steps:
         step.prepare(learner, dataset)
     request = fitting.check_options(learner, dataset)
-    fitting.check_sizes(learner, dataset)
-    out.notice(fitting.added_notices(learner, dataset))
+    out.notice(learner.frozen().check_sizes(dataset, request.given))
     for step in steps:
         step.check(dataset, floats_alone=request.for_floats_alone)
     report = DataReport(dataset, out)

@@ -37,7 +37,6 @@ _READING = {  # by the type of a field
     "float": number(-1e9, 1e9),
     "tuple[float, ...]": list_of(number(-1e9, 1e9), 1_000),
 }
-_CANDIDATE = {"accuracy": number(0, 1), "flash_bytes": whole(0, 10**9), "mean_ms": number(0, 1e9)}
 
 _SHORT = 2  # letters that fit a prototype's square
 _LETTERS_ON_A_PHONE, _LETTERS = 34, 54  # that fit in all headings of a matrix
@@ -274,30 +273,6 @@ class Battery:
             f"time computing predictions. A battery of {self.watt_hours:g} Wh, with "
             f"{100 * _SELF_DISCHARGE:g} % self-discharge a year, {lasts}."
         )
-
-
-@dataclass(frozen=True)
-class FrontPoint:
-    """A Pareto-optimal model of a search: others are less accurate or need more."""
-
-    accuracy: float  # in cross-validation, 0..1
-    flash_bytes: int  # of the classifier
-    mean_ms: float  # mean latency of a prediction
-
-
-@dataclass(frozen=True)
-class Front:
-    """The alternatives that a search found, by flash and by time, each the cheapest first."""
-
-    by_flash: tuple[FrontPoint, ...]
-    by_time: tuple[FrontPoint, ...]
-
-
-def read_front(path: Path) -> Front:
-    """Return a search's result from ``tune --front FILE.json``; `InputError` for other files."""
-    with record_in(path, "'tune --front FILE.json'") as record:
-        fronts = [record[name] for name in ("accuracy_by_flash", "accuracy_by_cycles")]
-        return Front(*(objects_of(FrontPoint, _CANDIDATE, each) for each in fronts))
 
 
 def read_power(path: Path, model_sha256: str) -> BenchReading:

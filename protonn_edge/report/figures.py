@@ -167,21 +167,6 @@ def training_figure(values: Sequence[float], what: str, *, shares: bool = False)
     return drawn[0]
 
 
-def front_figure(costs: Sequence[float], accuracies: Sequence[float], cost: str) -> str:
-    """Return accuracy, 0..1, against a cost, the cheapest first."""
-    with drawing(230) as (area, drawn):
-        area.step(costs, accuracies, where="post", color=ACCENT)
-        pairs = zip(costs, accuracies, strict=True)
-        labels = (f"{100 * accuracy:.2f} % for {x:,g} ({cost})" for x, accuracy in pairs)
-        dots(area, costs, accuracies, labels, ACCENT, markersize=6)
-        area.set_xlabel(cost)
-        area.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        percent_axis(area, 1)
-        area.xaxis.set_major_locator(MaxNLocator(5))
-        area.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    return drawn[0]
-
-
 def power_figure(milliseconds: Sequence[float], milliwatts: Sequence[float]) -> str:
     """Return a trace of a board's power."""
     with drawing(230) as (area, drawn):

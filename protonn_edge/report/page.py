@@ -26,7 +26,6 @@ from protonn_edge.evaluation.accuracy import wilson_interval
 from protonn_edge.report import answers, panels, sections
 from protonn_edge.report.content import (
     Battery,
-    Front,
     PageScript,
     PageTable,
     Panel,
@@ -56,13 +55,12 @@ def render_page(
     title: str = "",
     command: str = "",
     battery: Battery | None = None,
-    front: Front | None = None,
     added: Sequence[Section] = (),
 ) -> str:
     """Return the report of one or several runs, side by side, the same text for the same evidence.
 
     The `script` runs the Uno in the page. By default, classes and board are the title. The
-    `command` made the report; `front` is the result of a search; `added` are more sections.
+    `command` made the report; `added` are more sections.
     """
     first = evidence[0]
     environment, numbers = html_environment(), count()
@@ -72,7 +70,6 @@ def render_page(
     # A page may have several runs; its script uses the first.
     code = None if script.text is None else _inline(script.text)
     parts = [_section(each, evidence) for each in _SECTIONS]
-    parts += [] if front is None else [panels.front_section(front)]
     parts += added
     details = _details(battery or Battery())
     parts += [_section(each, evidence, folded=True) for each in details]

@@ -15,7 +15,7 @@ from protonn_edge.device.instruments import BenchReading
 from protonn_edge.evaluation.terminal import PLAN_CAPTION, plan_rows, stage_rows
 from protonn_edge.export.rendering import NAME, own_sketch
 from protonn_edge.report import figures
-from protonn_edge.report.content import Battery, Front, PageTable, Panel, Section
+from protonn_edge.report.content import Battery, PageTable, Panel
 from protonn_edge.report.evidence import Evidence
 from protonn_edge.system.schema import list_of, number
 from protonn_edge.verification.agreement import PROVEN
@@ -206,31 +206,6 @@ def _numbers(history: object, name: str) -> list[float]:
     """Return a list of numbers of a model's record, which is untrusted."""
     values: Any = history.get(name) if isinstance(history, dict) else None
     return [float(value) for value in values] if _DRAWABLE(values) else []
-
-
-def front_section(front: Front) -> Section:
-    """Return the section of a search."""
-    panels: list[Panel] = []
-    for alternatives, cost, costs in (
-        (front.by_flash, "flash of the classifier, B", [a.flash_bytes for a in front.by_flash]),
-        (front.by_time, "mean time of a prediction, ms", [a.mean_ms for a in front.by_time]),
-    ):
-        accuracies = [each.accuracy for each in alternatives]
-        best = 100 * max(accuracies)
-        caption = f"Accuracy against {cost.split(',')[0]}: {len(accuracies):,} alternatives, "
-        caption += f"up to {best:.2f} %."
-        rows = tuple(
-            (f"{each.flash_bytes:,}", f"{each.mean_ms:.3f}", f"{100 * each.accuracy:.2f} %")
-            for each in alternatives
-        )
-        drawn = figures.front_figure(costs, accuracies, cost)
-        table = PageTable("The alternatives", ("flash B", "mean ms", "accuracy"), rows)
-        panels.append(Panel.drawn(drawn, caption, table=table))
-    lead = (
-        "The best models of a search in cross-validation: no trial was both better and cheaper "
-        "than any of these."
-    )
-    return Section("search", "Search", lead, tuple(panels))
 
 
 def sketch_panels(one: Evidence) -> list[Panel]:

@@ -14,7 +14,7 @@ import json
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
@@ -38,9 +38,9 @@ from protonn_edge.chain.file import model_bytes
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import rule_modules, with_rules
 from protonn_edge.chain.registry import ESTIMATORS
-from protonn_edge.datasets.dataset import Sparse
+from protonn_edge.datasets.dataset import Dataset, Sparse
 from protonn_edge.datasets.groups import group_numbers
-from protonn_edge.datasets.naming import label_text
+from protonn_edge.datasets.naming import Notice, label_text
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import parameters as declared
 from protonn_edge.training.answers import Answers
@@ -248,6 +248,14 @@ class DeviceClassifier(Answers, declared.SharedParameters, ABC):
         `prepared.training_set` has normalized inputs, targets and weights, `prepared.parts` the
         parts that all models share. Must call ``self.callback``, if given, after every epoch.
         """
+
+    def check_sizes(self, dataset: Dataset, given: Collection[str]) -> Sequence[Notice]:  # noqa: ARG002
+        """Refuse sizes that would fail only after the training; return what to notice before it.
+
+        - `dataset`: the points to train on.
+        - `given`: the names of the parameters that the caller chose.
+        """
+        return ()
 
     @property
     def planned_epochs(self) -> int:

@@ -12,6 +12,7 @@ from worst_inputs import worst_inputs
 
 from protonn_edge.boards import load_board
 from protonn_edge.chain.activity import Activity
+from protonn_edge.chain.integer_chain import named_stages
 from protonn_edge.codegen import Limits, make_plan, plans
 from protonn_edge.emulator import EmulatedUno
 from protonn_edge.errors import InputError
@@ -122,7 +123,7 @@ def test_a_file_cannot_state_that_more_prototypes_are_near_than_can_be() -> None
     apart = replace(model, prototypes=corners.astype(np.int8))
     inputs = np.ones(model.n_inputs)
     activity = Activity(inputs, {"prototypes": (np.ones(3), np.ones(12))})
-    near = near_at_most(apart.named_stages["prototypes"])
+    near = near_at_most(named_stages(apart)["prototypes"])
     assert near[-1] < 12
     most = np.append(1, near[:-1] / 12), np.full(12, near[-1] / 12)
     bounded = Activity(inputs, {"prototypes": most})

@@ -105,13 +105,15 @@ def cycles_of(call: str, point: np.ndarray, compiled: Path) -> int:
 
 
 @needs_emulated_avr
-def test_its_cycles_are_about_those_of_the_plan(scale: IntegerStage, tmp_path: Path) -> None:
+def test_its_cycles_are_at_most_about_those_of_the_plan(
+    scale: IntegerStage, tmp_path: Path
+) -> None:
     model = model_behind()
     for plan in plans_of(scale, model)[::2]:
         compiled = compile_model(model, tmp_path, plan)
         for point in random_inputs(2, 3, model):
             cycles = cycles_of("pnn_predict(features)", point, compiled)
-            assert cycles == pytest.approx(plan.mean_cycles, rel=0.3), plan.kernel
+            assert 0 < cycles <= 1.1 * plan.mean_cycles, plan.kernel  # if no input is 0
 
 
 @needs_emulated_avr

@@ -20,8 +20,9 @@ from protonn_edge.boards import load_board
 from protonn_edge.device import Origin, RecordedRun, Result, ResultsFile, read_results, summarize
 from protonn_edge.evaluation import measurement
 from protonn_edge.report import gathering
-from protonn_edge.report.content import Battery, Front, PageScript, read_front
+from protonn_edge.report.content import Battery, PageScript
 from protonn_edge.report.evidence import Evidence
+from protonn_edge.report.front import Front, front_section, read_front
 from protonn_edge.report.gathering import gather
 from protonn_edge.report.page import render_page
 
@@ -127,7 +128,8 @@ def _check_page(rng: np.random.Generator, path: Path, front: Front | None) -> No
     except REFUSALS as error:
         check_refusal(error)
         return
-    page = render_page([evidence], PageScript(None, "fuzzing"), battery=_battery(rng), front=front)
+    added = [] if front is None else [front_section(front)]
+    page = render_page([evidence], PageScript(None, "fuzzing"), battery=_battery(rng), added=added)
     assert "<script>alert" not in page, "a name in the page is not escaped"
     text = re.sub(r"<[^>]*>", " ", page)
     found = _NOT_A_NUMBER.search(text)

@@ -28,6 +28,7 @@ class Room(NamedTuple):
     sentence: str = ""  # a part of what the command says
     kind: str = "linear"  # of the model that still goes from data to a report
     reports: bool = True
+    needed_by: tuple[str, ...] = ()  # rooms that build on it, and go with it
 
 
 ROOMS = {
@@ -72,6 +73,7 @@ ROOMS = {
     ),
     "searches": Room(
         "protonn_edge/tuning protonn_edge/cli/tune.py protonn_edge/cli/tuning.py "
+        "protonn_edge/cli/front.py protonn_edge/report/front.py "
         "tests/tuning docs/tuning.md",
         "train data.csv -o best.npz --classifier best",
         "tuning is not installed",
@@ -141,7 +143,42 @@ ROOMS = {
         "train data.csv -o basis.npz --classifier basis-images",
         "'basis-images' is not one of",
     ),
+    "convolutions": Room(
+        "protonn_edge/features/convolution protonn_edge/features/int8_layer "
+        "protonn_edge/features/pooling templates/c/convolution templates/c/int8_layer "
+        "templates/c/pooling tests/convolution tests/convolution_training docs/convolution.md "
+        "docs/convolution-training.md",
+        "train data.csv -o images.npz --features conv:4x3 --image-shape 1x2",
+        "the term 'conv:4x3' of the features is not one of",
+        needed_by=("basis images",),
+    ),
+    "windows of samples": Room(
+        "protonn_edge/features/window_features templates/c/window_features tests/window_features",
+        "train data.csv -o windows.npz --features mean,max --window 2x1",
+        "the term 'mean' of the features is not one of",
+        needed_by=("convolutions",),
+    ),
+    "dense": Room(
+        "protonn_edge/kinds/dense templates/c/dense tests/dense docs/dense.md",
+        "train data.csv -o dense.npz --classifier dense",
+        "'dense' is not one of",
+        needed_by=("convolutions",),
+    ),
+    "linear": Room(
+        "protonn_edge/kinds/linear templates/c/linear tests/linear docs/linear.md",
+        "train data.csv -o linear.npz --classifier linear",
+        "'linear' is not one of",
+        kind="bonsai",
+        needed_by=("dense",),
+    ),
 }
+
+
+def paths_of(name: str) -> Iterator[str]:
+    """Yield the paths of a room, and of the rooms that build on it."""
+    yield from ROOMS[name].paths.split()
+    for other in ROOMS[name].needed_by:
+        yield from paths_of(other)
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +228,7 @@ def test_a_room_can_be_removed(
     copy, folder = tmp_path / "copy", tmp_path / "work"
     folder.mkdir()
     shutil.copytree(whole, copy, copy_function=os.link)
-    for path in room.paths.split():
+    for path in paths_of(name):
         assert (ROOT / path).exists(), path
         if (copy / path).is_dir():
             shutil.rmtree(copy / path)
@@ -214,7 +251,7 @@ def test_a_room_can_be_removed(
     for each, exit_code, output, error in done:
         assert exit_code == 0, (each, output, error)
     listed = done[0][2]
-    for path in room.paths.split():
+    for path in paths_of(name):
         if path.startswith("protonn_edge/cli/"):
             assert f"\n  {Path(path).stem} " not in listed
     if last is not None:

@@ -9,7 +9,8 @@ from evidence_factory import evidence_of
 from model_factory import random_model
 
 from protonn_edge.errors import InputError
-from protonn_edge.report.content import Front, FrontPoint, PageScript, read_front
+from protonn_edge.report.content import PageScript
+from protonn_edge.report.front import Front, FrontPoint, front_section, read_front
 from protonn_edge.report.page import render_page
 
 CANDIDATE = {"accuracy": 0.9, "flash_bytes": 1200, "mean_ms": 0.4, "trial": 3}
@@ -41,7 +42,9 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
 
 def test_the_search_is_a_section_with_a_figure_by_flash_and_one_by_time():
     front = Front(*2 * ((FrontPoint(0.8, 900, 0.2), FrontPoint(0.9, 1200, 0.4)),))
-    page = render_page([evidence_of(random_model())], PageScript(None, "x"), front=front)
+    page = render_page(
+        [evidence_of(random_model())], PageScript(None, "x"), added=[front_section(front)]
+    )
     assert "2 alternatives, up to 90.00 %" in page
     assert page.count("Accuracy against") >= 2
     assert '<section id="search">' in page

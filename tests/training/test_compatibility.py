@@ -276,11 +276,6 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (ONE | {"init_projection": "nca"}, {}, "is nca, which needs several classes"),
     (ONE | {"sparsity_labels": 0.5}, {}, "one_class trains without an optimizer, so the matrices"),
     (ONE, {"given": {"epochs"}}, "options such as epochs do not apply"),
-    (
-        {"normalization": "l2"},
-        {"rejecting": True},
-        "rate applies only to models that a device can run",
-    ),
 ]
 
 

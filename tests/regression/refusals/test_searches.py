@@ -8,7 +8,7 @@ import math
 import pytest
 
 from protonn_edge.errors import InputError
-from protonn_edge.report.content import read_front
+from protonn_edge.report.front import read_front
 from protonn_edge.tuning.limits import Figures
 from protonn_edge.tuning.space import SearchSpace
 from protonn_edge.tuning.store import Record, SearchFile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -14,14 +15,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protonn_edge.chain.model import Model
-from protonn_edge.datasets.dataset import Sparse
+from protonn_edge.datasets.dataset import Dataset, Sparse
+from protonn_edge.datasets.label_sets import MultiLabelDataset
+from protonn_edge.datasets.naming import Notice
 from protonn_edge.errors import InputError
 from protonn_edge.extensions import brought
 from protonn_edge.kinds.protonn.head import protonn_head
 from protonn_edge.kinds.protonn.parameters import ProtoNNParameters
 from protonn_edge.kinds.protonn.train.budget_rules import sizes_within
-from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining
+from protonn_edge.kinds.protonn.train.fitting import ProtoNNTraining, default_prototypes
 from protonn_edge.kinds.protonn.train.online import OnlineTraining
+from protonn_edge.quantization import check_counts
 from protonn_edge.system.rounding import one_thread
 from protonn_edge.training import given_points
 from protonn_edge.training.base import DeviceClassifier
@@ -29,7 +33,7 @@ from protonn_edge.training.initialization import nearest_distances
 from protonn_edge.training.normalization import dense_unless_kept, normalized
 from protonn_edge.training.objective import LABEL_RARITY
 from protonn_edge.training.points import Float32, Indices
-from protonn_edge.training.preparation import PreparedPoints
+from protonn_edge.training.preparation import PreparedPoints, count_inputs
 from protonn_edge.training.progress import Learned, Trained
 from protonn_edge.training.refusals import (
     Refusal,
@@ -339,6 +343,33 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         )
         self._name(online.training.prepared)
         return online
+
+    def check_sizes(self, dataset: Dataset, given: Collection[str]) -> list[Notice]:
+        """See `DeviceClassifier.check_sizes`."""
+        inputs, points = count_inputs(self, dataset.X_train), dataset.X_train.shape[0]
+        if self.budget is not None:
+            return []
+        if "n_projections" in given and self.n_projections > inputs:
+            raise InputError(
+                f"--projection-dim is {self.n_projections:,}, but the projection has only "
+                f"{inputs:,} inputs and cannot have more outputs; give at most {inputs:,}"
+            )
+        asked = self.n_prototypes
+        if asked is not None and asked > points:
+            raise InputError(
+                f"--prototypes is {asked:,}, but the data has only {points:,} training points; "
+                f"give at most {points:,}"
+            )
+        projections = self.projections_of(inputs)
+        if not isinstance(dataset, MultiLabelDataset) and self.normalizer_kind != "l2":
+            check_counts(
+                features=dataset.n_features,
+                projections=projections,
+                prototypes=asked or default_prototypes(dataset.n_classes),
+                classes=dataset.n_classes,
+            )
+        added = brought("protonn.notices").values()
+        return [notice for notices in added for notice in notices(self, projections)]
 
     @property
     def planned_epochs(self) -> int:
