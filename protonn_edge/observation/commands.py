@@ -30,7 +30,7 @@ class ObserveOptions:
         return ("observation",) if self.observe else ()
 
 
-class BuildOptions(ObserveOptions):
+class BuildObserveOptions(ObserveOptions):
     """The same, for `build`, which also makes firmware in floats."""
 
     APART: ClassVar[Mapping[str, str]] = {"--observe": "--precision=float32"}

@@ -13,7 +13,7 @@ import numpy as np
 from protonn_edge.chain.model import Model
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import GROUPS, PATH
-from protonn_edge.cli.tables import with_group_column
+from protonn_edge.cli.tables import TABLE_FLAGS, with_group_column
 from protonn_edge.datasets import TableOptions
 from protonn_edge.evaluation.terminal import fact_table
 from protonn_edge.quantization import quantize
@@ -40,7 +40,7 @@ class InspectOptions:
     """The options of `inspect` for people who teach a board."""
 
     NEEDS: ClassVar[Mapping[str, str]] = {
-        "--teach --groups": "--data",
+        f"{TABLE_FLAGS} --teach": "--data",
         "--groups": "--teach",
         "--teach": "--groups",
     }
