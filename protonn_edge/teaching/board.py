@@ -116,7 +116,7 @@ def taught_board(classifier: Any, X: ArrayLike, y: ArrayLike) -> TaughtBoard:
     check_is_fitted(classifier)
     points, labels = given_points.labelled_points(classifier, X, y, "standard", reset=False)
     targets = given_points.class_indices(labels, classifier.classes_, "y")
-    before: TaughtBoard | None = classifier.on_device
+    before: TaughtBoard | None = classifier.on_device_
     model = quantize(classifier.model_) if before is None else before.model
     return TaughtBoard(after_teaching(model, model.quantize(points), targets))
 

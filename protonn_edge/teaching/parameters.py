@@ -76,7 +76,7 @@ class TeachingParameters(MiniBatchParameters):
             (`teachable`).
         """
         classifier: Any = self
-        classifier.on_device = _taught_board(classifier, X, y)
+        classifier.on_device_ = _taught_board(classifier, X, y)
         return self
 
 

@@ -132,17 +132,15 @@ def test_build_says_what_each_stage_takes_and_mean_cycles_with_data(folder: Path
     arguments = ["build", folder / "model.npz", "-o", folder / "planned", *options]
     plan = run_json(*arguments)["plan"]
     assert plan["kernel"] == "masked"
-    assert 0 < plan["cycles"]["mean"] < plan["cycles"]["worst"]  # on the training points
+    assert plan["mean_cycles"] > 0  # on the training points
     assert [stage["name"] for stage in plan["stages"]] == [
         "projection",
         "requantize",
         "prototypes",
         "decision",
     ]
-    assert plan["cycles"]["worst"] == sum(stage["worst"] for stage in plan["stages"])
     with_data = run_json(*arguments, "--data", folder / "iris.csv")["plan"]
-    assert with_data["cycles"]["mean"] == pytest.approx(plan["cycles"]["mean"], rel=0.05)
-    assert with_data["cycles"]["worst"] == plan["cycles"]["worst"]
+    assert with_data["mean_cycles"] == pytest.approx(plan["mean_cycles"], rel=0.05)
 
 
 def test_build_within_less_flash_than_it_needs_names_the_limit(folder: Path) -> None:

@@ -183,7 +183,7 @@ def shifted(model: Model, offset: float) -> Model:
         (
             random_window_model(window_features_of("mean,max")),
             "raw",
-            "computes features of windows",
+            "computes features, which",
         ),
         (shifted(random_model(), 1e9), "raw", "offsets are too large"),
     ],

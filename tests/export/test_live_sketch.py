@@ -38,10 +38,10 @@ def moving(model: Model, samples: int) -> np.ndarray:
     """Return raw samples over all of what the model tells apart."""
     stage = model.feature_stage
     assert stage is not None
-    low, step = np.array(stage.zero), np.array(stage.step)
+    low, step, channels = stage.scale.zero, stage.scale.step, stage.points.shape[1]
     rng = np.random.default_rng(samples)
-    slow = np.sin(np.arange(samples)[:, None] / rng.uniform(4, 60, stage.channels))
-    spread = 100 * slow + rng.normal(0, 25, (samples, stage.channels))
+    slow = np.sin(np.arange(samples)[:, None] / rng.uniform(4, 60, channels))
+    spread = 100 * slow + rng.normal(0, 25, (samples, channels))
     return np.rint(low + step * np.clip(128 + spread, 0, 255)).astype(np.int16)
 
 

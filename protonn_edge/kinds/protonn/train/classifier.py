@@ -102,7 +102,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     _online: OnlineTraining | None = field(init=False, default=None)
     # what answers in place of the model, as a device that was changed would, until the next `fit`
-    on_device: Any = field(init=False, default=None)
+    on_device_: Any = field(init=False, default=None)
 
     starts_from: ClassVar[str] = "protonn"
     refusals: ClassVar[tuple[Refusal, ...]] = (
@@ -204,7 +204,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
             online = self._online or self._began_online(settings, points, targets, weights)
             n_warned = len(online.restarts)
             report = online.learn(points, targets, weights)
-        self._online, self.on_device = online, None
+        self._online, self.on_device_ = online, None
         if self.callback is not None:
             self.callback(report)
         learned = self._learned(online.training, online.trained())
@@ -214,7 +214,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
 
     @property
     def _answering(self) -> Any:
-        return self.on_device or self.model_
+        return self.on_device_ or self.model_
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return how well prototypes cover points X (n, D), far below 0 for unknown inputs.
@@ -309,7 +309,7 @@ class ProtoNNClassifier(ProtoNNParameters, DeviceClassifier):
         return starts
 
     def _train(self, prepared: PreparedPoints) -> Learned:
-        self._online = self.on_device = None
+        self._online = self.on_device_ = None
         training = ProtoNNTraining(self.frozen(), prepared)
         return self._learned(training, training.train())
 
