@@ -73,9 +73,9 @@ def verify_command(
     device = _Device(out, board, reference, Q)
     possible_at_port = None
     if port is not None:
-        possible_at_port = _possible_at_port(folder, reference, board, out)
         with compared.open_session(port, reference, device.chip):
             pass  # fail at once if the board is missing or has another model
+        possible_at_port = _possible_at_port(folder, reference, board, out)
     with out.status("host C"):
         agreements = [compared.verify_host(reference, Q)]
     if emulator is not None:

@@ -62,11 +62,11 @@ def test_loggers(tmp_path: Path) -> None:
 
 
 def test_no_other_template_has_assembly() -> None:
-    """Those of ``c`` are in models, that of the logger is in its firmware."""
+    """Those of ``c`` and of rooms are in models, that of the logger is in its firmware."""
     templates = CHECKOUT / "templates"
     found = {
         path.relative_to(templates).parts[0]
         for path in templates.rglob("*.j2")
         if _ASSEMBLY.search(path.read_text())
     }
-    assert found == {"c", "device"}
+    assert found == {"c", "device", "observation", "teaching"}

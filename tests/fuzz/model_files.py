@@ -118,7 +118,7 @@ def _models() -> tuple[Model, ...]:
         random_gradients_model(gradient_features((5, 6), (5, 5), (2, 1), 4, deskew=True)),
         random_convolutional_model(random_layers(3)),
         random_convolutional_model(layered((random_int8_layer(3), whole_window(4, (4, 5, 3), 2)))),
-        random_window_model(replace(windows, rate=50.0)),
+        random_window_model(replace(windows, points=replace(windows.points, rate=50.0))),
         random_audio_model(audio_of(3, 2, 128)),
         random_forest_model(3),
         random_dense_model(3, hidden=(5, 4)),

@@ -34,7 +34,8 @@ def build_with(tmp_path):
 
 def test_a_float_in_the_firmware_is_refused(build_with):
     with pytest.raises(
-        CheckFailed, match=r"contains floating-point routines \(__addsf3.*--precision"
+        CheckFailed,
+        match=r"contains floating-point routines \(__addsf3.*use only integers",
     ):
         build_with(
             "prediction.c",

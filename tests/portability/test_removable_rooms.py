@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from programs import started
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("protonn_edge", "templates", "firmware", "web", "platformio.ini")  # what is installed
@@ -206,9 +207,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ask(whole: Path) -> Iterator[Callable[..., Any]]:
     """Return what runs a copy in a process of its own; see `room_runner`."""
     script = ROOT / "tests" / "room_runner.py"
-    with subprocess.Popen(
-        [sys.executable, script, whole], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as program:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with started(sys.executable, script, whole, **pipes) as program:
         assert program.stdin is not None
         assert program.stdout is not None
 

@@ -20,6 +20,7 @@ from protonn_edge.projects.folder import Project
 from protonn_edge.projects.project import build
 from protonn_edge.quantization import quantize
 from protonn_edge.report.gathering import gather
+from protonn_edge.verification.agreement import PossibleCycles
 
 UNO = load_board("uno")
 HOSTILE_SETTINGS = """
@@ -30,11 +31,10 @@ extra_scripts = pre:run.py
 """
 
 
-def results_of(model: Model, path: Path) -> Path:
+def results_of(model: Model, path: Path, cycles: int = 5_000) -> Path:
     reference = quantize(model)
     fed = reference.quantize(random_points(0, 3, model.n_features).astype(np.float32))
     labels = np.zeros(3, np.int64)
-    cycles = 5_000
     with ResultsFile(path, Origin.of(reference, fed, labels), model.classes) as file:
         for index, scores in enumerate(reference.scores(fed)):
             answer = int(scores.argmax())
@@ -66,13 +66,14 @@ def test_what_hil_has_linked_is_what_is_shown(
 ) -> None:
     model = random_model()
     folder = tmp_path / "project"
-    build(model, UNO, folder)
+    plan = build(model, UNO, folder).plan
     main = folder / "firmware" / "main.c"
     main = main if main.exists() else next((folder / "firmware").rglob("main.c"))
     with main.open("a") as stream:
         stream.write("\n__attribute__((used)) void mine(void) { PORTB = 1; }\n")
     elf = Project(folder).compile(UNO)
-    results = results_of(model, tmp_path / "r.csv")
+    least = PossibleCycles.of_program(read_program(elf), plan, UNO).least
+    results = results_of(model, tmp_path / "r.csv", least)
     with monkeypatch.context() as patch:
         patch.setattr("protonn_edge.report.gathering.trial_build", None)
         shown = gather(results, [model], [Project(folder)], UNO).firmware
