@@ -105,12 +105,14 @@ def described(value: object) -> Any:
 
 
 def words(value: object) -> str:
-    """Return the numbers and texts in the fields of a value, for display; arrays are left out."""
+    """Return numbers, texts and shapes of matrices in the fields of a value, for display."""
     shown = (_word(each.name, getattr(value, each.name)) for each in stored_fields(value))
     return ", ".join(word.replace("_", " ") for word in shown if word)
 
 
 def _word(name: str, given: object) -> str:
+    if isinstance(given, np.ndarray) and given.ndim > 1:
+        return f"{name} {'x'.join(map(str, given.shape))}"
     if is_dataclass(given):
         return words(given)
     if isinstance(given, tuple) and given and is_dataclass(given[0]):

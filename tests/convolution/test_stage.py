@@ -67,6 +67,7 @@ def test_its_words_name_all_random_layers() -> None:
         *("features", "average pooling", "convolution", "convolution 2", "pooling"),
         "features D",
     ]
+    assert stage.facts(())[2][1].startswith("shape 6x6x1, weights 4x3x3x1, ")
     described = stage.describe(())
     assert [each["kind"] for each in described["stages"]][1:] == [*["convolution"] * 2, "pooling"]
 

@@ -34,6 +34,7 @@ from protonn_edge.features.convolution.making import layered
 from protonn_edge.features.window_features.scale import ChannelScale
 from protonn_edge.policy.confidence.rule import Confidence, Sharpness
 from protonn_edge.projects.folder import read_plan
+from protonn_edge.projects.load import Load
 from protonn_edge.projects.response import response_of
 from protonn_edge.projects.sampling import Sampling
 from protonn_edge.projects.sensor_projects import build_live, live_files
@@ -337,6 +338,14 @@ def test_a_board_that_cannot_keep_up_is_refused() -> None:
         CheckFailed, match=r"a sample takes .* but a sample arrives every 1,778 cycles"
     ):
         wide.ring_samples(make_plan(wide.model))
+
+
+def test_samples_that_take_more_than_a_windows_others_wait_in_the_buffer() -> None:
+    windows = windows_of(HEARING, 8000.0, "microphone", hop=5000)
+    load = Load(1_200.0 * windows.window, 5_000, 1_700, 496)
+    assert windows.ring_samples(load) > 2
+    with pytest.raises(CheckFailed, match=r"a sample takes 1,400 cycles .* every 2,000 cycles"):
+        windows.ring_samples(replace(load, window_cycles=1_400.0 * windows.window))
 
 
 def test_channels_are_found_by_their_names() -> None:
