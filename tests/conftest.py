@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from arduino_ide import build_core
 from hypothesis import settings
 from kept_programs import KeptPrograms
 from programs import kill_heirs
@@ -79,6 +80,12 @@ def _replayed_builds() -> Iterator[None]:
         patch.setattr(platformio, "run_within", ReplayedBuilds(_BUILDS, platformio.run_within))
         patch.setattr(host, "build_host_executable", kept)
         yield
+
+
+@pytest.fixture(scope="session")
+def arduino_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the Arduino core for the Uno, compiled once for all tests of sketches."""
+    return build_core(tmp_path_factory.mktemp("core"))
 
 
 @pytest.hookimpl(wrapper=True)

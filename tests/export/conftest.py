@@ -1,11 +1,8 @@
-"""What the tests of exports share: the Arduino core, compiled once, and models of every kind."""
+"""What the tests of exports share: models of every kind."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from arduino_ide import build_core
 from model_factory import (
     random_model,
     random_pooling_model,
@@ -34,12 +31,6 @@ MODELS = {
         window_features_of("mean,deviation,min,max,change,crossings,bands", 100, 3), projections=8
     ),
 }
-
-
-@pytest.fixture(scope="session")
-def arduino_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the Arduino core for the Uno."""
-    return build_core(tmp_path_factory.mktemp("core"))
 
 
 @pytest.fixture(scope="session", params=MODELS)

@@ -19,6 +19,7 @@ from protonn_edge.quantization import quantize
 from protonn_edge.teaching import board as teaching
 from protonn_edge.teaching import session as device
 from protonn_edge.teaching.examples import Taught
+from protonn_edge.teaching.listener import TaughtStream
 from protonn_edge.teaching.messages import StoreReply
 
 MEGA = load_board("mega2560")
@@ -43,4 +44,6 @@ def test_a_mega_keeps_200_examples() -> None:
 def test_a_listener_reads_it_too() -> None:
     stream, content = AnswerStream(), bytes(range(256)) * 16
     stream.feed(encode_message(live(), 0) + encode_message(StoreReply(content), 1))
-    assert stream.store == content
+    examples = stream.parts["teaching"]
+    assert isinstance(examples, TaughtStream)
+    assert examples.store == content

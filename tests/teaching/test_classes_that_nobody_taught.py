@@ -24,7 +24,7 @@ from protonn_edge.teaching.board import with_new_classes, with_taught, without_n
 from protonn_edge.teaching.examples import Taught
 from protonn_edge.toolchain.process import build_host_executable
 
-TESTS = Path(__file__).parents[2]
+TESTS = Path(__file__).parents[1]
 N_OLD, N_NEW = 3, 2
 OPTIONS = {"teachable": 5, "new_classes": N_NEW, "epochs": 1, "n_prototypes": 6, "random_state": 0}
 
@@ -63,7 +63,7 @@ def test_labels_are_rounded_by_less_than_one() -> None:
 def confidence_in_c(model: IntegerChain, folder: Path, Q: np.ndarray) -> list[int]:
     """Return what generated C says, on this computer."""
     write_c(model, folder)
-    sources = [TESTS / "codegen" / "confidence_main.c", folder / "pnn_model.c"]
+    sources = [TESTS / "policy" / "confidence" / "confidence_main.c", folder / "pnn_model.c"]
     program = build_host_executable(sources, folder, folder / "sure", sanitize=True)
     done = subprocess.run([program], input=Q.tobytes(), capture_output=True, check=True, timeout=60)
     return list(done.stdout)
