@@ -13,10 +13,7 @@ union observation_payload {
     uint8_t unused;
 };
 
-static inline bool observation_knows(uint8_t type)
-{
-    return type == HEALTH;
-}
+static inline bool observation_knows(uint8_t type) { return type == HEALTH; }
 
 static inline uint8_t observation_answer(union observation_payload *payload, uint8_t type,
                                          uint16_t payload_bytes, uint16_t *more_bytes)
@@ -30,15 +27,9 @@ static inline uint8_t observation_answer(union observation_payload *payload, uin
     return 0;
 }
 
-static inline bool observation_continues(uint8_t type)
-{
-    return type == (REPLY | HEALTH);
-}
+static inline bool observation_continues(uint8_t type) { return type == (REPLY | HEALTH); }
 
-static inline uint8_t observation_byte(uint16_t place)
-{
-    return pnn_observed((uint8_t)place);
-}
+static inline uint8_t observation_byte(uint16_t place) { return pnn_observed((uint8_t)place); }
 
 static inline void observation_predicting(void) {}
 

@@ -10,15 +10,10 @@
 #define PROTOCOL_VERSION 2u
 #define FEATURE_TYPE_UINT8 0u
 
-enum request_type {
-    HELLO = 0x01,
-    PREDICT = 0x02,
-    SCORES = 0x03,
-    STATS = 0x04,
-    REPEAT = 0x05
-};
+enum request_type { HELLO = 0x01, PREDICT = 0x02, SCORES = 0x03, STATS = 0x04, REPEAT = 0x05 };
 
-#define WRONG_PAYLOAD 0xFFu /* instead of a reply's size: the request's payload has another length */
+#define WRONG_PAYLOAD                                                                              \
+    0xFFu /* instead of a reply's size: the request's payload has another length */
 
 enum reply_type { REPLY = 0x80, ERROR_REPLY = 0xFF };
 

@@ -61,9 +61,9 @@ uint8_t frame_body(uint16_t index)
         return ((const uint8_t *)&head)[index];
     }
     place = index - head_length;
-#define BYTE_OF(part)                    \
-    if (part##_continues(head.type)) {   \
-        return part##_byte(place);       \
+#define BYTE_OF(part)                                                                              \
+    if (part##_continues(head.type)) {                                                             \
+        return part##_byte(place);                                                                 \
     }
     PARTS(BYTE_OF)
     score = pnn_scores() + place / SCORE_BYTES;
@@ -132,14 +132,14 @@ static void answer(void)
     uint8_t payload_bytes;
 
     head.type |= REPLY;
-#define ANSWER_OF(part)                                                                      \
-    if (part##_knows(type)) {                                                                \
-        payload_bytes = part##_answer(&head.payload.part, type,                              \
-                                      decoder.length - (HEADER_BYTES + FRAME_CRC_BYTES),     \
-                                      &more_bytes);                                          \
-        if (payload_bytes == WRONG_PAYLOAD) {                                                \
-            payload_bytes = refuse(WRONG_LENGTH);                                            \
-        }                                                                                    \
+#define ANSWER_OF(part)                                                                            \
+    if (part##_knows(type)) {                                                                      \
+        payload_bytes =                                                                            \
+            part##_answer(&head.payload.part, type,                                                \
+                          decoder.length - (HEADER_BYTES + FRAME_CRC_BYTES), &more_bytes);         \
+        if (payload_bytes == WRONG_PAYLOAD) {                                                      \
+            payload_bytes = refuse(WRONG_LENGTH);                                                  \
+        }                                                                                          \
     } else
     PARTS(ANSWER_OF)
     if (type < HELLO || type > REPEAT) {

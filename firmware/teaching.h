@@ -68,10 +68,7 @@ union teaching_payload {
     struct taught taught;
 };
 
-static inline bool teaching_knows(uint8_t type)
-{
-    return type >= LEARN && type <= STORE;
-}
+static inline bool teaching_knows(uint8_t type) { return type >= LEARN && type <= STORE; }
 
 static inline uint8_t teaching_answer(union teaching_payload *payload, uint8_t type,
                                       uint16_t payload_bytes, uint16_t *more_bytes)
@@ -90,20 +87,11 @@ static inline uint8_t teaching_answer(union teaching_payload *payload, uint8_t t
     return sizeof payload->taught;
 }
 
-static inline bool teaching_continues(uint8_t type)
-{
-    return type == (REPLY | STORE);
-}
+static inline bool teaching_continues(uint8_t type) { return type == (REPLY | STORE); }
 
-static inline uint8_t teaching_byte(uint16_t place)
-{
-    return pnn_store_read(place);
-}
+static inline uint8_t teaching_byte(uint16_t place) { return pnn_store_read(place); }
 
-static inline void teaching_predicting(void)
-{
-    learned = false;
-}
+static inline void teaching_predicting(void) { learned = false; }
 
 static inline void teaching_predicted(uint16_t repetitions, uint32_t cycles)
 {
