@@ -1,4 +1,4 @@
-"""The decision in integers: the first class with the largest score, or what the policy says."""
+"""The decision in integers: the first class with the largest score, or the answer of the policy."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class IntegerChain(FactsRepr):
     classes: tuple[str, ...]  # names of the L classes
     sizes: tuple[Size, ...] = ()
     feature_stage: FeatureStage | None = None  # computes features first, on the device
-    policy: IntegerPolicy = field(default_factory=IntegerPolicy)  # what it says of its scores
+    policy: IntegerPolicy = field(default_factory=IntegerPolicy)  # gives its answer
     # The power of ten by which a sketch multiplies raw values; see `Model.units`. It is not part of
     # the arithmetic, which begins with bytes, nor of the model's hash.
     raw_exponents: Exponents | None = None

@@ -65,7 +65,7 @@ class Model(FactsRepr):
     activity : Activity, optional
         The activity on training points, from which the planner estimates mean cycles.
     policy : Policy, optional
-        What the model says of its scores; by default, the class with the highest one.
+        The answer that scores give; by default, the class with the highest one.
     raw_exponents : ndarray of int64, optional
         The power of ten by which a sketch multiplies each feature before rounding it to a 16-bit
         integer: (features,), one for each channel, or (1,) for all, as in `raw_ends`. If None, the

@@ -1,4 +1,4 @@
-"""The policy of the answer: what a model says of its scores.
+"""The policy of the answer: what a model concludes from its scores.
 
 Without rules, the answer is the class with the highest score. A rule may give another answer, such
 as "unknown", or add a figure to each answer. Every kind of rule is a folder of
@@ -155,7 +155,7 @@ OneRule = TypeVar("OneRule", bound=PolicyRule)
 
 @dataclass(frozen=True)
 class Policy(Generic[AnyRule]):
-    """What a model says of its scores; without rules, the first class with the highest score."""
+    """What a model concludes from scores; without rules, the first class with the highest score."""
 
     rules: tuple[AnyRule, ...] = ()
 

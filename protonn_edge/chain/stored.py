@@ -1,4 +1,4 @@
-"""What follows from the fields of a dataclass, for all stages at once: file, hash and description.
+"""The uses of the fields of a dataclass, for all stages at once: file, hash and description.
 
 In a model file, a value is JSON in one array, and each array in it is an array of its own, named
 after its place, such as ``features.stages.0.weights``. The annotation of a field decides what is

@@ -41,7 +41,7 @@ def _commands() -> dict[str, str]:
 
 
 COMMANDS = _commands()
-"""What each command does, by its name; a command is a module that says so in its first line."""
+"""What each command does, by its name; a command is a module that its first line describes."""
 
 _AS_JSON = f"{__name__}.as_json"  # in a context's meta: whether --json is given
 

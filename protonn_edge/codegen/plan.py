@@ -264,7 +264,7 @@ def plan_with(
 
     Mean cycles follow from an activity; without one, inputs are assumed never to be 0. The firmware
     may hold all values before it computes, or push a `chunk` of them at once, by default as many as
-    the first kernel says.
+    the first kernel states.
     """
     activities = of_each_stage([kernel.stage for kernel in kernels], activity)
     end = PartialPlan()

@@ -58,8 +58,8 @@ def _plain(
 ) -> _Block | None:
     """Read numbers without exponents, in columns side by side; None for others.
 
-    SciPy ignores what follows a number, so a cell may only have digits, a point, and a minus sign
-    at its begin. It reads -0 as 0.
+    SciPy ignores characters behind a number, so a cell may only have digits, a point and a minus
+    sign at its begin. It reads -0 as 0.
     """
     first, last = numeric[0], numeric[-1]
     line = delimiter.encode() * (last - first) + b"\n"

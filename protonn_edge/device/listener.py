@@ -35,7 +35,7 @@ class StreamPart:
     KINDS: ClassVar[tuple[type[Message], ...]]  # of its messages
 
     def take(self, message: Message, description: LiveDescription) -> Message | None:
-        """Keep what a message of its kinds says, and return it if it is for the listener.
+        """Keep what a message of its kinds states, and return it if it is for the listener.
 
         Raises `ProtocolError` if no such board can send it.
         """

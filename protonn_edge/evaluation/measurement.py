@@ -83,7 +83,7 @@ class Measurement(FactsRepr):
         device.DeviceComparison | None
     )  # differences between several devices on the same points
     repetition: Repetition | None  # one prediction computed many times, if requested
-    more: Mapping[str, Any]  # what the first device says to extensions, by names; None if nothing
+    more: Mapping[str, Any]  # what the first device reports to extensions, by names
 
     def facts(self) -> dict[str, str]:
         """Return the figures of the run."""
@@ -296,7 +296,7 @@ def _stack_peak(shares: Sequence[device.DeviceShare]) -> int | None:
 
 
 def _more(session: device.Session, reference: IntegerChain, *, asks: bool) -> dict[str, Any]:
-    """Return what a device says to extensions, by the names in a result.
+    """Return the statements of a device to extensions, by the names in a result.
 
     At the point "measured", they have such a name, and a function of the session and the reference.
     """

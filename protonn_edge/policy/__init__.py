@@ -2,7 +2,7 @@
 
 A model without rules answers with the class of the highest score. Deleting a folder, with its
 templates, tests and page, removes a rule; deleting this package removes all of them. The other
-rooms find the modules of a folder by name (`rule_modules`), each of which may be absent:
+rooms find the modules of a folder by name (`rule_modules`); any of them may be absent:
 
 ``rule``      `RULE`, the rule of a float model; its form in integers, and the arithmetic of both
 ``commands``  options of commands, and the steps of `train` and `calibrate` for which they ask

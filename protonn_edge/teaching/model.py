@@ -33,7 +33,7 @@ class Teachable(FloatVoters):
         }
 
     def check(self, n_classes: int) -> None:
-        """Raise `InputError` if a number is out of range for so many classes."""
+        """Raise `InputError` if a number is out of range for this number of classes."""
         check_teachable(self.room, n_classes)
         if not 0 < self.vote <= 1:  # true for NaN, too
             raise InputError(f"'teaching.vote' is {self.vote:g}; it must be above 0 and at most 1")

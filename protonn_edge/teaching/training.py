@@ -44,7 +44,7 @@ class TeachableTraining(VotersTraining):
         self.in_groups = settings.teachable > 0
 
     def check(self, n_classes: int) -> None:
-        """Raise `InputError` if no device has room for the examples of so many classes."""
+        """Raise `InputError` if no device has room for the examples of this number of classes."""
         if self.settings.teachable:
             check_teachable(self.settings.teachable, n_classes)
 

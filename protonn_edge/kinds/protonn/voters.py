@@ -24,7 +24,7 @@ class FloatVoters(ABC):
 
     @abstractmethod
     def check(self, n_classes: int) -> None:
-        """Raise `InputError` if no device has room for them in a model of so many classes."""
+        """Raise `InputError` if no device has room for them for this number of classes."""
 
     @abstractmethod
     def check_eeprom(self, dimension: int, board: Board) -> None:

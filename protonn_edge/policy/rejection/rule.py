@@ -125,7 +125,7 @@ class Rejection(_Thresholds, FloatRule):
         return math.sqrt(-math.log(self.rbf)) if self.rbf > 0 else None
 
     def check(self, n_classes: int, *, multilabel: bool) -> None:
-        """Refuse label sets, and so many classes that no index is left for `UNKNOWN`."""
+        """Refuse label sets, and class counts that leave no index for `UNKNOWN`."""
         if multilabel:
             raise InputError(
                 "the model is for label sets and has an array 'rejection', but such models cannot "

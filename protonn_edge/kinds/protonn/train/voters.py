@@ -32,7 +32,7 @@ class VotersTraining:
         self.settings = settings
 
     def check(self, n_classes: int) -> None:
-        """Raise `InputError` if a model of so many classes cannot have these voters."""
+        """Raise `InputError` if a model of this number of classes cannot have these voters."""
 
     def labels(self, Z: Float32) -> Float32:
         """Return the label vectors Z (L, m) with those of new classes."""
