@@ -8,7 +8,7 @@ import numpy as np
 from chains import numbers_of, protonn_chain, protonn_model, replace
 
 from protonn_edge.chain.feature_stage import FeatureStage
-from protonn_edge.chain.features import Features, with_points
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.input_quantizer import InputQuantizer
 from protonn_edge.chain.integer_chain import scores_and_nearest
 from protonn_edge.chain.model import Model
@@ -24,6 +24,12 @@ from protonn_edge.kinds.protonn.prototypes.integers import exponential_table
 from protonn_edge.policy.confidence.rule import Confidence
 from protonn_edge.policy.rejection.rule import IntegerRejection, margins
 from protonn_edge.quantization import IntegerChain
+
+
+def with_points(features: object, **changes: Any) -> Features:
+    """Return the features of points of another form."""
+    assert isinstance(features, Features)
+    return replace(features, points=replace(features.points, **changes))
 
 
 def random_points(seed: int, n: int, features: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -209,9 +209,3 @@ class Features(FeatureStage):
         for name, stage in zip(kinds, self.stages, strict=True):
             rows.append((name.replace("_", " "), stored.words(stage)))
         return (*rows, ("features D", f"{self.n_outputs:,}"))
-
-
-def with_points(features: FeatureStage | None, **changes: Any) -> Features:
-    """Return the features of points of another form."""
-    assert isinstance(features, Features)
-    return replace(features, points=replace(features.points, **changes))

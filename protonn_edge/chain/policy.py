@@ -13,14 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
-from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from protonn_edge.system.lazy import folders_of, optional
 
 if TYPE_CHECKING:
     from protonn_edge.chain.head import Head
@@ -218,12 +217,8 @@ IntegerPolicy = Policy[IntegerRule]
 @cache
 def rule_modules(name: str) -> tuple[ModuleType, ...]:
     """Return the modules of this name of all kinds of rules that have one."""
-    if find_spec(ROOM) is None:
-        return ()
-    places = import_module(ROOM).__path__
-    folders = sorted(each.name for each in iter_modules(places) if each.ispkg)
-    modules = (f"{ROOM}.{folder}.{name}" for folder in folders)
-    return tuple(import_module(module) for module in modules if find_spec(module))
+    modules = (optional(f"{folder}.{name}") for folder in folders_of(ROOM))
+    return tuple(module for module in modules if module)
 
 
 def rule_kinds() -> tuple[type[FloatRule], ...]:

@@ -31,13 +31,12 @@ from __future__ import annotations
 from collections import UserDict
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
-from importlib.util import find_spec
-from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from protonn_edge.chain.entries import Feature, Kind
 from protonn_edge.errors import InputError
+from protonn_edge.system.lazy import folders_of, optional
 
 if TYPE_CHECKING:
     from protonn_edge.chain.feature_stage import FeatureStage
@@ -60,10 +59,8 @@ class Imported(UserDict[str, Any]):
 def _folders() -> Iterator[tuple[str, ModuleType]]:
     """Yield the folders of kinds and features that exist: their names, and what they bring."""
     for room in _ROOMS:
-        for found in iter_modules(import_module(f"protonn_edge.{room}").__path__):
-            if found.ispkg:
-                name = f"{room}.{found.name}"
-                yield name, import_module(f"protonn_edge.{name}")
+        for name in folders_of(f"protonn_edge.{room}"):
+            yield name.removeprefix("protonn_edge."), import_module(name)
 
 
 _FOLDERS = dict(_folders())
@@ -151,9 +148,8 @@ def quantizer_of(kind: str) -> Any:
 def modules_named(name: str) -> Iterator[Any]:
     """Yield the modules of this name of the folders that have one."""
     for folder in _FOLDERS:
-        module = f"protonn_edge.{folder}.{name}"
-        if find_spec(module):
-            yield import_module(module)
+        if module := optional(f"protonn_edge.{folder}.{name}"):
+            yield module
 
 
 def converter_with(name: str) -> Any:
@@ -186,5 +182,4 @@ def stage_class(kind: str) -> Any:
 def module_of_stage(stage: str, name: str) -> Any:
     """Return a module of the folder of an integer stage; None if there is none of this name."""
     folder = _STAGE_FOLDERS.get(stage)
-    module = f"protonn_edge.{folder}.{name}"
-    return import_module(module) if folder and find_spec(module) else None
+    return optional(f"protonn_edge.{folder}.{name}") if folder else None

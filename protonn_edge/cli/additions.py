@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from protonn_edge.extensions import brought
+
+
+class AddedOptions:
+    """The options of an extension for one command: a dataclass with them as defaults of fields."""
+
+    # for `protonn_edge.cli.command.command`
+    NEEDS: ClassVar[Mapping[str, str]] = {}
+    APART: ClassVar[Mapping[str, str]] = {}
 
 
 def added_to(command: str) -> dict[str, Any]:
     """Return what extensions add to a command, by their names.
 
-    At the point "command NAME", they bring dataclasses with declared options as their fields'
-    defaults, and constants `NEEDS` and `APART` for `protonn_edge.cli.command.command`.
+    At the point "command NAME", they bring classes of `AddedOptions`.
     """
     return brought(f"command {command}")
 

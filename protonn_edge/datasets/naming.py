@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -83,8 +83,6 @@ class Notice:
     def __str__(self) -> str:
         return f"warning: {self.text}" if self.warning else self.text
 
-
-OnNotice = Callable[[Notice], object]
 
 TEST_PART_ONLY = Notice(
     "test_part",

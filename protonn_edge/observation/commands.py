@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import option
 
 _OBSERVE = option(
@@ -16,11 +17,8 @@ _OBSERVE = option(
 
 
 @dataclass(frozen=True)
-class ObserveOptions:
+class ObserveOptions(AddedOptions):
     """Whether the firmware observes its answers."""
-
-    NEEDS: ClassVar[Mapping[str, str]] = {}
-    APART: ClassVar[Mapping[str, str]] = {}
 
     observe: bool = _OBSERVE
 

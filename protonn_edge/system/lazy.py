@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
@@ -107,6 +108,13 @@ def optional(name: str) -> ModuleType | None:
         if not f"{name}.".startswith(f"{error.name}."):
             raise
         return None
+
+
+def folders_of(package: str) -> list[str]:
+    """Return the full names of the packages in a package, in order; none if it was removed."""
+    parent = optional(package)
+    places = parent.__path__ if parent else ()
+    return sorted(f"{package}.{each.name}" for each in iter_modules(places) if each.ispkg)
 
 
 def sentence_of(error: ImportError) -> str | None:

@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from protonn_edge.chain.model import Model
+from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import Output, option
 from protonn_edge.cli.options import GROUPS, PATH
 from protonn_edge.cli.tables import TABLE_FLAGS, with_group_column
@@ -36,7 +37,7 @@ _TAUGHT = option(
 
 
 @dataclass(frozen=True)
-class InspectOptions:
+class InspectOptions(AddedOptions):
     """The options of `inspect` for people who teach a board."""
 
     NEEDS: ClassVar[Mapping[str, str]] = {
@@ -44,7 +45,6 @@ class InspectOptions:
         "--groups": "--teach",
         "--teach": "--groups",
     }
-    APART: ClassVar[Mapping[str, str]] = {}
 
     groups: str | None = GROUPS
     teach: int | None = _TEACH_GROUPS
@@ -63,11 +63,8 @@ class InspectOptions:
 
 
 @dataclass(frozen=True)
-class ReportOptions:
+class ReportOptions(AddedOptions):
     """The option of `report` for a figure of people who teach a board."""
-
-    NEEDS: ClassVar[Mapping[str, str]] = {}
-    APART: ClassVar[Mapping[str, str]] = {}
 
     taught_path: Path | None = _TAUGHT
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from protonn_edge.cli.additions import AddedOptions
 from protonn_edge.cli.command import is_terminal, option
 from protonn_edge.cli.keys import Keys
 from protonn_edge.device.listener import Listener
@@ -29,11 +30,8 @@ _TEACH = option(
 
 
 @dataclass(frozen=True)
-class MonitorOptions:
+class MonitorOptions(AddedOptions):
     """The option of `monitor` that labels windows."""
-
-    NEEDS: ClassVar[Mapping[str, str]] = {}
-    APART: ClassVar[Mapping[str, str]] = {}
 
     teach: bool = _TEACH
 

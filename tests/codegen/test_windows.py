@@ -20,12 +20,13 @@ from model_factory import (
     scaled,
     tiny_windows_model,
     window_features_of,
+    with_points,
 )
 from plans import of_weights_for, plan_with
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.chain.features import Features, with_points
+from protonn_edge.chain.features import Features
 from protonn_edge.codegen import make_plan, render_c
 from protonn_edge.codegen.host import host_program
 from protonn_edge.emulator import EmulatedUno

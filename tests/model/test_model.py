@@ -21,11 +21,11 @@ from model_factory import (
     random_window_model,
     scaled,
     window_features_of,
+    with_points,
 )
 
 from protonn_edge.chain import model as base
 from protonn_edge.chain.activity import Activity
-from protonn_edge.chain.features import with_points
 from protonn_edge.chain.file import (
     FILE_LIMIT_BYTES,
     FORMAT_VERSION,

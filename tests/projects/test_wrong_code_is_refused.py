@@ -24,9 +24,9 @@ from model_factory import (
     random_pooling_model,
     random_window_model,
     window_features_of,
+    with_points,
 )
 
-from protonn_edge.chain.features import with_points
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.codegen import render_c
