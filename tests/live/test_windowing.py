@@ -13,11 +13,10 @@ from command_line import refusal, run, run_json
 from convolution_factory import random_convolution
 from convolution_factory import random_model as random_convolution_model
 from logger_builds import listening, noise
-from model_factory import random_model, random_window_model, scaled, window_features_of
+from model_factory import random_model, random_window_model, scaled, window_features_of, with_points
 
 from protonn_edge.avr.program import read_program
 from protonn_edge.boards import load_board
-from protonn_edge.chain.features import with_points
 from protonn_edge.chain.file import save_model
 from protonn_edge.chain.model import Model
 from protonn_edge.chain.policy import with_rules

@@ -10,9 +10,9 @@ from conformance.window_features import features_by_the_definition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from model_factory import random_windows, scaled, window_features_of
+from model_factory import random_windows, scaled, window_features_of, with_points
 
-from protonn_edge.chain.features import Features, with_points
+from protonn_edge.chain.features import Features
 from protonn_edge.chain.integer_stage import run_through
 from protonn_edge.errors import InputError
 from protonn_edge.features.window_features.making import fitted_to, names_of
