@@ -94,8 +94,8 @@ ROOMS = {
         "observation is not installed",
     ),
     "teaching": Room(
-        "protonn_edge/teaching templates/teaching firmware/teaching.h tests/teaching "
-        "docs/teaching.md",
+        "protonn_edge/teaching protonn_edge/kinds/protonn/teaching templates/teaching "
+        "firmware/teaching.h tests/teaching docs/teaching.md",
         "train data.csv -o taught.npz --classifier protonn --teachable 5",
         "teaching is not installed",
         kind="protonn",
