@@ -33,6 +33,7 @@ WHOLE = ("", "__main__")  # the package's own names, imported when they are used
 
 OF_KINDS = {
     r"\.teaching\b": "teaching",
+    r"\.precision\b": "codegen",
     r"\.convert\b": "conversion",
     r"\.(train|parameters)\b": "training",
 }

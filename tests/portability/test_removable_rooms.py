@@ -115,7 +115,7 @@ ROOMS = {
         "No such option '--sensor'",
     ),
     "float builds": Room(
-        "protonn_edge/precision templates/c/precision tests/precision",
+        "protonn_edge/kinds/protonn/precision templates/c/precision tests/precision",
         "build model.npz -o floats --precision float32",
         "'float32' is not 'int8'",
     ),
