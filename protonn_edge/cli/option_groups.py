@@ -11,7 +11,7 @@ GROUPS = {
     "missing one-hot size seed",
     "Training": "budget projection-dim prototypes epochs normalization class-weight start-from"
     " one-class normal",
-    "Limits": "board max-flash max-sram max-latency-ms max-energy-mj precision",
+    "Limits": "board max-flash max-sram max-latency-ms max-energy-mj",
     "Features": "features image-shape window sample-rate copies augment",
     "Search": "metric minutes trials timeout choose folds jobs dask in-flight search front",
 }
